@@ -1,0 +1,134 @@
+"""Requests of the Kubernetes API, built by pure functions.
+
+Source: Kubernetes documentation, "Kubernetes API concepts".
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow_adapters.protocol.transport import Request
+
+MERGE_PATCH: Final = "application/merge-patch+json"
+JSON_PATCH: Final = "application/json-patch+json"
+METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
+
+def collection_path(resource: Resource, namespace: str = "") -> str:
+    """Path of the objects of a resource: of one namespace, or of all where it is empty."""
+    root = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
+    return f"{root}/namespaces/{namespace}/{resource.plural}" if namespace else f"{root}/{resource.plural}"
+
+
+def object_path(resource: Resource, key: ObjectKey, subresource: str = "") -> str:
+    """Path of one object, or of one of its subresources."""
+    path = f"{collection_path(resource, key.namespace)}/{key.name}"
+    return f"{path}/{subresource}" if subresource else path
+
+
+def list_page(
+    resource: Resource,
+    *,
+    namespace: str = "",
+    limit: int = 500,
+    continuation: str = "",
+    selector: str = "",
+    metadata_only: bool = False,
+) -> Request:
+    """The request for one page of a list, most recent state; `continuation` is the token of the page before."""
+    query = {"limit": str(limit)}
+    if continuation:
+        query["continue"] = continuation
+    if selector:
+        query["labelSelector"] = selector
+    accept = METADATA_LIST if metadata_only else "application/json"
+    return Request("GET", collection_path(resource, namespace), query, accept=accept)
+
+
+def watch(
+    resource: Resource,
+    *,
+    resource_version: str,
+    timeout_seconds: int,
+    namespace: str = "",
+    selector: str = "",
+    metadata_only: bool = False,
+) -> Request:
+    """The request for the changes after a resource version, with bookmarks, ended by the server after a time."""
+    query = {
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": resource_version,
+        "timeoutSeconds": str(timeout_seconds),
+    }
+    if selector:
+        query["labelSelector"] = selector
+    accept = METADATA if metadata_only else "application/json"
+    return Request("GET", collection_path(resource, namespace), query, accept=accept)
+
+
+def get(resource: Resource, key: ObjectKey) -> Request:
+    """The request for one object."""
+    return Request("GET", object_path(resource, key))
+
+
+def create(resource: Resource, manifest: Manifest, namespace: str = "") -> Request:
+    """The request that creates an object in a namespace, or cluster-wide where it is empty."""
+    return Request("POST", collection_path(resource, namespace), body=manifest)
+
+
+def update(resource: Resource, key: ObjectKey, manifest: Manifest, subresource: str = "") -> Request:
+    """The request that replaces an object; the manifest's resourceVersion, if any, is its precondition."""
+    return Request("PUT", object_path(resource, key, subresource), body=manifest)
+
+
+def merge_patch(
+    resource: Resource, key: ObjectKey, patch: Manifest, *, resource_version: str | None = None, subresource: str = ""
+) -> Request:
+    """The request that applies a merge patch, to one version of the object only if that is given."""
+    body: Mapping[str, Any] = patch
+    if resource_version is not None:
+        body = {**patch, "metadata": {**(patch.get("metadata") or {}), "resourceVersion": resource_version}}
+    return Request("PATCH", object_path(resource, key, subresource), body=body, content_type=MERGE_PATCH)
+
+
+def json_patch(
+    resource: Resource, key: ObjectKey, operations: Sequence[Mapping[str, Any]], *, subresource: str = ""
+) -> Request:
+    """The request that applies JSON patch operations."""
+    return Request("PATCH", object_path(resource, key, subresource), body=list(operations), content_type=JSON_PATCH)
+
+
+def delete(
+    resource: Resource,
+    key: ObjectKey,
+    *,
+    uid: str | None = None,
+    resource_version: str | None = None,
+    propagation: str = "Background",
+) -> Request:
+    """The request that deletes an object, only the one of that UID and version where they are given."""
+    preconditions = {
+        name: value for name, value in (("uid", uid), ("resourceVersion", resource_version)) if value is not None
+    }
+    options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
+    if preconditions:
+        options["preconditions"] = preconditions
+    return Request("DELETE", object_path(resource, key), body=options)
+
+
+def for_action(action: Action) -> Request:
+    """The one request that carries out a planned action."""
+    match action:
+        case Create(resource, manifest):
+            return create(resource, manifest, action.key.namespace)
+        case MergePatch(resource, key, patch):
+            return merge_patch(
+                resource, key, patch, resource_version=action.resource_version, subresource=action.subresource
+            )
+        case JsonPatch(resource, key, operations):
+            return json_patch(resource, key, operations, subresource=action.subresource)
+        case Delete(resource, key):
+            return delete(resource, key, uid=action.uid, resource_version=action.resource_version)

@@ -1,0 +1,70 @@
+"""A request and a response as values, and the port that carries one to an API server and the other back."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call of the Kubernetes API."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    """A JSON value; none: no body."""
+    content_type: str = "application/json"
+    accept: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What an API server answered; the body is the decoded JSON value."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the server did what it was asked to."""
+        return 200 <= self.status < 300  # noqa: PLR2004 -- the range of HTTP
+
+
+class TransportError(Exception):
+    """No answer came: not connected, cut off, timed out, or not decodable."""
+
+
+class Transport(Protocol):
+    """Carries requests to one API server."""
+
+    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+        """The server's answer, whatever its status.
+
+        Raises:
+            TransportError: no complete answer came within the timeout, in seconds.
+        """
+        ...
+
+    def stream(self, request: Request, *, timeout: float) -> AbstractAsyncContextManager["Stream"]:
+        """Open a watch, for at most `timeout` seconds; leaving the context closes the connection.
+
+        Raises:
+            TransportError: the connection could not be opened.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A watch's answer: a refusal with its Status body, or watch events as they arrive."""
+
+    status: int
+    body: Any
+    """The Status of a refusal; none while events flow."""
+    events: AsyncIterator[Mapping[str, Any]]
+    """Decoded `{"type": ..., "object": ...}` values until the server closes; raises TransportError when cut off."""
+    headers: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,95 @@
+"""A controller as a declaration: what it watches, which keys a change concerns, how it decides.
+
+The same declaration runs against a real API server, in the in-memory cluster and over files; nothing here knows which.
+A reconciliation is level-based: it is told a key, never an event.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.snapshot import Index, Snapshot
+
+Config = TypeVar("Config")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How one object changed: created (no old), deleted (no new), or updated. A resync is an update to itself."""
+
+    old: Manifest | None
+    new: Manifest | None
+
+
+def every_change(_change: Change) -> bool:
+    """The predicate of a watch that lets everything pass."""
+    return True
+
+
+def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Callable[[Change], bool]:
+    """A predicate that lets creations and deletions pass, and those updates for which `changed(old, new)` holds."""
+
+    def passes(change: Change) -> bool:
+        return change.old is None or change.new is None or changed(change.old, change.new)
+
+    return passes
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Objects of one resource that a controller reads, and which keys their changes concern.
+
+    `keep` projects an object to the fields that the controller reads: it is all that a cache holds, and all that the
+    other functions and the snapshot see. `keys` is asked for the old and the new version of a changed object, so a
+    key that an object no longer names is looked at as well.
+    """
+
+    resource: Resource
+    keep: Callable[[Manifest], Manifest]
+    keys: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
+    when: Callable[[Change], bool] = every_change
+    metadata_only: bool = False
+    """Whether `keep` reads nothing but metadata, so that an API server need not send the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context(Generic[Config]):
+    """What a decision is told beside the snapshot."""
+
+    now: datetime
+    config: Config
+
+
+@dataclass(frozen=True, slots=True)
+class Controller(Generic[Config]):
+    """One controller, complete.
+
+    `primary` is the resource whose keys it reconciles; `owned` is an index over the objects that it creates, whose
+    values are the keys of their owners.
+    """
+
+    name: str
+    primary: Resource
+    watches: tuple[Watch, ...]
+    indexes: tuple[Index, ...]
+    owned: Index
+    concurrency: int
+    config: Config
+    reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan]
+
+
+def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:
+    """The keys to reconcile because of a change that a watch saw; none where its predicate holds it back.
+
+    Args:
+        watch: the watch that delivered the change.
+        change: the projected object before and after.
+        snapshot: the world after the change, for mappings that look others up.
+    """
+    if not watch.when(change):
+        return frozenset()
+    versions = (change.old, change.new) if change.old is not change.new else (change.new,)
+    return frozenset(key for version in versions if version is not None for key in watch.keys(version, snapshot))

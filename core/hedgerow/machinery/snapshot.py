@@ -1,0 +1,42 @@
+"""The port through which a decision reads the world: objects by key, by label selector, by declared index.
+
+An informer cache, the in-memory cluster and a folder of manifests all serve it. A snapshot does not change while a
+decision reads it.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.selectors import LabelSelector
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A named look-up over the objects of one resource.
+
+    `values` says under which values an object is found; it is asked once for every version of an object.
+    """
+
+    name: str
+    resource: Resource
+    values: Callable[[Manifest], Iterable[Hashable]]
+
+
+class Snapshot(Protocol):
+    """A read-only view of the objects that a controller watches, as its watches keep them."""
+
+    def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
+        """The object of that key; none if it does not exist."""
+        ...
+
+    def list(
+        self, resource: Resource, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[Manifest]:
+        """The objects of a resource, of one namespace or of all, that a selector matches; in no promised order."""
+        ...
+
+    def by_index(self, index: Index, value: Hashable) -> Sequence[Manifest]:
+        """The objects that a declared index files under a value; in no promised order."""
+        ...
