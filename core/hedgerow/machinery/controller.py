@@ -4,12 +4,12 @@ The same declaration runs against a real API server, in the in-memory cluster an
 A reconciliation is level-based: it is told a key, never an event.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 
@@ -74,8 +74,8 @@ class Controller(Generic[Config]):
     name: str
     primary: Resource
     watches: tuple[Watch, ...]
-    indexes: tuple[Index, ...]
-    owned: Index
+    indexes: tuple[Index[Any], ...]
+    owned: Index[ObjectKey]
     concurrency: int
     config: Config
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan]
@@ -93,3 +93,26 @@ def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozense
         return frozenset()
     versions = (change.old, change.new) if change.old is not change.new else (change.new,)
     return frozenset(key for version in versions if version is not None for key in watch.keys(version, snapshot))
+
+
+def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectKey]:
+    """Every key that a controller has anything to do with, in order: primary objects, and owners of what it owns.
+
+    A reconciliation is level-based, so a key with neither has the empty plan.
+    """
+    owned = snapshot.list(controller.owned.resource)
+    owners = {value for manifest in owned for value in controller.owned.values(manifest)}
+    return sorted({key_of(manifest) for manifest in snapshot.list(controller.primary)} | owners)
+
+
+def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> Iterator[tuple[ObjectKey, Plan]]:
+    """What a controller would do to the whole of a snapshot, key by key in order.
+
+    Args:
+        controller: whose decisions are asked for.
+        snapshot: the world; it does not change between the keys.
+        now: the time at which the decisions are made.
+    """
+    context = Context(now, controller.config)
+    for key in all_keys(controller, snapshot):
+        yield key, controller.reconcile(key, snapshot, context)

@@ -6,7 +6,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class DomainFailure:
     """A decision that could not be made, or not in full, as a value."""
 
     resource: Resource

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 Manifest: TypeAlias = Mapping[str, Any]
 """A parsed object as `yaml.safe_load` or `json.loads` yields it; read-only by convention."""
 
-_EMPTY: Mapping[str, str] = {}
+_EMPTY: Mapping[str, Any] = {}
 
 
 class ObjectKey(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 
 
@@ -92,7 +92,7 @@ class Plan:
 
     actions: tuple[Action, ...] = ()
     events: tuple[Event, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[DomainFailure, ...] = ()
     requeue_after: float | None = None
     """Seconds until the key wants to be looked at again without any event; none: never."""
 

@@ -6,14 +6,16 @@ decision reads it.
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector
 
+Value = TypeVar("Value", bound=Hashable)
+
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class Index(Generic[Value]):
     """A named look-up over the objects of one resource.
 
     `values` says under which values an object is found; it is asked once for every version of an object.
@@ -21,7 +23,7 @@ class Index:
 
     name: str
     resource: Resource
-    values: Callable[[Manifest], Iterable[Hashable]]
+    values: Callable[[Manifest], Iterable[Value]]
 
 
 class Snapshot(Protocol):
@@ -37,6 +39,6 @@ class Snapshot(Protocol):
         """The objects of a resource, of one namespace or of all, that a selector matches; in no promised order."""
         ...
 
-    def by_index(self, index: Index, value: Hashable) -> Sequence[Manifest]:
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
         """The objects that a declared index files under a value; in no promised order."""
         ...

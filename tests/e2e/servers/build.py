@@ -116,11 +116,8 @@ def _build_into(target: Path, go: str) -> None:
     try:
         for name, package in COMMANDS.items():
             _say(f"building {name} (minutes when nothing is cached yet)")
-            _run(
-                [go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", f"-ldflags={linker_flags()}"]
-                + ["-o", str(folder / name), package],
-                doing=f"building {name} with {go}",
-            )
+            flags = ["-trimpath", "-buildvcs=false", "-mod=readonly", f"-ldflags={linker_flags()}"]
+            _run([go, "build", *flags, "-o", str(folder / name), package], doing=f"building {name} with {go}")
         folder.chmod(0o755)
         folder.rename(target)
     finally:

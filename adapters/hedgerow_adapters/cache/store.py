@@ -1,0 +1,138 @@
+"""The objects of one resource by key, by namespace and by declared index.
+
+A store holds what a watch keeps of an object and decides nothing. It is read and written from one thread.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from hedgerow.machinery.controller import Change, Controller
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.snapshot import Index, Value
+
+_Found: TypeAlias = dict[ObjectKey, Manifest]
+_Value = TypeVar("_Value", bound=Hashable)
+
+
+class ObjectStore:
+    """The current objects of one resource, as kept."""
+
+    def __init__(self, keep: Callable[[Manifest], Manifest], indexes: Iterable[Index[Any]] = ()) -> None:
+        self._keep = keep
+        self._objects: _Found = {}
+        self._namespaces: dict[str, _Found] = {}
+        self._indexes: dict[str, tuple[Index[Any], dict[Hashable, _Found]]] = {
+            index.name: (index, {}) for index in indexes
+        }
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, key: ObjectKey) -> Manifest | None:
+        """The object of a key."""
+        return self._objects.get(key)
+
+    def all(self) -> Sequence[Manifest]:
+        """Every object."""
+        return list(self._objects.values())
+
+    def of_namespace(self, namespace: str) -> Sequence[Manifest]:
+        """The objects of one namespace."""
+        return list(self._namespaces.get(namespace, {}).values())
+
+    def under(self, index: Index[Any], value: Hashable) -> Sequence[Manifest]:
+        """The objects that an index files under a value."""
+        return list(self._indexes[index.name][1].get(value, {}).values())
+
+    def values_of(self, index: Index[Any]) -> Mapping[Hashable, int]:
+        """The values that an index knows, each with the number of its objects."""
+        return {value: len(found) for value, found in self._indexes[index.name][1].items()}
+
+    def put(self, manifest: Manifest) -> Change:
+        """Store an object in place of the one of its key."""
+        kept = self._keep(manifest)
+        key = key_of(kept)
+        old = self._objects.get(key)
+        if old is not None:
+            self._unfile(key, old)
+        self._file(key, kept)
+        return Change(old, kept)
+
+    def remove(self, key: ObjectKey) -> Change | None:
+        """Forget the object of a key; none if there was none."""
+        old = self._objects.pop(key, None)
+        if old is None:
+            return None
+        self._unfile(key, old)
+        return Change(old, None)
+
+    def replace(self, manifests: Iterable[Manifest], namespace: str = "") -> list[Change]:
+        """Hold exactly these objects from now on, of one namespace if given; the changes made, removals last."""
+        before = set(self._namespaces.get(namespace, ()) if namespace else self._objects)
+        changes = [self.put(manifest) for manifest in manifests]
+        present = {key_of(change.new) for change in changes if change.new is not None}
+        return changes + [change for key in before - present if (change := self.remove(key))]
+
+    def _file(self, key: ObjectKey, manifest: Manifest) -> None:
+        self._objects[key] = manifest
+        if key.namespace:
+            self._namespaces.setdefault(key.namespace, {})[key] = manifest
+        for index, table in self._indexes.values():
+            for value in index.values(manifest):
+                table.setdefault(value, {})[key] = manifest
+
+    def _unfile(self, key: ObjectKey, manifest: Manifest) -> None:
+        if key.namespace:
+            _drop(self._namespaces, key.namespace, key)
+        for index, table in self._indexes.values():
+            for value in index.values(manifest):
+                _drop(table, value, key)
+
+
+def _drop(table: dict[_Value, _Found], value: _Value, key: ObjectKey) -> None:
+    found = table.get(value)
+    if found is None:
+        return
+    found.pop(key, None)
+    if not found:
+        del table[value]
+
+
+class StoreSnapshot:
+    """The stores of everything that one controller watches, as the snapshot that its decisions read."""
+
+    def __init__(self, stores: Mapping[Resource, ObjectStore]) -> None:
+        self._stores = stores
+
+    @classmethod
+    def of(cls, controller: Controller[Any]) -> "StoreSnapshot":
+        """Empty stores for the watches and indexes that a controller declares."""
+        return cls(
+            {
+                watch.resource: ObjectStore(
+                    watch.keep, [index for index in controller.indexes if index.resource == watch.resource]
+                )
+                for watch in controller.watches
+            }
+        )
+
+    def store(self, resource: Resource) -> ObjectStore:
+        """The store of a watched resource."""
+        return self._stores[resource]
+
+    def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
+        """The object of that key; none if it does not exist."""
+        return self._stores[resource].get(key)
+
+    def list(
+        self, resource: Resource, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[Manifest]:
+        """The objects of a resource, of one namespace or of all, that a selector matches."""
+        store = self._stores[resource]
+        found = store.all() if namespace is None else store.of_namespace(namespace)
+        return found if selector is None else [manifest for manifest in found if selector.matches(labels_of(manifest))]
+
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
+        """The objects that a declared index files under a value."""
+        return self._stores[index.resource].under(index, value)

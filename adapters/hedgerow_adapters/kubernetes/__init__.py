@@ -1,0 +1,1 @@
+"""The Kubernetes API over HTTP: credentials, the transport, and what its errors mean."""

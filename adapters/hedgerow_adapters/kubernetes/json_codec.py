@@ -1,0 +1,46 @@
+"""Which JSON codec the process uses, decided once at import: orjson where it is installed, else the standard library.
+
+Both write compact UTF-8, accept and refuse the same values, and raise TypeError or ValueError for what is no JSON.
+Source: decision A-7.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, NoReturn
+
+
+class Codec(NamedTuple):
+    """A way to write and to read JSON."""
+
+    name: str
+    encode: Callable[[Any], bytes]
+    """The compact UTF-8 text of a value made of dict, list, tuple, str, int, float, bool and None."""
+    decode: Callable[[bytes], Any]
+    """The value that a UTF-8 text stands for; ValueError if it is no JSON."""
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def standard() -> Codec:
+    """The codec of the standard library."""
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    decoder = json.JSONDecoder(parse_constant=_refuse)
+    return Codec("json", lambda value: encoder.encode(value).encode(), lambda text: decoder.decode(text.decode()))
+
+
+def fastest() -> Codec:
+    """The codec of orjson where that is installed, else the standard library's."""
+    try:
+        import orjson  # noqa: PLC0415 -- an optional extra
+    except ImportError:
+        return standard()
+    # Without these options orjson would write what the standard library refuses, or refuse keys that it writes.
+    options = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+    return Codec("orjson", lambda value: orjson.dumps(value, option=options), orjson.loads)
+
+
+CODEC: Final = fastest()
+encode = CODEC.encode
+decode = CODEC.decode

@@ -1,0 +1,174 @@
+"""Carries out an election: sends what it asks for, waits as long as it says, tells what happened.
+
+Decides nothing; the election does.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow_adapters.leader_election.election import (
+    Answer,
+    Election,
+    Pause,
+    Phase,
+    Send,
+    Timings,
+    after,
+    at,
+    may_write,
+    next_step,
+    resigned,
+)
+from hedgerow_adapters.leader_election.events import ElectionEvent, failure_events, phase_events
+from hedgerow_adapters.leader_election.outcomes import Failed, Outcome, outcome_of
+from hedgerow_adapters.protocol.transport import Transport, TransportError
+
+
+class LeadershipLostError(Exception):
+    """This process led, and does so no longer against its will: it has to stop."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _tell_nobody(_event: ElectionEvent) -> None:
+    """For those who do not listen."""
+
+
+class LeaderElector:
+    """One process that wants to lead.
+
+    Expected flow: `run()` as a task; `wait_until_leading()`; work, every write through the gate; `release()` once the
+    work is drained. A task of `run()` that is cancelled closes the gate and leaves the Lease to run out.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        lease: ObjectKey,
+        identity: str,
+        timings: Timings | None = None,
+        *,
+        clock: Callable[[], float] | None = None,
+        wall_clock: Callable[[], datetime] = _utc_now,
+        jitter: Callable[[], float] = random.random,
+        on_event: Callable[[ElectionEvent], None] = _tell_nobody,
+    ) -> None:
+        """An elector that has sent nothing yet.
+
+        Args:
+            transport: carries the requests.
+            lease: namespace and name of the Lease.
+            identity: unique among all processes of all times, `<hostname>_<random uuid>`.
+            timings: of the election; none: 15 s, 10 s and 2 s.
+            clock: monotonic seconds; none: the time of the running event loop.
+            wall_clock: aware calendar time, only for what the Lease tells people.
+            jitter: a random number from 0 to 1 for every pause.
+            on_event: is told of every event as it happens; must not raise.
+        """
+        self._transport = transport
+        self._election = Election(lease, identity, timings or Timings())
+        self._clock = clock or asyncio.get_running_loop().time
+        self._wall_clock = wall_clock
+        self._jitter = jitter
+        self._tell = on_event
+        self._last_outcome: Outcome | None = None
+        self._decided = asyncio.Event()
+        self._resigning = asyncio.Event()
+        self._over = asyncio.Event()
+        self._over.set()
+        self.lost = asyncio.Event()
+        """Set when this process led and lost; then `run()` raises."""
+
+    @property
+    def gate(self) -> Callable[[], bool]:
+        """Asked before every write, says whether it may be sent."""
+        return self.may_write
+
+    def may_write(self) -> bool:
+        """Whether this process leads at this moment and does not mean to stop."""
+        return not self._over.is_set() and not self._resigning.is_set() and may_write(self._election, self._clock())
+
+    async def run(self) -> None:
+        """Take part until released.
+
+        Raises:
+            LeadershipLostError: led, and lost. Says why in one sentence.
+        """
+        self._over.clear()
+        try:
+            while not self._election.phase.is_final:
+                await self._take_step()
+        finally:
+            self._over.set()
+            self._decided.set()
+        if self._election.phase is Phase.LOST:
+            raise LeadershipLostError(f"lost the lease {self._election.key}: {self._election.loss}")
+
+    async def wait_until_leading(self) -> bool:
+        """True as soon as this process leads; false once the election ended for it without that."""
+        await self._decided.wait()
+        return self.may_write()
+
+    async def release(self) -> bool:
+        """Close the gate, give the Lease back if this process holds it, and end `run()`.
+
+        False where the API server did not confirm within what is left of the renew deadline, or the lease was lost.
+        """
+        self._resigning.set()
+        await self._over.wait()
+        return self._election.phase in {Phase.RELEASED, Phase.FOLLOWING}
+
+    async def _take_step(self) -> None:
+        self._become(at(self._election, self._clock()))
+        if self._resigning.is_set():
+            self._become(resigned(self._election))
+        if self._election.phase.is_final:
+            return
+        match next_step(self._election, self._clock(), self._wall_clock()):
+            case Pause(seconds):
+                await self._pause(seconds)
+            case Send() as send:
+                await self._attempt(send)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait; the wish to release ends a wait, but not those between two tries to release."""
+        if self._resigning.is_set():
+            await asyncio.sleep(seconds)
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._resigning.wait()
+
+    async def _attempt(self, send: Send) -> None:
+        sent_at = self._clock()
+        outcome = await self._outcome(send)
+        for event in failure_events(self._last_outcome, outcome):
+            self._tell(event)
+        self._last_outcome = outcome
+        self._become(after(self._election, Answer(outcome, sent_at, self._clock(), self._jitter())))
+
+    async def _outcome(self, send: Send) -> Outcome:
+        try:
+            async with asyncio.timeout(send.timeout):
+                response = await self._transport.send(send.request, timeout=send.timeout)
+        except TimeoutError:
+            return Failed(f"no answer within {send.timeout:.3g} s")
+        except TransportError as error:
+            return Failed(str(error))
+        return outcome_of(send.request, response)
+
+    def _become(self, election: Election) -> None:
+        """Take over the next state, wake those who wait for it, then tell."""
+        before, self._election = self._election, election
+        if election.phase is Phase.LEADING:
+            self._decided.set()
+        if election.phase is Phase.LOST:
+            self.lost.set()
+        for event in phase_events(before, election):
+            self._tell(event)

@@ -1,0 +1,157 @@
+"""JSON patch (RFC 6902) as the API server applies it.
+
+Operations change a copy, one after the other; the first that fails fails the patch. Where the server is more lenient
+than the standard, so is this: `replace` may add a member to an object, `copy` and `test` take a missing member for null,
+and so is a missing value.
+"""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+
+class JsonPatchError(Exception):
+    """An operation cannot be applied; the message says which and why."""
+
+
+def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
+    """The document after all operations; the given one is left as it is.
+
+    Raises:
+        JsonPatchError: an operation is malformed, points nowhere, or is a test that fails.
+    """
+    patched = copy.deepcopy(document)
+    for operation in operations:
+        patched = _apply(patched, operation)
+    return patched
+
+
+def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
+    name = operation.get("op")
+    apply = _OPERATIONS.get(str(name))
+    if apply is None:
+        raise JsonPatchError(f"unexpected kind of operation: {name}")
+    return apply(document, operation)
+
+
+def _add(document: Any, operation: Mapping[str, Any]) -> Any:
+    return _put(document, _pointer(operation, "path"), copy.deepcopy(operation.get("value")))
+
+
+def _remove(document: Any, operation: Mapping[str, Any]) -> Any:
+    pointer = _pointer(operation, "path")
+    parent, last = _parent(document, pointer)
+    if isinstance(parent, list):
+        del parent[_index(last, len(parent) - 1)]
+    elif last in parent:
+        del parent[last]
+    else:
+        raise JsonPatchError(f"nothing to remove at {_spelled(pointer)}")
+    return document
+
+
+def _replace(document: Any, operation: Mapping[str, Any]) -> Any:
+    pointer = _pointer(operation, "path")
+    value = copy.deepcopy(operation.get("value"))
+    if not pointer:
+        return value
+    parent, last = _parent(document, pointer)
+    parent[_index(last, len(parent) - 1) if isinstance(parent, list) else last] = value
+    return document
+
+
+def _move(document: Any, operation: Mapping[str, Any]) -> Any:
+    source = _pointer(operation, "from")
+    value = _at(document, source)
+    removed = _remove(document, {"path": operation["from"]})
+    return _put(removed, _pointer(operation, "path"), value)
+
+
+def _copy(document: Any, operation: Mapping[str, Any]) -> Any:
+    value = copy.deepcopy(_member(document, _pointer(operation, "from")))
+    return _put(document, _pointer(operation, "path"), value)
+
+
+def _test(document: Any, operation: Mapping[str, Any]) -> Any:
+    pointer = _pointer(operation, "path")
+    if not _same(_member(document, pointer), operation.get("value")):
+        raise JsonPatchError(f"testing value {_spelled(pointer)} failed")
+    return document
+
+
+_OPERATIONS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Any]]] = {
+    "add": _add,
+    "remove": _remove,
+    "replace": _replace,
+    "move": _move,
+    "copy": _copy,
+    "test": _test,
+}
+
+
+def _put(document: Any, pointer: Sequence[str], value: Any) -> Any:
+    if not pointer:
+        return value
+    parent, last = _parent(document, pointer)
+    if isinstance(parent, list):
+        parent.insert(len(parent) if last == "-" else _index(last, len(parent)), value)
+    else:
+        parent[last] = value
+    return document
+
+
+def _parent(document: Any, pointer: Sequence[str]) -> tuple[Any, str]:
+    if not pointer:
+        raise JsonPatchError("the whole document has no parent")
+    parent = _at(document, pointer[:-1])
+    if not isinstance(parent, dict | list):
+        raise JsonPatchError(f"nothing can stand at {_spelled(pointer)}")
+    return parent, pointer[-1]
+
+
+def _at(document: Any, pointer: Sequence[str]) -> Any:
+    value = document
+    for step in pointer:
+        if isinstance(value, list):
+            value = value[_index(step, len(value) - 1)]
+        elif isinstance(value, dict) and step in value:
+            value = value[step]
+        else:
+            raise JsonPatchError(f"nothing is at {_spelled(pointer)}")
+    return value
+
+
+def _member(document: Any, pointer: Sequence[str]) -> Any:
+    """What a pointer leads to; null for a missing member of an object that is there."""
+    if pointer and isinstance(parent := _at(document, pointer[:-1]), dict):
+        return parent.get(pointer[-1])
+    return _at(document, pointer)
+
+
+def _index(step: str, largest: int) -> int:
+    """The place in a list that a step names; no leading zero, no sign."""
+    if not (step.isascii() and step.isdigit()) or (step != "0" and step.startswith("0")) or int(step) > largest:
+        raise JsonPatchError(f"no place {step} in the list")
+    return int(step)
+
+
+def _pointer(operation: Mapping[str, Any], field: str) -> list[str]:
+    pointer = operation.get(field)
+    if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
+        raise JsonPatchError(f"{field} is no JSON pointer: {pointer}")
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Equality as the server sees it: 1 is neither true nor 1.0."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right)
+
+
+def _spelled(pointer: Sequence[str]) -> str:
+    return "".join(f"/{step}" for step in pointer)

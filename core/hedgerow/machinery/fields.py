@@ -1,0 +1,81 @@
+"""Errors in single fields of what users write, in the words that Kubernetes uses for them.
+
+Renders errors and joins them; knows no field, no rule and no document.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+
+from hedgerow.machinery.durations import format_duration
+
+
+class FieldErrorType(Enum):
+    """What kind of mistake a field holds; the value is how the error's text names it."""
+
+    INVALID = "Invalid value"
+    REQUIRED = "Required value"
+    UNSUPPORTED = "Unsupported value"
+    FORBIDDEN = "Forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One field whose value breaks a rule.
+
+    Source: managed-resources §3.2.
+    """
+
+    path: str
+    """The field as users write it, from the top of the document: `controllers.networkPolicy.concurrentSyncs`."""
+    type: FieldErrorType
+    problem: str
+    """What follows after the type: for INVALID and UNSUPPORTED it opens with the value."""
+
+    def __str__(self) -> str:
+        """Path, type and problem: `logLevel: Unsupported value: "foo": supported values: "debug", "info", "error"`."""
+        return f"{self.path}: {self.type.value}: {self.problem}"
+
+
+def invalid(path: str, value: object, detail: str) -> FieldError:
+    """The error of a field whose value breaks a rule, which `detail` states.
+
+    Args:
+        path: the field, from the top of the document.
+        value: what stands there; a duration or any JSON value.
+        detail: the rule, in lower case and without a full stop.
+    """
+    return FieldError(path, FieldErrorType.INVALID, f"{rendered(value)}: {detail}")
+
+
+def required(path: str, detail: str) -> FieldError:
+    """The error of a field that is missing or empty; `detail` says what it must hold."""
+    return FieldError(path, FieldErrorType.REQUIRED, detail)
+
+
+def unsupported(path: str, value: str, supported: Sequence[str]) -> FieldError:
+    """The error of a field that takes none but the supported values, which are listed in the order given."""
+    listed = ", ".join(map(rendered, supported))
+    return FieldError(path, FieldErrorType.UNSUPPORTED, f"{rendered(value)}: supported values: {listed}")
+
+
+def forbidden(path: str, detail: str) -> FieldError:
+    """The error of a field that must not be set as it is; `detail` says why."""
+    return FieldError(path, FieldErrorType.FORBIDDEN, detail)
+
+
+def rendered(value: object) -> str:
+    """A value as error texts show it: strings quoted, numbers and durations bare, null as `"null"`."""
+    if value is None:
+        return '"null"'
+    if isinstance(value, timedelta):
+        return format_duration(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def joined(errors: Iterable[object]) -> str:
+    """The text of several errors: one stands alone, more become `[first, second]`; what repeats is left out."""
+    texts = tuple(dict.fromkeys(map(str, errors)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

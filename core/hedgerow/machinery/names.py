@@ -1,0 +1,137 @@
+"""Whether a text may serve as a name, a label or a port name in Kubernetes.
+
+Each rule answers with what is wrong, as one clause that fits behind a colon, or with nothing. The rules are those of
+kube-apiserver's validation, so what passes here is not refused there. They know no object and no field: the caller says
+whose name it is.
+
+Names are checked on every planned object, most of which are new: one possessive pattern each, which cannot backtrack.
+Label keys and values recur, so the last few thousand answers are remembered.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+Check: TypeAlias = Callable[[str], str | None]
+
+_LOWER_CASE_LABEL: Final = "[a-z0-9][-a-z0-9]*+(?<!-)"
+_NAME_PART: Final = "[A-Za-z0-9][-_.A-Za-z0-9]*+(?<![-_.])"
+
+
+class _Syntax(NamedTuple):
+    """How a kind of name is spelled: its longest length, its characters, and how users are told about them."""
+
+    longest: int
+    shape: re.Pattern[str]
+    rule: str
+
+
+_DNS_SUBDOMAIN: Final = _Syntax(
+    253,
+    re.compile(rf"{_LOWER_CASE_LABEL}(?:\.{_LOWER_CASE_LABEL})*+"),
+    'must consist of a-z, 0-9, "-" and ".", each part between dots starting and ending with a letter or digit, '
+    'for example "example.com"',
+)
+_DNS_LABEL: Final = _Syntax(
+    63,
+    re.compile(_LOWER_CASE_LABEL),
+    'must consist of a-z, 0-9 and "-", starting and ending with a letter or digit, for example "my-name" or "123-abc"',
+)
+_DNS_1035_LABEL: Final = _Syntax(
+    63,
+    re.compile("[a-z][-a-z0-9]*+(?<!-)"),
+    'must consist of a-z, 0-9 and "-", starting with a letter and ending with a letter or digit, '
+    'for example "my-name" or "abc-123"',
+)
+_LABEL_NAME: Final = _Syntax(
+    63,
+    re.compile(_NAME_PART),
+    'must consist of A-Z, a-z, 0-9, "-", "_" and ".", starting and ending with a letter or digit, '
+    'for example "MyName" or "my.name"',
+)
+_LABEL_VALUE: Final = _Syntax(
+    63,
+    re.compile(f"(?:{_NAME_PART})?+"),
+    'must be empty or consist of A-Z, a-z, 0-9, "-", "_" and ".", starting and ending with a letter or digit, '
+    'for example "MyValue" or "my_value"',
+)
+_PORT_NAME: Final = _Syntax(
+    15,
+    re.compile("[-a-z0-9]++"),
+    'must consist of a-z, 0-9 and "-", for example "http-metrics"',
+)
+
+
+def _problem(text: str, syntax: _Syntax) -> str | None:
+    """The first rule of its syntax that a text violates."""
+    if len(text) <= syntax.longest and syntax.shape.fullmatch(text):
+        return None
+    if not text:
+        return "must not be empty"
+    if len(text) > syntax.longest:
+        return f"must have at most {syntax.longest} characters, has {len(text)}"
+    return syntax.rule
+
+
+def _remembered(check: Check) -> Check:
+    """The same check, which keeps its answers for the texts that it was asked about most recently."""
+    return lru_cache(maxsize=4096)(check)
+
+
+def dns_subdomain_problem(name: str) -> str | None:
+    """What keeps a text from being a lower-case RFC 1123 subdomain, as most object names are; none if nothing."""
+    return _problem(name, _DNS_SUBDOMAIN)
+
+
+def dns_label_problem(name: str) -> str | None:
+    """What keeps a text from being a lower-case RFC 1123 label, as namespace names are; none if nothing."""
+    problem = _problem(name, _DNS_LABEL)
+    if problem is _DNS_LABEL.rule and dns_subdomain_problem(name) is None:
+        return 'must not contain dots, for example "my-name" or "123-abc"'
+    return problem
+
+
+def dns_1035_label_problem(name: str) -> str | None:
+    """What keeps a text from being a lower-case RFC 1035 label, as Service names were before 1.36; none if nothing."""
+    return _problem(name, _DNS_1035_LABEL)
+
+
+@_remembered
+def label_key_problem(key: str) -> str | None:
+    """What keeps a text from being a label key: a name part, optionally behind a DNS subdomain and a slash."""
+    prefix, slash, name = key.rpartition("/")
+    if slash:
+        if "/" in prefix:
+            return 'must contain at most one "/", for example "example.com/MyName"'
+        if problem := _problem(prefix, _DNS_SUBDOMAIN):
+            return f'prefix before "/" {problem}'
+    problem = _problem(name, _LABEL_NAME)
+    return f'name after "/" {problem}' if slash and problem else problem
+
+
+def annotation_key_problem(key: str) -> str | None:
+    """What keeps a text from being an annotation key: a label key, except that the case of its prefix does not matter.
+
+    The API server lower-cases the whole key before it looks at it.
+    """
+    return label_key_problem(key.lower())
+
+
+@_remembered
+def label_value_problem(value: str) -> str | None:
+    """What keeps a text from being a label value; none if nothing. The empty text is one."""
+    return _problem(value, _LABEL_VALUE)
+
+
+def port_name_problem(name: str) -> str | None:
+    """What keeps a text from being a port name, which is an IANA service name in lower case (RFC 6335, section 5.1)."""
+    if problem := _problem(name, _PORT_NAME):
+        return problem
+    if name[0] == "-" or name[-1] == "-":
+        return 'must not start or end with "-"'
+    if "--" in name:
+        return 'must not contain "--"'
+    if not name.strip("0123456789-"):
+        return "must contain at least one letter (a-z)"
+    return None

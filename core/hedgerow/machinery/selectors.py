@@ -1,0 +1,316 @@
+"""Which labels a label selector matches, and whether a text or a parsed value is one.
+
+Decides as Kubernetes does: all parts of a selector must hold, the empty selector matches everything, `NotIn` and
+`DoesNotExist` hold for an absent key. There is no value for an absent selector, which matches nothing: its caller has
+none. Knows nothing of the objects whose labels it looks at.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.names import label_key_problem, label_value_problem
+
+Labels: TypeAlias = Mapping[str, str]
+
+_KINDS: Final = (
+    (type(None), "null"),
+    (bool, "a boolean"),
+    ((int, float), "a number"),
+    (str, "a string"),
+    (list, "a list"),
+    (Mapping, "an object"),
+)
+_LONGEST_QUOTE: Final = 80
+_WORD: Final = re.compile(r"[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]++")
+_REQUIREMENT_FORMS: Final = "key, !key, key=value, key!=value, key in (value,value) or key notin (value,value)"
+
+
+class Operator(StrEnum):
+    """How a requirement relates a label to its values."""
+
+    IN = "In"
+    NOT_IN = "NotIn"
+    EXISTS = "Exists"
+    DOES_NOT_EXIST = "DoesNotExist"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One match expression: `In` and `NotIn` have values, `Exists` and `DoesNotExist` have none."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Labels) -> bool:
+        """Whether labels meet the requirement."""
+        value = labels.get(self.key)
+        match self.operator:
+            case Operator.IN:
+                return value in self.values
+            case Operator.NOT_IN:
+                return value not in self.values
+            case Operator.EXISTS:
+                return value is not None
+            case Operator.DOES_NOT_EXIST:
+                return value is None
+
+    def manifest(self) -> dict[str, Any]:
+        """The match expression as manifests spell it."""
+        expression: dict[str, Any] = {"key": self.key, "operator": self.operator.value}
+        if self.values:
+            expression["values"] = list(self.values)
+        return expression
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """Labels that must have these very values, and requirements that must hold beside them.
+
+    Equal selectors have equal labels in whatever order they were given, and equal expressions in the same order.
+    """
+
+    match_labels: tuple[tuple[str, str], ...] = ()
+    """Pairs of key and value, sorted, each key once."""
+    match_expressions: tuple[Requirement, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.match_labels) > 1:
+            object.__setattr__(self, "match_labels", tuple(sorted(self.match_labels)))
+
+    def matches(self, labels: Labels) -> bool:
+        """Whether an object with these labels is selected."""
+        for key, value in self.match_labels:
+            if labels.get(key) != value:
+                return False
+        for requirement in self.match_expressions:  # noqa: SIM110 - a generator would double the time of this hot loop
+            if not requirement.matches(labels):
+                return False
+        return True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the selector asks for nothing and so matches everything."""
+        return not self.match_labels and not self.match_expressions
+
+    def manifest(self) -> dict[str, Any]:
+        """The selector as manifests spell it, without the parts that it does not use."""
+        manifest: dict[str, Any] = {}
+        if self.match_labels:
+            manifest["matchLabels"] = dict(self.match_labels)
+        if self.match_expressions:
+            manifest["matchExpressions"] = [requirement.manifest() for requirement in self.match_expressions]
+        return manifest
+
+
+def matches_any(selectors: Iterable[LabelSelector], labels: Labels) -> bool:
+    """Whether at least one of several selectors matches; no selectors match nothing."""
+    return any(selector.matches(labels) for selector in selectors)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """What is wrong with one field of a value that users wrote."""
+
+    field: str
+    """Path of the field, such as `namespaceSelectors[0].matchExpressions[1].values`; empty: the whole value."""
+    problem: str
+    """One clause without a full stop, starting in lower case unless with a quoted text."""
+
+    def __str__(self) -> str:
+        """Field and problem."""
+        return f"{self.field}: {self.problem}" if self.field else self.problem
+
+
+def _kind(value: object) -> str:
+    """What users call the type of a parsed value."""
+    return next((kind for types, kind in _KINDS if isinstance(value, types)), f"a {type(value).__name__}")
+
+
+def _quoted(text: str) -> str:
+    """A text as a message shows it: on one line, and no longer than it takes to recognise it."""
+    return json.dumps(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}...", ensure_ascii=False)
+
+
+def _key_problems(key: object, field: str) -> Iterator[FieldProblem]:
+    """What is wrong with a label key."""
+    if not isinstance(key, str):
+        yield FieldProblem(field, f"must be a label key, is {_kind(key)}")
+    elif problem := label_key_problem(key):
+        yield FieldProblem(field, f"{_quoted(key)} is no label key: {problem}")
+
+
+def _value_problems(value: object, field: str) -> Iterator[FieldProblem]:
+    """What is wrong with a label value."""
+    if not isinstance(value, str):
+        yield FieldProblem(field, f"must be a label value, is {_kind(value)}")
+    elif problem := label_value_problem(value):
+        yield FieldProblem(field, f"{_quoted(value)} is no label value: {problem}")
+
+
+def _match_labels_problems(labels: object, field: str) -> Iterator[FieldProblem]:
+    """What is wrong with the labels of a selector."""
+    if labels is None:
+        return
+    if not isinstance(labels, dict | Mapping):
+        yield FieldProblem(field, f"must be an object of label keys and values, is {_kind(labels)}")
+        return
+    for key, value in labels.items():
+        yield from _key_problems(key, field)
+        yield from _value_problems(value, f"{field}[{key}]")
+
+
+def _values_problems(values: object, operator: object, field: str) -> Iterator[FieldProblem]:
+    """What is wrong with the values of a match expression."""
+    if values is not None and not isinstance(values, list | tuple):
+        yield FieldProblem(field, f"must be a list of label values, is {_kind(values)}")
+        return
+    if operator in (Operator.IN, Operator.NOT_IN) and not values:
+        yield FieldProblem(field, f"must have at least one value for operator {operator}")
+    if operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST) and values:
+        yield FieldProblem(field, f"must be empty for operator {operator}")
+    for index, value in enumerate(values or ()):
+        yield from _value_problems(value, f"{field}[{index}]")
+
+
+def _requirement_problems(expression: object, field: str) -> Iterator[FieldProblem]:
+    """What is wrong with one match expression; a missing key or operator is reported as the empty text."""
+    if not isinstance(expression, dict | Mapping):
+        yield FieldProblem(field, f"must be an object with key and operator, is {_kind(expression)}")
+        return
+    operator = expression.get("operator", "")
+    yield from _key_problems(expression.get("key", ""), f"{field}.key")
+    if operator not in tuple(Operator):
+        written = _quoted(operator) if isinstance(operator, str) else _kind(operator)
+        yield FieldProblem(f"{field}.operator", f"must be In, NotIn, Exists or DoesNotExist, is {written}")
+    yield from _values_problems(expression.get("values"), operator, f"{field}.values")
+
+
+def _match_expressions_problems(expressions: object, field: str) -> Iterator[FieldProblem]:
+    """What is wrong with the match expressions of a selector."""
+    if expressions is None:
+        return
+    if not isinstance(expressions, list | tuple):
+        yield FieldProblem(field, f"must be a list of match expressions, is {_kind(expressions)}")
+        return
+    for index, expression in enumerate(expressions):
+        yield from _requirement_problems(expression, f"{field}[{index}]")
+
+
+def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector, tuple[FieldProblem, ...]]:
+    """The label selector that a value from JSON or YAML spells, or everything that is wrong with it.
+
+    Absent and null parts are empty, unknown fields are ignored. A null selector is refused, because to some readers it
+    would match nothing and to others everything.
+
+    Args:
+        value: a parsed mapping; a LabelSelector is returned as it is.
+        field: path of the value in what the user wrote; problems are reported below it.
+
+    Source: network-and-nodes §1.1; Kubernetes API, LabelSelector of meta/v1.
+    """
+    if isinstance(value, LabelSelector):
+        return Success(value)
+    if not isinstance(value, dict | Mapping):
+        return Failure((FieldProblem(field, f"must be a label selector, is {_kind(value)}"),))
+    inside = f"{field}." if field else ""
+    labels, expressions = value.get("matchLabels"), value.get("matchExpressions")
+    problems = (
+        *_match_labels_problems(labels, f"{inside}matchLabels"),
+        *_match_expressions_problems(expressions, f"{inside}matchExpressions"),
+    )
+    if problems:
+        return Failure(problems)
+    return Success(
+        LabelSelector(
+            tuple((labels or {}).items()),
+            tuple(
+                Requirement(expression["key"], Operator(expression["operator"]), tuple(expression.get("values") or ()))
+                for expression in expressions or ()
+            ),
+        )
+    )
+
+
+def _comma_separated(words: Iterable[str]) -> list[list[str]]:
+    """Words divided at the commas that stand outside parentheses; no words are one part without any."""
+    parts: list[list[str]] = [[]]
+    inside = False
+    for word in words:
+        if word == "," and not inside:
+            parts.append([])
+            continue
+        inside = word == "(" or (inside and word != ")")
+        parts[-1].append(word)
+    return parts
+
+
+def _queried(part: Sequence[str]) -> tuple[str, str] | Requirement | None:
+    """What one part of a query asks for: a label or a requirement, their syntax unchecked; none if unreadable."""
+    match part:
+        case [key]:
+            return Requirement(key, Operator.EXISTS)
+        case ["!", key]:
+            return Requirement(key, Operator.DOES_NOT_EXIST)
+        case [key, "=" | "==", *value] if len(value) <= 1:
+            return key, "".join(value)
+        case [key, "!=", *value] if len(value) <= 1:
+            return Requirement(key, Operator.NOT_IN, ("".join(value),))
+        case [key, "in" | "notin" as word, "(", *values, ")"]:
+            operator = Operator.IN if word == "in" else Operator.NOT_IN
+            return Requirement(key, operator, tuple(" ".join(value) for value in _comma_separated(values)))
+        case _:
+            return None
+
+
+def parse_selector_query(text: str) -> Result[LabelSelector, str]:
+    """The label selector that a `labelSelector` query parameter spells, or why there is none, as one clause.
+
+    `key=value` becomes a label, all else an expression, so that `selector_query` is undone exactly. A value may be
+    empty. The numeric comparisons `>` and `<` of the API server are refused: no label selector can express them.
+
+    Source: Kubernetes documentation, "Labels and Selectors", API.
+    """
+    labels: dict[str, str] = {}
+    expressions: list[Requirement] = []
+    words = _WORD.findall(text)
+    for part in _comma_separated(words) if words else ():
+        match _queried(part):
+            case None:
+                return Failure(f"cannot read {_quoted(' '.join(part))} as a requirement, expected {_REQUIREMENT_FORMS}")
+            case Requirement() as requirement:
+                expressions.append(requirement)
+            case key, value:
+                if labels.setdefault(key, value) != value:
+                    expressions.append(Requirement(key, Operator.IN, (value,)))
+    selector = LabelSelector(tuple(labels.items()), tuple(expressions))
+    return parse_label_selector(selector.manifest()).alt(lambda problems: problems[0].problem)
+
+
+def _requirement_query(requirement: Requirement) -> str:
+    """One match expression as a query spells it."""
+    match requirement.operator:
+        case Operator.IN:
+            return f"{requirement.key} in ({','.join(requirement.values)})"
+        case Operator.NOT_IN:
+            return f"{requirement.key} notin ({','.join(requirement.values)})"
+        case Operator.EXISTS:
+            return requirement.key
+        case Operator.DOES_NOT_EXIST:
+            return f"!{requirement.key}"
+
+
+def selector_query(selector: LabelSelector) -> str:
+    """A selector as a `labelSelector` query parameter spells it, before URL encoding; empty for the empty one."""
+    return ",".join(
+        (
+            *(f"{key}={value}" for key, value in selector.match_labels),
+            *(_requirement_query(requirement) for requirement in selector.match_expressions),
+        )
+    )

@@ -1,0 +1,1 @@
+"""The resource manager: the controllers that look after what runs in a cluster."""

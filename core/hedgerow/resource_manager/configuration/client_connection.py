@@ -1,0 +1,91 @@
+"""How the process reaches a cluster's API server: the sections `sourceClientConnection` and `targetClientConnection`.
+
+Source: managed-resources §3.1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from hedgerow.machinery.durations import format_duration
+from hedgerow.machinery.fields import FieldError, forbidden, invalid
+from hedgerow.resource_manager.configuration.shape import Duration, Int32, Section
+
+QPS: Final = 100.0
+BURST: Final = 130
+CACHE_RESYNC_PERIOD: Final = timedelta(hours=24)
+SHORTEST_CACHE_RESYNC_PERIOD: Final = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConnection:
+    """How one cluster is reached, and how much of it is read."""
+
+    kubeconfig: str = ""
+    """Path of a kubeconfig file; empty: the credentials of the pod that the process runs in."""
+    accept_content_types: str = ""
+    content_type: str = ""
+    qps: float = QPS
+    """Requests per second, lastingly; negative: as many as there are."""
+    burst: int = BURST
+    """Requests at once, beyond `qps`."""
+    throttled: bool = False
+    """Whether the file itself sets `qps` or `burst`: unless it does, the client holds no request back (decision A-3)."""
+    namespaces: tuple[str, ...] = ()
+    """The namespaces whose objects are read; none: all of them."""
+    cache_resync_period: timedelta = CACHE_RESYNC_PERIOD
+    """After this time every cached object is looked at again."""
+
+
+class ClientConnectionSection(Section):
+    """The section as written. Zero leaves `qps` and `burst` unset; `namespace` stands for a list of one."""
+
+    kubeconfig: str = ""
+    accept_content_types: str = ""
+    content_type: str = ""
+    qps: float = 0
+    burst: Int32 = 0
+    namespace: str | None = None
+    namespaces: list[str] | None = None
+    cache_resync_period: Duration = CACHE_RESYNC_PERIOD
+
+    def settings(self) -> ClientConnection:
+        """The connection with its defaults."""
+        return ClientConnection(
+            kubeconfig=self.kubeconfig,
+            accept_content_types=self.accept_content_types,
+            content_type=self.content_type,
+            qps=self.qps or QPS,
+            burst=self.burst or BURST,
+            throttled=bool(self.qps or self.burst),
+            namespaces=_namespaces([self.namespace] if self.namespace is not None else self.namespaces or []),
+            cache_resync_period=self.cache_resync_period,
+        )
+
+    def problems(self, path: str, *, offline: bool) -> Iterator[FieldError]:  # noqa: ARG002  # other sections ask
+        """Both spellings of the namespaces, too short a period, a negative burst."""
+        if self.namespace is not None and self.namespaces is not None:
+            yield forbidden(f"{path}.namespace", "must not be set together with namespaces")
+        if self.cache_resync_period < SHORTEST_CACHE_RESYNC_PERIOD:
+            yield invalid(f"{path}.cacheResyncPeriod", self.cache_resync_period, "must be at least 10s")
+        if self.burst < 0:
+            yield invalid(f"{path}.burst", self.burst, "must be non-negative")
+
+
+def manifest(connection: ClientConnection) -> dict[str, Any]:
+    """The section that states a connection in full."""
+    return {
+        "kubeconfig": connection.kubeconfig,
+        "acceptContentTypes": connection.accept_content_types,
+        "contentType": connection.content_type,
+        "qps": int(connection.qps) if connection.qps.is_integer() else connection.qps,
+        "burst": connection.burst,
+        "namespaces": list(connection.namespaces),
+        "cacheResyncPeriod": format_duration(connection.cache_resync_period),
+    }
+
+
+def _namespaces(names: list[str]) -> tuple[str, ...]:
+    """The namespaces to read, each once; the empty name is how Kubernetes writes all of them, which is none here."""
+    return () if "" in names else tuple(dict.fromkeys(names))

@@ -1,0 +1,95 @@
+"""Which Lease the processes compete for, and how long they hold it: the section `leaderElection`.
+
+Source: managed-resources §3.1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from hedgerow.machinery.durations import format_duration
+from hedgerow.machinery.fields import FieldError, invalid, unsupported
+from hedgerow.resource_manager.configuration.shape import Duration, Section
+
+LEASE_DURATION: Final = timedelta(seconds=15)
+RENEW_DEADLINE: Final = timedelta(seconds=10)
+RETRY_PERIOD: Final = timedelta(seconds=2)
+LEASES: Final = "leases"
+RESOURCE_NAME: Final = "gardener-resource-manager"
+_UNSET: Final = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElection:
+    """Whether one of several processes leads, and by which Lease."""
+
+    leader_elect: bool = True
+    lease_duration: timedelta = LEASE_DURATION
+    """So long others wait after a lease was last renewed before they take it over."""
+    renew_deadline: timedelta = RENEW_DEADLINE
+    """So long a leader that cannot renew its lease goes on leading."""
+    retry_period: timedelta = RETRY_PERIOD
+    """Between two attempts to take or renew a lease."""
+    resource_lock: str = LEASES
+    resource_name: str = RESOURCE_NAME
+    resource_namespace: str = ""
+    """Empty only where nobody competes: without leader election, or offline."""
+
+
+class LeaderElectionSection(Section):
+    """The section as written. A zero duration, an empty lock and an empty name are unset, as in the reference."""
+
+    leader_elect: bool = True
+    lease_duration: Duration = _UNSET
+    renew_deadline: Duration = _UNSET
+    retry_period: Duration = _UNSET
+    resource_lock: str = ""
+    resource_name: str = ""
+    resource_namespace: str = ""
+
+    def settings(self) -> LeaderElection:
+        """The leader election with its defaults; the namespace of the Lease has none."""
+        return LeaderElection(
+            leader_elect=self.leader_elect,
+            lease_duration=self.lease_duration or LEASE_DURATION,
+            renew_deadline=self.renew_deadline or RENEW_DEADLINE,
+            retry_period=self.retry_period or RETRY_PERIOD,
+            resource_lock=self.resource_lock or LEASES,
+            resource_name=self.resource_name or RESOURCE_NAME,
+            resource_namespace=self.resource_namespace,
+        )
+
+    def problems(self, path: str, *, offline: bool) -> Iterator[FieldError]:
+        """Durations that cannot work, another lock than a Lease, a missing namespace; nothing where nobody competes."""
+        if offline or not self.leader_elect:
+            return
+        election = self.settings()
+        for name, duration in (
+            ("leaseDuration", election.lease_duration),
+            ("renewDeadline", election.renew_deadline),
+            ("retryPeriod", election.retry_period),
+        ):
+            if duration < _UNSET:
+                yield invalid(f"{path}.{name}", duration, "must be greater than zero")
+        if election.lease_duration <= election.renew_deadline:
+            # The value of the other field at the path of this one: so the reference reports it, and users search for it.
+            detail = "LeaseDuration must be greater than RenewDeadline"
+            yield invalid(f"{path}.leaseDuration", election.renew_deadline, detail)
+        if election.resource_lock != LEASES:
+            yield unsupported(f"{path}.resourceLock", election.resource_lock, (LEASES,))
+        if not election.resource_namespace:
+            yield invalid(f"{path}.resourceNamespace", "", "resourceNamespace is required")
+
+
+def manifest(election: LeaderElection) -> dict[str, Any]:
+    """The section that states a leader election in full."""
+    return {
+        "leaderElect": election.leader_elect,
+        "leaseDuration": format_duration(election.lease_duration),
+        "renewDeadline": format_duration(election.renew_deadline),
+        "retryPeriod": format_duration(election.retry_period),
+        "resourceLock": election.resource_lock,
+        "resourceName": election.resource_name,
+        "resourceNamespace": election.resource_namespace,
+    }

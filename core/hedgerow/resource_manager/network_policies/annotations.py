@@ -1,0 +1,65 @@
+"""The keys and well-known values through which Services, Namespaces and pods state who may talk to whom.
+
+Source: network-and-nodes §1.1, §2.8.
+"""
+
+from typing import Final
+
+from hedgerow.machinery.objects import ObjectKey, Resource
+
+DOMAIN: Final = "networking.resources.gardener.cloud"
+
+NAMESPACE_SELECTORS: Final = f"{DOMAIN}/namespace-selectors"
+"""On a Service: JSON list of label selectors of further namespaces whose pods may connect."""
+
+NAMESPACE_ALIAS: Final = f"{DOMAIN}/pod-label-selector-namespace-alias"
+"""On a Service: what stands for its namespace in the pod labels of other namespaces."""
+
+FROM_WORLD_TO_PORTS: Final = f"{DOMAIN}/from-world-to-ports"
+"""On a Service: JSON list of the container ports that anybody may reach; the empty list means every port."""
+
+ALLOWED_PORTS_PREFIX: Final = f"{DOMAIN}/from-"
+ALLOWED_PORTS_SUFFIX: Final = "-allowed-ports"
+
+SERVICE_NAME: Final = f"{DOMAIN}/service-name"
+SERVICE_NAMESPACE: Final = f"{DOMAIN}/service-namespace"
+"""With SERVICE_NAME on every policy: the only record of the Service that it belongs to."""
+
+DESCRIPTION: Final = "gardener.cloud/description"
+METADATA_NAME: Final = "kubernetes.io/metadata.name"
+ALLOWED: Final = "allowed"
+
+ALL_SCRAPE_TARGETS: Final = "all-scrape-targets"
+ALL_SEED_SCRAPE_TARGETS: Final = "all-seed-scrape-targets"
+ALL_WEBHOOK_TARGETS: Final = "all-webhook-targets"
+"""Aliases that components agree on for `from-<alias>-allowed-ports`."""
+
+ALL_SHOOTS: Final = "all-shoots"
+EXTENSIONS: Final = "extensions"
+ALL_ISTIO_INGRESSES: Final = "all-istio-ingresses"
+"""Namespace aliases that components agree on."""
+
+ACCESS_TARGET_API_SERVER: Final = ("networking.gardener.cloud/access-target-apiserver", ALLOWED)
+"""Label of namespaces whose components call the API servers of shoots or of the virtual garden."""
+
+SERVICES: Final = Resource("", "v1", "services", "Service")
+NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+INGRESSES: Final = Resource("networking.k8s.io", "v1", "ingresses", "Ingress")
+NETWORK_POLICIES: Final = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
+
+
+def allowed_ports_alias(annotation: str) -> str | None:
+    """The alias of a `from-<alias>-allowed-ports` annotation key; none for any other key or an empty alias."""
+    if not (annotation.startswith(ALLOWED_PORTS_PREFIX) and annotation.endswith(ALLOWED_PORTS_SUFFIX)):
+        return None
+    return annotation[len(ALLOWED_PORTS_PREFIX) : -len(ALLOWED_PORTS_SUFFIX)] or None
+
+
+def annotation_field(annotation: str) -> str:
+    """Path of an annotation as failures name it."""
+    return f'metadata.annotations["{annotation}"]'
+
+
+def namespace_key(name: str) -> ObjectKey:
+    """Key of a Namespace object."""
+    return ObjectKey("", name)

@@ -1,0 +1,101 @@
+"""Which changes of Services, policies and Ingresses concern which Services, and what of them is worth keeping.
+
+Source: network-and-nodes §2.2, and the update-predicate examples of §2.9.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, labels_of
+from hedgerow.resource_manager.network_policies.annotations import (
+    DESCRIPTION,
+    FROM_WORLD_TO_PORTS,
+    METADATA_NAME,
+    NAMESPACE_ALIAS,
+    NAMESPACE_SELECTORS,
+    SERVICE_NAME,
+    SERVICE_NAMESPACE,
+    allowed_ports_alias,
+)
+
+_NOTHING: Mapping[str, Any] = {}
+_SINGLE_ANNOTATIONS: Final = (NAMESPACE_SELECTORS, NAMESPACE_ALIAS, FROM_WORLD_TO_PORTS)
+_IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+
+
+def service_changed(old: Manifest, new: Manifest) -> bool:
+    """Whether an update of a Service may change its policies.
+
+    It does when deletion was asked for, or the selector, the ports or one of our annotations changed; an absent
+    annotation equals an empty one, except for the set of allowed-ports annotations.
+    """
+    return (
+        (is_terminating(new) and not is_terminating(old))
+        or _spec_of(old, "selector") != _spec_of(new, "selector")
+        or _spec_of(old, "ports") != _spec_of(new, "ports")
+        or _annotations_changed(annotations_of(old), annotations_of(new))
+    )
+
+
+def _spec_of(manifest: Manifest, field: str) -> object:
+    return (manifest.get("spec") or _NOTHING).get(field) or None
+
+
+def _annotations_changed(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    if any(old.get(name, "") != new.get(name, "") for name in _SINGLE_ANNOTATIONS):
+        return True
+    return _allowed_ports(old) != _allowed_ports(new)
+
+
+def _allowed_ports(annotations: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in annotations.items() if allowed_ports_alias(name)}
+
+
+def ingress_changed(old: Manifest, new: Manifest) -> bool:
+    """Whether an update of an Ingress may change which Services it leads to."""
+    return _spec_of(old, "rules") != _spec_of(new, "rules")
+
+
+def service_of_policy(policy: Manifest) -> tuple[ObjectKey, ...]:
+    """The key of the Service that a policy's labels name; empty unless both labels exist."""
+    labels = labels_of(policy)
+    name, namespace = labels.get(SERVICE_NAME), labels.get(SERVICE_NAMESPACE)
+    if name is None or namespace is None:
+        return ()
+    return (ObjectKey(namespace, name),)
+
+
+def kept_of_service(service: Manifest) -> Manifest:
+    """What the rules read of a Service: identity, our annotations, selector and ports."""
+    annotations = annotations_of(service)
+    ours = {name: annotations[name] for name in annotations if name in _SINGLE_ANNOTATIONS or allowed_ports_alias(name)}
+    spec = service.get("spec") or _NOTHING
+    kept = {name: spec[name] for name in ("selector", "ports") if spec.get(name)}
+    return {"metadata": {**_identity(service), "annotations": ours}, "spec": kept}
+
+
+def kept_of_policy(policy: Manifest) -> Manifest:
+    """What the rules read of a policy: identity, the labels of its owner, the description, and the spec."""
+    labels, annotations = labels_of(policy), annotations_of(policy)
+    metadata = _identity(policy)
+    metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}
+    metadata["annotations"] = {DESCRIPTION: annotations[DESCRIPTION]} if DESCRIPTION in annotations else {}
+    return {"metadata": metadata, "spec": policy.get("spec") or {}}
+
+
+def kept_of_namespace(namespace: Manifest) -> Manifest:
+    """What the rules read of a Namespace: identity and all labels, since any of them may be selected by."""
+    metadata = _identity(namespace)
+    metadata["labels"] = {**labels_of(namespace), METADATA_NAME: metadata.get("name", "")}
+    return {"metadata": metadata}
+
+
+def kept_of_ingress(ingress: Manifest) -> Manifest:
+    """What the rules read of an Ingress: identity and rules."""
+    rules = (ingress.get("spec") or _NOTHING).get("rules") or []
+    return {"metadata": _identity(ingress), "spec": {"rules": rules}}
+
+
+def _identity(manifest: Manifest) -> dict[str, Any]:
+    metadata = manifest.get("metadata") or _NOTHING
+    return {name: metadata[name] for name in _IDENTITY if name in metadata}

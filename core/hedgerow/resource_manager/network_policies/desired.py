@@ -1,0 +1,208 @@
+"""Which NetworkPolicies a Service asks for.
+
+Decides from the Service, the Namespaces, the Ingresses and the configuration alone; knows nothing of what exists
+already. Source: network-and-nodes §2.4, §2.5, §2.7.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.resource_manager.network_policies.annotations import (
+    FROM_WORLD_TO_PORTS,
+    NAMESPACE_ALIAS,
+    NETWORK_POLICIES,
+    SERVICES,
+    annotation_field,
+)
+from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
+from hedgerow.resource_manager.network_policies.eligibility import no_policies_because
+from hedgerow.resource_manager.network_policies.facts import Facts
+from hedgerow.resource_manager.network_policies.ingresses import ingress_backend_ports
+from hedgerow.resource_manager.network_policies.naming import (
+    pod_label,
+    pod_label_problem,
+    policy_id,
+    policy_name_problem,
+)
+from hedgerow.resource_manager.network_policies.openings import Opening, openings_of, peers_of
+from hedgerow.resource_manager.network_policies.policies import (
+    NetworkPolicy,
+    Target,
+    from_world_key,
+    ingress_controller_pods,
+    labelled_pods,
+    policy_key,
+)
+from hedgerow.resource_manager.network_policies.ports import PolicyPort, parse_ports_annotation, port_problem
+from hedgerow.resource_manager.network_policies.shapes import service_failures
+from hedgerow.resource_manager.network_policies.views import (
+    Ingress,
+    IngressView,
+    Namespace,
+    NamespaceView,
+    Service,
+    ServiceView,
+)
+
+DEFAULT_CONFIG: Final = NetworkPolicyConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A policy that is asked for but that no API server would store, or that cannot be worked out.
+
+    It still counts as desired: an existing policy of that key stays as it is.
+    """
+
+    key: ObjectKey
+    failure: DomainFailure
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredPolicies:
+    """What a Service asks for, in order of namespace and name."""
+
+    policies: tuple[NetworkPolicy, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    none_because: str = ""
+    """Why the Service gets no policy at all; empty where it may have some."""
+
+    @property
+    def failures(self) -> tuple[DomainFailure, ...]:
+        """What went wrong, each thing once."""
+        return tuple(dict.fromkeys(refusal.failure for refusal in self.refusals))
+
+
+_Answer: TypeAlias = NetworkPolicy | Refusal
+
+
+def desired_network_policies(
+    service: Service,
+    namespaces: Iterable[Namespace],
+    ingresses: Iterable[Ingress] = (),
+    config: NetworkPolicyConfig = DEFAULT_CONFIG,
+) -> Result[DesiredPolicies, tuple[DomainFailure, ...]]:
+    """The NetworkPolicies that a Service asks for, or what in it is too wrong to touch any policy.
+
+    Args:
+        service: the Service, as a parsed manifest or a view.
+        namespaces: the Namespaces of the cluster. The Service's own matters for whether it is handled, the ingress
+            controller's for its egress policies; all the others only where the Service selects namespaces.
+        ingresses: the Ingresses of the Service's namespace; read only where an ingress controller is configured.
+        config: which namespaces are handled, and where the ingress controller runs.
+
+    Returns:
+        The policies and, beside them, those that had to be refused; or failures that forbid any write, so that existing
+        policies stay as they are.
+
+    Source: network-and-nodes §2.4, §2.5, §2.7.
+    """
+    if not isinstance(service, ServiceView) and (failures := service_failures(service)):
+        return Failure(failures)
+    facts = Facts(
+        ServiceView.of(service),
+        {namespace.name: namespace for namespace in map(NamespaceView.of, namespaces)},
+        tuple(map(IngressView.of, ingresses)) if config.ingress_controller else (),
+        config,
+    )
+    if reason := no_policies_because(facts):
+        return Success(DesiredPolicies(none_because=reason))
+    match openings_of(facts.service), peers_of(facts):
+        case Success(openings), Success(peers):
+            return Success(_assembled(_answers(facts, openings, peers)))
+        case openings, peers:
+            return Failure((*openings.swap().value_or(()), *peers.swap().value_or(())))
+
+
+def _answers(facts: Facts, openings: tuple[Opening, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:
+    target = Target(facts.service.key, {"matchLabels": facts.service.selector})
+    for opening in openings:
+        yield from _to_labelled_pods(facts.service, target, opening, peers)
+    yield from _to_everybody(facts.service, target)
+    if facts.config.ingress_controller:
+        yield from _to_the_ingress_controller(facts, target, facts.config.ingress_controller)
+
+
+def _to_labelled_pods(
+    service: ServiceView, target: Target, opening: Opening, peers: tuple[str, ...]
+) -> Iterator[_Answer]:
+    """One port, opened to the labelled pods of each peer namespace."""
+    own = service.key.namespace
+    port, alias, reason, field = opening
+    identity = policy_id(service.key.name, port, alias)
+    problem = port_problem(port) or policy_name_problem(identity)
+    infix = service.annotations.get(NAMESPACE_ALIAS, own)
+    for namespace in peers:
+        label = pod_label(alias or identity, None if namespace == own else infix)
+        ingress_name, egress_name = f"ingress-to-{identity}", f"egress-to-{identity}"
+        if namespace != own:
+            ingress_name, egress_name = f"{ingress_name}-from-{namespace}", f"egress-to-{own}-{identity}"
+        if refused := problem or pod_label_problem(label):
+            failure = DomainFailure(SERVICES, service.key, field, refused)
+            yield Refusal(policy_key(own, ingress_name), failure)
+            yield Refusal(policy_key(namespace, egress_name), failure)
+        else:
+            peer = labelled_pods(namespace, label)
+            yield target.ingress_half(ingress_name, port, peer, reason)
+            yield target.egress_half(egress_name, port, peer, reason)
+
+
+def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
+    """All listed ports in one policy. A value that cannot be understood concerns no other policy."""
+    annotation = service.annotations.get(FROM_WORLD_TO_PORTS)
+    if annotation is None:
+        return
+    match parse_ports_annotation(annotation).bind(_acceptable):
+        case Success(ports):
+            yield target.open_to_the_world(ports, "from-world")
+        case Failure(problem):
+            failure = DomainFailure(SERVICES, service.key, annotation_field(FROM_WORLD_TO_PORTS), problem)
+            yield Refusal(from_world_key(service.key), failure)
+
+
+def _acceptable(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], str]:
+    for position, port in enumerate(ports):
+        if problem := port_problem(port):
+            return Failure(f"[{position}]: {problem}")
+    return Success(ports)
+
+
+def _to_the_ingress_controller(facts: Facts, target: Target, controller: IngressController) -> Iterator[_Answer]:
+    """The ports that Ingresses route to. Without a living controller namespace there is nowhere to put the egress."""
+    own = facts.service.key.namespace
+    peer = ingress_controller_pods(controller.namespace, controller.pod_selector)
+    home = facts.namespaces.get(controller.namespace)
+    for port in ingress_backend_ports(facts.service, facts.ingresses):
+        identity = policy_id(facts.service.key.name, port)
+        ingress_name = f"ingress-to-{identity}-from-ingress-controller"
+        if port_problem(port):
+            continue  # refused, and said, as a port of the Service
+        yield target.ingress_half(ingress_name, port, peer, "ingress-backend")
+        if home and not home.terminating:
+            scope = identity if controller.namespace == own else f"{own}-{identity}"
+            yield target.egress_half(f"egress-to-{scope}-from-ingress-controller", port, peer, "ingress-backend")
+
+
+def _assembled(answers: Iterable[_Answer]) -> DesiredPolicies:
+    """The answers in order, one a key: the first that claims a name keeps it, and a different second one is refused."""
+    policies: dict[ObjectKey, NetworkPolicy] = {}
+    refusals: list[Refusal] = []
+    for answer in answers:
+        if isinstance(answer, Refusal):
+            refusals.append(answer)
+            continue
+        holder = policies.setdefault(answer.key, answer)
+        if holder is not answer and holder.spec != answer.spec:
+            refusals.append(Refusal(answer.key, _name_is_taken(answer, holder)))
+    refusals.sort(key=lambda refusal: refusal.key)
+    return DesiredPolicies(tuple([policies[key] for key in sorted(policies)]), tuple(refusals))
+
+
+def _name_is_taken(policy: NetworkPolicy, holder: NetworkPolicy) -> DomainFailure:
+    problem = f"the policy that {policy.reason} asks for has the name of the one that {holder.reason} asks for"
+    return DomainFailure(NETWORK_POLICIES, policy.key, "metadata.name", problem)

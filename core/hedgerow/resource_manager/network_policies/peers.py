@@ -1,0 +1,49 @@
+"""Which namespaces count: whose Services are handled, and whose pods may be let in.
+
+Source: network-and-nodes §2.4 steps 2 and 5, §2.7.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
+from hedgerow.resource_manager.network_policies.ports import json_list
+from hedgerow.resource_manager.network_policies.views import NamespaceView
+
+
+@lru_cache(maxsize=4096)
+def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], str]:
+    """The label selectors that an annotation value lists, or why it is no list of label selectors; `null` is empty."""
+    try:
+        entries = json_list(text)
+    except ValueError as error:
+        return Failure(str(error))
+    selectors = []
+    for position, entry in enumerate(entries):
+        match parse_label_selector(entry, f"[{position}]"):
+            case Success(selector):
+                selectors.append(selector)
+            case Failure(problems):
+                return Failure("; ".join(f"{problem.field} {problem.problem}" for problem in problems))
+    return Success(tuple(selectors))
+
+
+def is_handled(namespace: NamespaceView, selectors: tuple[LabelSelector, ...]) -> bool:
+    """Whether the Services of a namespace get policies at all: without selectors, those of every namespace do."""
+    return not selectors or matches_any(selectors, namespace.labels)
+
+
+def peer_namespaces(
+    own: str, namespaces: Iterable[NamespaceView], selectors: tuple[LabelSelector, ...]
+) -> tuple[str, ...]:
+    """The Service's own namespace, then the others that a selector matches and that are not terminating, by name."""
+    if not selectors:
+        return (own,)
+    matching = {
+        namespace.name
+        for namespace in namespaces
+        if not namespace.terminating and matches_any(selectors, namespace.labels)
+    }
+    return (own, *sorted(matching - {own}))

@@ -1,0 +1,207 @@
+"""NetworkPolicies as typed data, and the two halves of a permission.
+
+A permission to connect needs an ingress policy where the Service's pods run and an egress policy where the client pods
+run. Both are built here from the same parts, so that they cannot disagree.
+Source: network-and-nodes §2.5, §2.6.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NotRequired, TypedDict, cast
+
+from typing_extensions import ReadOnly
+
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.resource_manager.network_policies.annotations import (
+    DESCRIPTION,
+    METADATA_NAME,
+    NETWORK_POLICIES,
+    SERVICE_NAME,
+    SERVICE_NAMESPACE,
+)
+from hedgerow.resource_manager.network_policies.naming import LONGEST_POLICY_NAME, shortened
+from hedgerow.resource_manager.network_policies.ports import PolicyPort, PortManifest
+
+
+class SelectorManifest(TypedDict, total=False):
+    """A label selector in a policy's spec; empty: everything."""
+
+    matchLabels: ReadOnly[Mapping[str, str]]
+    matchExpressions: ReadOnly[list[Mapping[str, Any]]]
+
+
+class PeerManifest(TypedDict, total=False):
+    """One end of the allowed traffic."""
+
+    namespaceSelector: ReadOnly[SelectorManifest]
+    podSelector: ReadOnly[SelectorManifest]
+    ipBlock: ReadOnly[Mapping[str, str]]
+
+
+IngressRule = TypedDict(
+    "IngressRule", {"from": ReadOnly[list[PeerManifest]], "ports": NotRequired[ReadOnly[list[PortManifest]]]}
+)
+
+
+class EgressRule(TypedDict):
+    """Traffic that the selected pods may send."""
+
+    to: ReadOnly[list[PeerManifest]]
+    ports: NotRequired[ReadOnly[list[PortManifest]]]
+
+
+class PolicySpec(TypedDict):
+    """The spec of a NetworkPolicy, in the form in which the API server stores it."""
+
+    podSelector: ReadOnly[SelectorManifest]
+    policyTypes: ReadOnly[list[str]]
+    ingress: NotRequired[ReadOnly[list[IngressRule]]]
+    egress: NotRequired[ReadOnly[list[EgressRule]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPolicy:
+    """A NetworkPolicy that a Service asks for."""
+
+    key: ObjectKey
+    owner: ObjectKey
+    """The Service."""
+    description: str
+    spec: PolicySpec
+    reason: str
+    """The rule that asks for it: service-port, allowed-ports, from-world or ingress-backend."""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels that tell whose policy this is."""
+        return {SERVICE_NAME: self.owner.name, SERVICE_NAMESPACE: self.owner.namespace}
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The description for people."""
+        return {DESCRIPTION: self.description}
+
+    def manifest(self) -> dict[str, Any]:
+        """The object to send to an API server or to write to a file."""
+        return {
+            "apiVersion": NETWORK_POLICIES.api_version,
+            "kind": NETWORK_POLICIES.kind,
+            "metadata": {
+                "name": self.key.name,
+                "namespace": self.key.namespace,
+                "labels": self.labels,
+                "annotations": self.annotations,
+            },
+            "spec": self.spec,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Pods of one namespace that may connect."""
+
+    namespace: str
+    selector: SelectorManifest
+    selector_text: str
+    who: str
+    """How an ingress policy's description introduces them: `pods running in namespace x`."""
+
+
+def labelled_pods(namespace: str, label: str) -> Peer:
+    """The pods of a namespace that carry a label of ours."""
+    selector: SelectorManifest = {"matchLabels": {label: "allowed"}}
+    return Peer(namespace, selector, f"map[{label}:allowed]", f"pods running in namespace {namespace}")
+
+
+def ingress_controller_pods(namespace: str, selector: LabelSelector) -> Peer:
+    """The pods of the ingress controller."""
+    who = f"ingress controller pods running in the {namespace} namespace"
+    return Peer(namespace, cast("SelectorManifest", selector.manifest()), selector_text(selector), who)
+
+
+def selector_text(selector: LabelSelector) -> str:
+    """A label selector as descriptions show it: `map[k:v]`, or `{map[k:v] [{key Operator [v1 v2]}]}`."""
+    labels = " ".join(f"{key}:{value}" for key, value in selector.match_labels)
+    if not selector.match_expressions:
+        return f"map[{labels}]"
+    expressions = " ".join(
+        f"{{{requirement.key} {requirement.operator} [{' '.join(requirement.values)}]}}"
+        for requirement in selector.match_expressions
+    )
+    return f"{{map[{labels}] [{expressions}]}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The pods behind a Service."""
+
+    service: ObjectKey
+    selector: SelectorManifest
+
+    def ingress_half(self, name: str, port: PolicyPort, peer: Peer, reason: str) -> NetworkPolicy:
+        """The policy that lets the peer in, in the Service's namespace."""
+        key = policy_key(self.service.namespace, name)
+        text = (
+            f"Allows ingress {port.protocol} traffic to port {port.text} for pods selected by the {self.service} "
+            f"service selector from {peer.who} labeled with {peer.selector_text}."
+        )
+        pods = _pods(peer.selector, peer.namespace, seen_from=self.service.namespace)
+        spec: PolicySpec = {
+            "podSelector": self.selector,
+            "policyTypes": ["Ingress"],
+            "ingress": [{"from": [pods], "ports": [port.manifest()]}],
+        }
+        return NetworkPolicy(key, self.service, text, spec, reason)
+
+    def egress_half(self, name: str, port: PolicyPort, peer: Peer, reason: str) -> NetworkPolicy:
+        """The policy that lets the peer out, in the peer's namespace."""
+        key = policy_key(peer.namespace, name)
+        who = peer.who.removeprefix("ingress controller ")
+        text = (
+            f"Allows egress {port.protocol} traffic to port {port.text} from {who} labeled with {peer.selector_text} "
+            f"to pods selected by the {self.service} service selector."
+        )
+        pods = _pods(self.selector, self.service.namespace, seen_from=peer.namespace)
+        spec: PolicySpec = {
+            "podSelector": peer.selector,
+            "policyTypes": ["Egress"],
+            "egress": [{"to": [pods], "ports": [port.manifest()]}],
+        }
+        return NetworkPolicy(key, self.service, text, spec, reason)
+
+    def open_to_the_world(self, ports: tuple[PolicyPort, ...], reason: str) -> NetworkPolicy:
+        """The policy that lets everybody in to the ports, or to every port where none is listed."""
+        rule: IngressRule = {"from": EVERYBODY, "ports": [port.manifest() for port in ports]}
+        if not ports:
+            rule = {"from": EVERYBODY}
+        listed = " ".join(port.description for port in ports)
+        text = (
+            f"Allows ingress traffic from everywhere to ports [{listed}] for pods selected by the {self.service} "
+            "service selector."
+        )
+        spec: PolicySpec = {"podSelector": self.selector, "policyTypes": ["Ingress"], "ingress": [rule]}
+        return NetworkPolicy(from_world_key(self.service), self.service, text, spec, reason)
+
+
+EVERYBODY: Final[list[PeerManifest]] = [
+    {"namespaceSelector": {}, "podSelector": {}},
+    {"ipBlock": {"cidr": "0.0.0.0/0"}},
+    {"ipBlock": {"cidr": "::/0"}},
+]
+
+
+def from_world_key(service: ObjectKey) -> ObjectKey:
+    """The key of the policy that opens a Service to everybody."""
+    return policy_key(service.namespace, f"ingress-to-{service.name}-from-world")
+
+
+def policy_key(namespace: str, name: str) -> ObjectKey:
+    """The key of a policy, its name shortened where it is too long for an object's name."""
+    return ObjectKey(namespace, shortened(name, LONGEST_POLICY_NAME))
+
+
+def _pods(selector: SelectorManifest, namespace: str, *, seen_from: str) -> PeerManifest:
+    if namespace == seen_from:
+        return {"podSelector": selector}
+    return {"namespaceSelector": {"matchLabels": {METADATA_NAME: namespace}}, "podSelector": selector}

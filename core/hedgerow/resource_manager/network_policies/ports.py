@@ -1,0 +1,158 @@
+"""Ports as NetworkPolicies name them, and the annotation values that list them.
+
+Decides which values are ports at all; knows nothing of policies.
+Source: network-and-nodes §2.5, §2.7.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple, NoReturn, NotRequired, TypedDict, TypeGuard
+
+from returns.result import Failure, Result, Success
+from typing_extensions import ReadOnly
+
+from hedgerow.machinery.names import port_name_problem
+
+PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
+HIGHEST_PORT: Final = 65535
+_INT32: Final = range(-(2**31), 2**31)
+
+
+class PortManifest(TypedDict):
+    """A port in the spec of a NetworkPolicy."""
+
+    protocol: ReadOnly[str]
+    port: NotRequired[ReadOnly[int | str]]
+    endPort: NotRequired[ReadOnly[int]]
+
+
+class PolicyPort(NamedTuple):
+    """A container port by number or name; without `port` every port of the protocol is meant."""
+
+    protocol: str | None
+    """As written; none means TCP."""
+    port: int | str | None
+    end_port: int | None = None
+
+    @property
+    def text(self) -> str:
+        """Number or name as names and descriptions show it."""
+        return "<nil>" if self.port is None else str(self.port)
+
+    @property
+    def description(self) -> str:
+        """`TCP/8080`, or the port alone where no protocol was written."""
+        return f"{self.protocol}/{self.text}" if self.protocol else self.text
+
+    def manifest(self) -> PortManifest:
+        """The port as a policy's spec lists it, with the protocol that the API server would fill in."""
+        protocol = self.protocol or "TCP"
+        if self.port is None:
+            return {"protocol": protocol}
+        if self.end_port is None:
+            return {"protocol": protocol, "port": self.port}
+        return {"protocol": protocol, "port": self.port, "endPort": self.end_port}
+
+
+@lru_cache(maxsize=4096)
+def port_problem(port: PolicyPort) -> str | None:
+    """Why the API server would refuse a policy with this port; none if it would take it."""
+    if (port.protocol or "TCP") not in PROTOCOLS:
+        return f"protocol must be one of TCP, UDP, SCTP, got {json.dumps(port.protocol)}"
+    if isinstance(port.port, int) and not 1 <= port.port <= HIGHEST_PORT:
+        return f"port must be between 1 and {HIGHEST_PORT}, got {port.port}"
+    if isinstance(port.port, str) and (problem := port_name_problem(port.port)):
+        return f"port name {json.dumps(port.port)} {problem}"
+    return _end_port_problem(port)
+
+
+def _end_port_problem(port: PolicyPort) -> str | None:
+    if port.end_port is None:
+        return None
+    if not isinstance(port.port, int):
+        return "endPort needs a numeric port"
+    if not port.port <= port.end_port <= HIGHEST_PORT:
+        return f"endPort must be between port {port.port} and {HIGHEST_PORT}, got {port.end_port}"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def parse_ports_annotation(text: str) -> Result[tuple[PolicyPort, ...], str]:
+    """The ports that an annotation value lists, in its order, or why it is no list of ports.
+
+    `null` is the empty list. Numbers written as strings become numbers; unknown fields are ignored. Whether the API
+    server would take a port is not asked here.
+    """
+    try:
+        return Success(tuple(_entry(position, entry) for position, entry in enumerate(json_list(text))))
+    except ValueError as error:
+        return Failure(str(error))
+
+
+def json_list(text: str) -> list[object]:
+    """The list that a JSON text holds; `null` is the empty one.
+
+    Raises:
+        ValueError: the text is not JSON or holds something else.
+    """
+    try:
+        value = json.loads(text, parse_constant=_not_json)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("is not valid JSON") from error
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f"must be a JSON list, got {_json_type(value)}")  # noqa: TRY004 -- one kind of error for callers
+    return value
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _entry(position: int, entry: object) -> PolicyPort:
+    if not isinstance(entry, Mapping):
+        raise ValueError(f"[{position}] must be a JSON object, got {_json_type(entry)}")  # noqa: TRY004 -- as above
+    protocol = entry.get("protocol")
+    if protocol is not None and not isinstance(protocol, str):
+        raise ValueError(f"[{position}].protocol must be a string, got {_json_type(protocol)}")
+    end_port = entry.get("endPort")
+    if end_port is not None and not _is_int32(end_port):
+        raise ValueError(f"[{position}].endPort must be an integer, got {_json_type(end_port)}")
+    return PolicyPort(protocol or None, _port_number_or_name(position, entry.get("port")), end_port)
+
+
+def _port_number_or_name(position: int, port: object) -> int | str | None:
+    if port is None or port == "":
+        return None
+    if isinstance(port, str):
+        return number_if_digits(port)
+    if _is_int32(port):
+        return port
+    raise ValueError(f"[{position}].port must be a number or a name, got {_json_type(port)}")
+
+
+def number_if_digits(port: str) -> int | str:
+    """A port written as digits is the number it spells; the API server takes no such name."""
+    return int(port) if port.isascii() and port.isdigit() and len(port) < len("10000000000") else port
+
+
+def _is_int32(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value in _INT32
+
+
+def _json_type(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case _:
+            return "an object"

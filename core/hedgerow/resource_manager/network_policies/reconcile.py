@@ -1,0 +1,117 @@
+"""What to do so that the policies of one Service are what it asks for.
+
+Reads the snapshot, asks `desired_network_policies`, and plans the difference to what exists.
+Source: network-and-nodes §2.4, §1.2.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from returns.result import Failure
+
+from hedgerow.machinery.controller import Context
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    annotations_of,
+    key_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
+from hedgerow.machinery.patches import merge_patch
+from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.resource_manager.network_policies.annotations import (
+    INGRESSES,
+    NAMESPACE_SELECTORS,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    SERVICES,
+    namespace_key,
+)
+from hedgerow.resource_manager.network_policies.changes import service_of_policy
+from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
+from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, desired_network_policies
+from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
+from hedgerow.resource_manager.network_policies.views import ServiceView
+
+POLICIES_BY_SERVICE = Index("policies by service", NETWORK_POLICIES, service_of_policy)
+
+
+def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicyConfig]) -> Plan:
+    """Bring the policies of one Service to what its annotations, ports and peers ask for.
+
+    A Service that is gone takes all its policies with it. Where its annotations cannot be understood nothing is
+    touched; where single policies have to be refused the others proceed, and existing ones of those names stay.
+    """
+    existing = snapshot.by_index(POLICIES_BY_SERVICE, key)
+    service = snapshot.get(SERVICES, key)
+    if service is None:
+        return Plan(tuple(_deletions(existing, reason="service-gone")))
+    view = ServiceView.of(service)
+    namespaces = _relevant_namespaces(view, snapshot, context.config)
+    ingresses = snapshot.list(INGRESSES, namespace=key.namespace) if context.config.ingress_controller else ()
+    decision = desired_network_policies(view, namespaces, ingresses, context.config)
+    if isinstance(decision, Failure):
+        failures = decision.failure()
+        return Plan((), _warnings(view, failures, "InvalidAnnotation"), failures)
+    desired = decision.unwrap()
+    actions = (*_writes(desired.policies, snapshot), *_removals(desired, existing))
+    return Plan(actions, _warnings(view, desired.failures, "NetworkPolicyRefused"), desired.failures)
+
+
+def _relevant_namespaces(service: ServiceView, snapshot: Snapshot, config: NetworkPolicyConfig) -> Iterable[Manifest]:
+    """All Namespaces where the Service selects among them, else the two that the rules look at."""
+    if NAMESPACE_SELECTORS in service.annotations:
+        return snapshot.list(NAMESPACES)
+    names = {service.key.namespace}
+    if config.ingress_controller:
+        names.add(config.ingress_controller.namespace)
+    found = (snapshot.get(NAMESPACES, namespace_key(name)) for name in names)
+    return [namespace for namespace in found if namespace is not None]
+
+
+def _writes(policies: Iterable[NetworkPolicy], snapshot: Snapshot) -> Iterator[Action]:
+    for policy in policies:
+        live = snapshot.get(NETWORK_POLICIES, policy.key)
+        if live is None:
+            yield Create(NETWORK_POLICIES, policy.manifest(), policy.reason)
+        elif patch := _correction(policy, live):
+            yield MergePatch(NETWORK_POLICIES, policy.key, patch, policy.reason, resource_version_of(live))
+
+
+def _correction(policy: NetworkPolicy, live: Manifest) -> dict[str, Any]:
+    """The patch that brings the managed fields back: our labels, the description, the spec. Nothing else is ours."""
+    metadata: dict[str, Any] = {}
+    present = labels_of(live)
+    if labels := {name: value for name, value in policy.labels.items() if present.get(name) != value}:
+        metadata["labels"] = labels
+    present = annotations_of(live)
+    if annotations := {name: value for name, value in policy.annotations.items() if present.get(name) != value}:
+        metadata["annotations"] = annotations
+    patch: dict[str, Any] = {"metadata": metadata} if metadata else {}
+    spec = live.get("spec") or {}
+    if spec != policy.spec:
+        patch["spec"] = merge_patch(spec, policy.spec)
+    return patch
+
+
+def _removals(desired: DesiredPolicies, existing: Iterable[Manifest]) -> Iterator[Delete]:
+    """Deletions of what exists and is not desired; a policy that was refused is desired."""
+    wanted = {policy.key for policy in desired.policies} | {refusal.key for refusal in desired.refusals}
+    superfluous = (policy for policy in existing if key_of(policy) not in wanted)
+    return _deletions(superfluous, reason=desired.none_because or "no-longer-asked-for")
+
+
+def _deletions(policies: Iterable[Manifest], *, reason: str) -> Iterator[Delete]:
+    for policy in sorted(policies, key=key_of):
+        yield Delete(NETWORK_POLICIES, key_of(policy), reason, uid_of(policy), resource_version_of(policy))
+
+
+def _warnings(service: ServiceView, failures: Iterable[DomainFailure], reason: str) -> tuple[Event, ...]:
+    return tuple(
+        Event(SERVICES, service.key, service.uid, "Warning", reason, f"{failure.field}: {failure.problem}")
+        for failure in failures
+    )
