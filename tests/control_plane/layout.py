@@ -83,6 +83,8 @@ def api_server_flags(layout: Layout, *, etcd_url: str) -> dict[str, str]:
         "audit-log-path": str(layout.audit_log),
         # Megabytes: the log is never rotated, as its readers keep positions in it.
         "audit-log-maxsize": "100000",
+        # Without it, a graceful stop waits for clients to end their watches, which they never do.
+        "shutdown-watch-termination-grace-period": "1s",
         "profiling": "false",
     }
 

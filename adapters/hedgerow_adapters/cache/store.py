@@ -1,10 +1,11 @@
 """The objects of one resource by key, by namespace and by declared index.
 
-A store holds what a watch keeps of an object and decides nothing. It is read and written from one thread.
+A store holds what it is given, which is what a watch keeps of an object, and decides nothing. It is read and written
+from one thread.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Self, TypeAlias, TypeVar
 
 from hedgerow.machinery.controller import Change, Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
@@ -18,8 +19,7 @@ _Value = TypeVar("_Value", bound=Hashable)
 class ObjectStore:
     """The current objects of one resource, as kept."""
 
-    def __init__(self, keep: Callable[[Manifest], Manifest], indexes: Iterable[Index[Any]] = ()) -> None:
-        self._keep = keep
+    def __init__(self, indexes: Iterable[Index[Any]] = ()) -> None:
         self._objects: _Found = {}
         self._namespaces: dict[str, _Found] = {}
         self._indexes: dict[str, tuple[Index[Any], dict[Hashable, _Found]]] = {
@@ -45,19 +45,14 @@ class ObjectStore:
         """The objects that an index files under a value."""
         return list(self._indexes[index.name][1].get(value, {}).values())
 
-    def values_of(self, index: Index[Any]) -> Mapping[Hashable, int]:
-        """The values that an index knows, each with the number of its objects."""
-        return {value: len(found) for value, found in self._indexes[index.name][1].items()}
-
     def put(self, manifest: Manifest) -> Change:
         """Store an object in place of the one of its key."""
-        kept = self._keep(manifest)
-        key = key_of(kept)
+        key = key_of(manifest)
         old = self._objects.get(key)
         if old is not None:
             self._unfile(key, old)
-        self._file(key, kept)
-        return Change(old, kept)
+        self._file(key, manifest)
+        return Change(old, manifest)
 
     def remove(self, key: ObjectKey) -> Change | None:
         """Forget the object of a key; none if there was none."""
@@ -106,16 +101,19 @@ class StoreSnapshot:
         self._stores = stores
 
     @classmethod
-    def of(cls, controller: Controller[Any]) -> "StoreSnapshot":
-        """Empty stores for the watches and indexes that a controller declares."""
-        return cls(
+    def of(cls, controller: Controller[Any], objects: Mapping[Resource, Iterable[Manifest]] | None = None) -> Self:
+        """The snapshot that a controller reads, over whole objects; without objects it is empty."""
+        snapshot = cls(
             {
-                watch.resource: ObjectStore(
-                    watch.keep, [index for index in controller.indexes if index.resource == watch.resource]
-                )
+                watch.resource: ObjectStore([index for index in controller.indexes if index.resource == watch.resource])
                 for watch in controller.watches
             }
         )
+        for watch in controller.watches:
+            store = snapshot.store(watch.resource)
+            for manifest in (objects or {}).get(watch.resource, ()):
+                store.put(watch.keep(manifest))
+        return snapshot
 
     def store(self, resource: Resource) -> ObjectStore:
         """The store of a watched resource."""

@@ -1,13 +1,11 @@
 """The documents of a YAML stream as JSON values, read the way Kubernetes reads them.
 
-Values are built from parser events and not by PyYAML's own constructor: in one pass this finds repeated keys, bounds
-nesting, and counts what aliases would expand to without expanding it. A document that cannot be parsed costs only itself:
-reading goes on at the next `---`. Works on text alone; files and objects are not known here.
+A document that cannot be parsed costs only itself: reading goes on at the next `---`. Works on text alone; knows
+nothing of files and objects.
 """
 
 import io
 import re
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
@@ -15,71 +13,89 @@ from yaml.events import (
     AliasEvent,
     DocumentEndEvent,
     DocumentStartEvent,
-    Event,
     MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    StreamStartEvent,
 )
 
-from hedgerow_adapters.files.document import MAX_NESTING, TOO_DEEP, Document, repeated_key
-from hedgerow_adapters.files.yaml_scalars import NotInJson, plain_value
+from hedgerow_adapters.files.document import Document
+from hedgerow_adapters.files.yaml_values import ValueBuilder
 
-MAX_ALIASED_NODES: Final = 1_000_000
-FREE_ALIASED_NODES: Final = 10_000
-MAX_ALIASED_SHARE: Final = 10
-"""Aliases may add so many nodes for each one written, once they add more than the free ones."""
-
-_Parser: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# libyaml's parser is some ten times faster, and not compiled into every PyYAML.
+_Parser: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What it raises; the pure Python one leaks the last two for escapes beyond Unicode.
+_UNREADABLE: Final = (yaml.MarkedYAMLError, ValueError, OverflowError)
 _SEPARATOR: Final = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_INDENTING_TAB: Final = re.compile(r"\s*\t$")
 _NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_TAGS: Final = "tag:yaml.org,2002:"
-_EXPECTED: Final = {"int": int, "float": (int, float), "bool": bool, "null": type(None)}
-
-_NO_KEY: Final = object()
-_MERGE: Final = object()
 
 
 def yaml_documents(text: str) -> tuple[Document, ...]:
     """All documents of a stream in order, those that are broken or empty included."""
     if found := _NOT_TEXT.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        return (Document(None, (f"line {line}: the character U+{ord(found[0]):04X} may not stand in YAML",)),)
+        return (Document(None, (f"line {line}: the character U+{ord(found[0]):04X} cannot stand in YAML",)),)
     stream = io.StringIO(text)
     documents: list[Document] = []
     start: int | None = 0
     line = 1
     while start is not None:
-        begun, start = start, _read_until_broken(text, stream, start, line, documents)
+        begun = start
+        read, start = _read(text, stream, begun, line)
+        documents += read
         line += text.count("\n", begun, start)
     return tuple(documents)
 
 
-def _read_until_broken(
-    text: str, stream: io.StringIO, start: int, first_line: int, documents: list[Document]
-) -> int | None:
-    """Append the documents from a position on; returns where to go on after one that broke the parser, none at the end."""
+def _read(text: str, stream: io.StringIO, start: int, first_line: int) -> tuple[list[Document], int | None]:
+    """The documents from a position on, the first broken one included, and where the one after it begins.
+
+    Args:
+        text: the whole stream.
+        stream: the same; the parser takes from it what it needs, so that a restart copies nothing.
+        start: where to begin, in characters.
+        first_line: the number of the line that begins there.
+    """
     stream.seek(start)
-    parser = _Parser(stream)
-    builder = _Builder(first_line)
-    document_start = 0
+    builder = ValueBuilder(first_line)
+    take: dict[type, Any] = {
+        ScalarEvent: builder.scalar,
+        AliasEvent: builder.alias,
+        SequenceStartEvent: builder.begin_list,
+        MappingStartEvent: builder.begin_mapping,
+        SequenceEndEvent: builder.end,
+        MappingEndEvent: builder.end,
+        DocumentEndEvent: lambda _: documents.append(builder.document()),
+    }
+    documents: list[Document] = []
+    document_start = start
     try:
-        while True:
-            event = parser.get_event()
-            match event:
-                case DocumentStartEvent():
-                    document_start = event.start_mark.index
-                    builder = _Builder(first_line)
-                case DocumentEndEvent():
-                    documents.append(builder.document())
-                case StreamEndEvent():
-                    return None
-                case _:
-                    builder.take(event)
-    except _Abandoned as error:
-        pass
-    finally:
-        parser.dispose()
-    return None
+        parser = _Parser(stream)
+        while (kind := type(event := parser.get_event())) is not StreamEndEvent:
+            if kind is DocumentStartEvent:
+                document_start = start + event.start_mark.index
+            elif kind is not StreamStartEvent:
+                take[kind](event)
+    except _UNREADABLE as error:
+        mark = getattr(error, "problem_mark", None)
+        broken = document_start if mark is None else start + mark.index
+        documents.append(builder.abandoned(_explanation(error, text, broken, first_line)))
+        following = _SEPARATOR.search(text, max(text.rfind("\n", 0, broken) + 1, document_start + 1))
+        return documents, following.start() if following else None
+    return documents, None
+
+
+def _explanation(error: Exception, text: str, broken: int, first_line: int) -> str:
+    """What the parser found wrong, in terms of lines of the file."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return f"is not YAML: {error}"
+    line = first_line + error.problem_mark.line
+    if _INDENTING_TAB.match(text, text.rfind("\n", 0, broken) + 1, broken + 1):
+        return f"line {line}: tabs cannot indent YAML; use blanks"
+    if error.context is None or error.context_mark is None:
+        return f"line {line}: {error.problem}"
+    return f"line {line}: {error.problem} ({error.context} that begins in line {first_line + error.context_mark.line})"

@@ -1,7 +1,7 @@
 """What a plain YAML scalar means to Kubernetes: a text, a number, a boolean, or null.
 
-The rules are those of the YAML 1.1 reader that kubectl and the API server share, which differ from PyYAML's: `y` and `n`
-are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts. Quoting is not considered here.
+The rules are those of the YAML 1.1 reader that kubectl and the API server share, which differ from PyYAML's: `y` and
+`n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts.
 
 Source: sigs.k8s.io/yaml v1.6, observed.
 """

@@ -5,46 +5,48 @@ Knows the exceptions of the HTTP client, so that nobody else has to; the sentenc
 
 import os
 import ssl
+from typing import Final
 
 import aiohttp
 
 from hedgerow_adapters.protocol.transport import Request
 
+# The first that fits counts.
+_SENTENCES: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (aiohttp.ClientConnectorCertificateError, "cannot trust {server}: {reason}"),
+    (aiohttp.ClientSSLError, "cannot agree on TLS with {server}: {reason}"),
+    (aiohttp.ClientConnectorError, "cannot connect to {server}: {reason}"),
+    (aiohttp.ServerDisconnectedError, "{server} closed the connection instead of answering {asked}"),
+    (aiohttp.ClientPayloadError, "the answer of {server} to {asked} was cut off"),
+    (aiohttp.ClientResponseError, "the answer of {server} to {asked} is not HTTP"),
+    (OSError, "the connection to {server} broke during {asked}: {reason}"),
+    (Exception, "the connection to {server} broke during {asked}"),
+)
 
-def problem_with(server: str, request: Request, error: BaseException) -> str:
+
+def problem_with(server: str, request: Request, error: Exception) -> str:
     """What a failed exchange with a server means to somebody who runs the cluster."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            return f"cannot trust {server}: {_certificate_problem(error.certificate_error)}"
-        case aiohttp.ClientSSLError():
-            return f"cannot agree on TLS with {server}: {_reason(error.os_error)}"
-        case aiohttp.ClientConnectorError():
-            return f"cannot connect to {server}: {_reason(error.os_error)}"
-        case aiohttp.ServerDisconnectedError():
-            return f"{server} closed the connection instead of answering {asked(request)}"
-        case aiohttp.ClientPayloadError():
-            return f"the answer of {server} to {asked(request)} was cut off"
-        case aiohttp.ClientResponseError():
-            return f"the answer of {server} to {asked(request)} is not HTTP"
-        case OSError():
-            return f"the connection to {server} broke during {asked(request)}: {_reason(error)}"
-        case _:
-            return f"the connection to {server} broke during {asked(request)}"
+    sentence = next(sentence for kind, sentence in _SENTENCES if isinstance(error, kind))
+    return sentence.format(server=server, asked=asked(request), reason=_reason(error))
 
 
 def asked(request: Request) -> str:
-    """A request as sentences name it; a query may be long and adds little."""
+    """A request as sentences name it; its query may be long and adds little."""
     return f"{request.method} {request.path}"
 
 
-def _certificate_problem(error: Exception) -> str:
-    return error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error)
-
-
-def _reason(error: OSError) -> str:
-    """The system's words for an error. Several addresses of one host may fail for several reasons, given as a text."""
-    if isinstance(error, ssl.SSLError):
-        return (error.reason or "unknown").replace("_", " ").lower()
-    if error.errno is not None and error.errno > 0:
-        return os.strerror(error.errno)
-    return error.strerror or str(error)
+def _reason(error: Exception) -> str:
+    """The words of the system or of OpenSSL for an error."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return _reason(error.certificate_error)
+        case aiohttp.ClientConnectorError():
+            return _reason(error.os_error)
+        case ssl.SSLCertVerificationError():
+            return error.verify_message
+        case ssl.SSLError():
+            return (error.reason or "unknown").replace("_", " ").lower()
+        case OSError(errno=int(number)) if number > 0:
+            return os.strerror(number)
+        case _:
+            return str(error)

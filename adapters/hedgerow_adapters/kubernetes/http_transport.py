@@ -1,25 +1,24 @@
 """Carries requests to one API server over HTTP, and says when that cannot be reached.
 
-Everything that comes back from the server is an answer, whatever its status; everything else is a TransportError. What
-an answer means is not decided here.
+Everything that the server says is an answer, whatever its status; everything else is a TransportError. What an answer
+means is not decided here.
 """
 
 import asyncio
 import contextlib
-import io
-import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Final, Self
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, Final, NamedTuple, Self
+from urllib.parse import urlsplit
 
 import aiohttp
-from yarl import URL
+from returns.result import Result, Success
 
-from hedgerow.version import __version__
-from hedgerow_adapters.kubernetes import json_codec
+from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, lower_case_names
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_problems import asked, problem_with
+from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, new_session, url_of
 from hedgerow_adapters.kubernetes.outage import Outage
 from hedgerow_adapters.kubernetes.retries import wait_before_retry
 from hedgerow_adapters.kubernetes.throttle import throttle
@@ -30,26 +29,34 @@ OPENING_TIMEOUT: Final = 30.0
 """Seconds for the answer to a watch to begin, which a server sends before it has any event."""
 
 NO_ANSWER: Final = "<error>"
-"""The status code, for the metrics, of a request without an answer."""
+"""The status code of an exchange without an answer, for metrics."""
 
-# Connections are given up before an API server closes them at its end, which it does after 90 s without a request.
-_KEEP_ALIVE: Final = 60.0
-_READ_BUFFER: Final = 256 * 1024
-# The HTTP client warns of larger bodies that are not a file.
-_LARGE_BODY: Final = 1024 * 1024
-_OK: Final = 200
-_UNAUTHORIZED: Final = 401
+
+class _Patience(NamedTuple):
+    """How many seconds to wait altogether, and until when on the loop's clock."""
+
+    seconds: float
+    deadline: float
+
+    @classmethod
+    def of(cls, seconds: float) -> Self:
+        """Patience that begins now."""
+        return cls(seconds, asyncio.get_running_loop().time() + seconds)
+
+    def left(self) -> float:
+        """The seconds that are left of it."""
+        return self.deadline - asyncio.get_running_loop().time()
 
 
 class HttpTransport:
-    """The transport to one API server, an async context manager.
+    """The transport to one API server; an async context manager, outside of which nothing can be sent.
 
-    Guarantees: `send` and `stream` raise nothing but TransportError, whose sentence is fit for people and holds no
-    credential; a request is repeated only after `Retry-After`, after a renewed token, or, if it changes nothing or can
-    be repeated without harm, on a kept connection that turned out to be closed.
+    Guarantees: `send` and `stream` raise nothing but TransportError, whose sentence is for people and holds no
+    credential. A request is sent again only after `Retry-After`, with a token that was renewed, or, if it is safe to
+    repeat, when a kept connection turns out to be closed.
 
-    Caveat: a request waits for one of the in-flight places within its own timeout. What must not wait behind others,
-    such as the renewal of a lease, gets a transport of its own.
+    Caveat: a request waits for an in-flight place within its own timeout. What must not wait behind others, such as
+    the renewal of a lease, gets a transport of its own.
     """
 
     def __init__(
@@ -68,89 +75,178 @@ class HttpTransport:
         Args:
             connection: where the server is, and who we are.
             max_in_flight: how many requests may be under way at once, watches not counted.
-            qps: requests a second in the long run; none, zero or negative: as many as there are.
-            burst: requests at once, where `qps` limits them.
-            on_request: told of every HTTP exchange: the status code or `<error>`, the method, the server's host.
-            on_outage: told, once an outage, that and why the server cannot be reached, as a sentence.
-            on_recovery: told, once an outage, that the server answers again.
+            qps: requests a second in the long run; none, zero or negative: no limit.
+            burst: requests at once where `qps` limits them.
+            on_request: told of every exchange: the status code or `<error>`, the method, the server's host and port.
+            on_outage: told once an outage, as a sentence, why the server cannot be reached.
+            on_recovery: told once an outage that the server answers again.
         """
         self._connection = connection
+        self._server = connection.server
         self._host = urlsplit(connection.server).netloc
-        self._max_in_flight = max_in_flight
         self._places = asyncio.Semaphore(max_in_flight)
         self._throttle = throttle(qps, burst)
         self._on_request = on_request
         self._on_outage = on_outage
         self._on_recovery = on_recovery
         self._outage = Outage()
-        self._open_session: aiohttp.ClientSession | None = None
+        self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        self._open_session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=0,
-                ssl=self._connection.tls or True,
-                keepalive_timeout=_KEEP_ALIVE,
-                socket_factory=_socket_that_notices_silence,
-            ),
-            # To decompress costs more time than a cluster's network takes for the rest.
-            headers={"User-Agent": f"hedgerow/{__version__}", "Accept-Encoding": "identity"},
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
-            read_bufsize=_READ_BUFFER,
-        )
+        self._session = new_session(self._connection)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        session, self._open_session = self._session, None
-        await session.close()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:  # noqa: ASYNC109 -- the port's
+    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
         """The server's answer, whatever its status; `Retry-After` is obeyed as long as the timeout allows.
 
         Raises:
             TransportError: no complete answer came within the timeout, in seconds.
         """
-        clock = asyncio.get_running_loop().time
-        deadline = clock() + timeout
+        patience = _Patience.of(timeout)
         retries = 0
         while True:
-            response = await self._exchange_in_turn(request, deadline, timeout)
+            async with self._turn(request, patience):
+                response = await self._exchange(request, patience)
             wait = wait_before_retry(response.status, response.headers, retries=retries)
-            if wait is None or clock() + wait >= deadline:
+            if wait is None or wait >= patience.left():
                 return response
             await asyncio.sleep(wait)
             retries += 1
 
     @contextlib.asynccontextmanager
-    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:  # noqa: ASYNC109 -- the port's
+    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
         """Open a watch, for at most `timeout` seconds; leaving the context closes the connection.
 
         Raises:
-            TransportError: the server's answer did not begin within the timeout or 30 seconds.
+            TransportError: the server's answer did not begin within the timeout, or within 30 seconds.
         """
-        now = asyncio.get_running_loop().time()
-        patience = min(timeout, OPENING_TIMEOUT)
-        async with self._translated(request, now + patience, patience):
-            answer = await self._answer(request)
-        with contextlib.closing(answer):
-            headers = _lower_case(answer.headers)
-            if answer.status == _OK:
-                async with contextlib.aclosing(self._events(request, answer, now + timeout, timeout)) as events:
-                    yield Stream(_OK, None, events, headers)
-            else:
-                async with self._translated(request, now + patience, patience):
-                    body = self._body(request, answer, await answer.read())
-                yield Stream(answer.status, body, _no_events(), headers)
-
-    async def _exchange_in_turn(self, request: Request, deadline: float, timeout: float) -> Response:
-        """One exchange, as soon as throttle and in-flight limit allow it."""
-        await self._take_turn(request, deadline, timeout)
-        try:
-            async with self._translated(request, deadline, timeout):
+        patience, opening = _Patience.of(timeout), _Patience.of(min(timeout, OPENING_TIMEOUT))
+        with self._noticing_outages():
+            async with self._bounded(request, opening):
                 answer = await self._answer(request)
-                ...
+        with contextlib.closing(answer):
+            if answer.status == HTTPStatus.OK:
+                async with contextlib.aclosing(self._events(request, answer, patience)) as events:
+                    yield Stream(HTTPStatus.OK, None, events, lower_case_names(answer.headers))
+            else:
+                async with self._bounded(request, opening):
+                    refusal = self._response(request, answer, await answer.read())
+                yield Stream(refusal.status, refusal.body, _no_events(), refusal.headers)
+
+    @contextlib.asynccontextmanager
+    async def _turn(self, request: Request, patience: _Patience) -> AsyncIterator[None]:
+        """One of the in-flight places, once the throttle lets the request through."""
+        try:
+            async with asyncio.timeout_at(patience.deadline):
+                if self._throttle is not None:
+                    await asyncio.sleep(self._throttle.reserve(asyncio.get_running_loop().time()))
+                await self._places.acquire()
+        except TimeoutError:
+            problem = f"{asked(request)} waited behind other requests to {self._server} for {patience.seconds:g} s"
+            raise TransportError(problem) from None
+        try:
+            yield
         finally:
             self._places.release()
+
+    async def _exchange(self, request: Request, patience: _Patience) -> Response:
+        """One answer, complete and decoded."""
+        with self._noticing_outages():
+            async with self._bounded(request, patience):
+                answer = await self._answer(request)
+                content = await answer.read()
+        return self._response(request, answer, content)
+
+    async def _answer(self, request: Request) -> aiohttp.ClientResponse:
+        """The beginning of an answer; one that refuses our token is asked for again if there is another token now."""
+        refused = self._connection.authorization.header()
+        answer = await self._ask(request, refused)
+        if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.authorization.renewed()) == refused:
+            return answer
+        answer.close()
+        return await self._ask(request, renewed)
+
+    async def _ask(self, request: Request, authorization: str) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise RuntimeError("the transport is not entered")
+        try:
+            answer = await self._session.request(
+                request.method,
+                url_of(self._server, request),
+                data=body_of(request),
+                headers=headers_of(request, authorization),
+                allow_redirects=False,
+                server_hostname=self._connection.server_name,
+            )
+        except BaseException:
+            self._on_request(NO_ANSWER, request.method, self._host)
+            raise
+        self._on_request(str(answer.status), request.method, self._host)
+        if self._outage.succeeded():
+            self._on_recovery()
+        return answer
+
+    async def _events(
+        self, request: Request, answer: aiohttp.ClientResponse, patience: _Patience
+    ) -> AsyncGenerator[Mapping[str, Any], None]:
+        lines = LineSplitter()
+        while chunk := await self._chunk(request, answer, patience):
+            for line in lines.feed(chunk):
+                yield self._decoded(request, decoded_json(line))
+        if lines.is_inside_a_line:
+            raise TransportError(f"{self._what_came(request)} was cut off")
+
+    async def _chunk(self, request: Request, answer: aiohttp.ClientResponse, patience: _Patience) -> bytes:
+        """What has arrived since the last time, at least one byte; nothing at the end."""
+        async with self._bounded(request, patience):
+            return await answer.content.readany()
+
+    def _response(self, request: Request, answer: aiohttp.ClientResponse, content: bytes) -> Response:
+        headers = lower_case_names(answer.headers)
+        body = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
+        return Response(answer.status, self._decoded(request, body), headers)
+
+    def _decoded(self, request: Request, value: Result[Any, str]) -> Any:
+        if isinstance(value, Success):
+            return value.unwrap()
+        raise TransportError(f"{self._what_came(request)} {value.failure()}")
+
+    def _what_came(self, request: Request) -> str:
+        return f"the answer of {self._server} to {asked(request)}"
+
+    @contextlib.asynccontextmanager
+    async def _bounded(self, request: Request, patience: _Patience) -> AsyncIterator[None]:
+        """Ends what takes too long, and turns what the HTTP client raises into TransportError."""
+        limit = asyncio.timeout_at(patience.deadline)
+        try:
+            async with limit:
+                yield
+        except (aiohttp.ClientError, OSError) as error:
+            if limit.expired():
+                problem = f"{self._server} did not answer {asked(request)} completely within {patience.seconds:g} s"
+                raise TransportError(problem) from None
+            raise TransportError(problem_with(self._server, request, error)) from error
+
+    @contextlib.contextmanager
+    def _noticing_outages(self) -> Iterator[None]:
+        mark = self._outage.began()
+        try:
+            yield
+        except TransportError as error:
+            if self._outage.failed(mark):
+                self._on_outage(str(error))
+            raise
+
+
+async def _no_events() -> AsyncIterator[Mapping[str, Any]]:
+    """The events of a refused watch."""
+    events: tuple[Mapping[str, Any], ...] = ()
+    for event in events:
+        yield event

@@ -40,6 +40,9 @@ class Operator(StrEnum):
     DOES_NOT_EXIST = "DoesNotExist"
 
 
+_OPERATORS: Final[Mapping[str, Operator]] = {operator.value: operator for operator in Operator}
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One match expression: `In` and `NotIn` have values, `Exists` and `DoesNotExist` have none."""
@@ -158,7 +161,7 @@ def _match_labels_problems(labels: object, field: str) -> Iterator[FieldProblem]
     """What is wrong with the labels of a selector."""
     if labels is None:
         return
-    if not isinstance(labels, dict | Mapping):
+    if not isinstance(labels, (dict, Mapping)):
         yield FieldProblem(field, f"must be an object of label keys and values, is {_kind(labels)}")
         return
     for key, value in labels.items():
@@ -168,7 +171,7 @@ def _match_labels_problems(labels: object, field: str) -> Iterator[FieldProblem]
 
 def _values_problems(values: object, operator: object, field: str) -> Iterator[FieldProblem]:
     """What is wrong with the values of a match expression."""
-    if values is not None and not isinstance(values, list | tuple):
+    if values is not None and not isinstance(values, (list, tuple)):
         yield FieldProblem(field, f"must be a list of label values, is {_kind(values)}")
         return
     if operator in (Operator.IN, Operator.NOT_IN) and not values:
@@ -181,12 +184,12 @@ def _values_problems(values: object, operator: object, field: str) -> Iterator[F
 
 def _requirement_problems(expression: object, field: str) -> Iterator[FieldProblem]:
     """What is wrong with one match expression; a missing key or operator is reported as the empty text."""
-    if not isinstance(expression, dict | Mapping):
+    if not isinstance(expression, (dict, Mapping)):
         yield FieldProblem(field, f"must be an object with key and operator, is {_kind(expression)}")
         return
     operator = expression.get("operator", "")
     yield from _key_problems(expression.get("key", ""), f"{field}.key")
-    if operator not in tuple(Operator):
+    if not isinstance(operator, str) or operator not in _OPERATORS:
         written = _quoted(operator) if isinstance(operator, str) else _kind(operator)
         yield FieldProblem(f"{field}.operator", f"must be In, NotIn, Exists or DoesNotExist, is {written}")
     yield from _values_problems(expression.get("values"), operator, f"{field}.values")
@@ -196,7 +199,7 @@ def _match_expressions_problems(expressions: object, field: str) -> Iterator[Fie
     """What is wrong with the match expressions of a selector."""
     if expressions is None:
         return
-    if not isinstance(expressions, list | tuple):
+    if not isinstance(expressions, (list, tuple)):
         yield FieldProblem(field, f"must be a list of match expressions, is {_kind(expressions)}")
         return
     for index, expression in enumerate(expressions):
@@ -217,7 +220,7 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
     """
     if isinstance(value, LabelSelector):
         return Success(value)
-    if not isinstance(value, dict | Mapping):
+    if not isinstance(value, (dict, Mapping)):
         return Failure((FieldProblem(field, f"must be a label selector, is {_kind(value)}"),))
     inside = f"{field}." if field else ""
     labels, expressions = value.get("matchLabels"), value.get("matchExpressions")
@@ -231,7 +234,9 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
         LabelSelector(
             tuple((labels or {}).items()),
             tuple(
-                Requirement(expression["key"], Operator(expression["operator"]), tuple(expression.get("values") or ()))
+                Requirement(
+                    expression["key"], _OPERATORS[expression["operator"]], tuple(expression.get("values") or ())
+                )
                 for expression in expressions or ()
             ),
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hedgerow.machinery.controller import plans
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch
 from hedgerow.machinery.selectors import LabelSelector
@@ -45,11 +45,10 @@ def test_the_same_policies_exist_once_settled(recording: Mapping[str, Any]) -> N
 
 def settled(objects: list[Manifest], policies: Mapping[ObjectKey, Manifest]) -> dict[ObjectKey, Manifest]:
     """The policies that exist once nothing is left to do."""
-    snapshot = StoreSnapshot.of(CONTROLLER)
-    for manifest in (DEFAULT_NAMESPACE, *objects):
-        snapshot.store(RESOURCES[manifest["kind"]]).put(manifest)
-    for policy in policies.values():
-        snapshot.store(NETWORK_POLICIES).put(policy)
+    world: dict[Resource, list[Manifest]] = {NAMESPACES: [DEFAULT_NAMESPACE], NETWORK_POLICIES: [*policies.values()]}
+    for manifest in objects:
+        world.setdefault(RESOURCES[manifest["kind"]], []).append(manifest)
+    snapshot = StoreSnapshot.of(CONTROLLER, world)
     result = dict(policies)
     for _, plan in plans(CONTROLLER, snapshot, datetime.now(tz=UTC)):
         for action in plan.actions:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.fields import FieldError, forbidden, invalid
-from hedgerow.resource_manager.configuration.shape import Duration, Int32, Section
+from hedgerow.resource_manager.configuration.shape import Duration, Int32, Purpose, Section
 
 QPS: Final = 100.0
 BURST: Final = 130
@@ -22,19 +22,19 @@ SHORTEST_CACHE_RESYNC_PERIOD: Final = timedelta(seconds=10)
 class ClientConnection:
     """How one cluster is reached, and how much of it is read."""
 
-    kubeconfig: str = ""
+    kubeconfig: str
     """Path of a kubeconfig file; empty: the credentials of the pod that the process runs in."""
-    accept_content_types: str = ""
-    content_type: str = ""
-    qps: float = QPS
+    accept_content_types: str
+    content_type: str
+    qps: float
     """Requests per second, lastingly; negative: as many as there are."""
-    burst: int = BURST
+    burst: int
     """Requests at once, beyond `qps`."""
-    throttled: bool = False
-    """Whether the file itself sets `qps` or `burst`: unless it does, the client holds no request back (decision A-3)."""
-    namespaces: tuple[str, ...] = ()
+    throttled: bool
+    """Whether the file itself sets `qps` or `burst`; unless it does, no request is held back (decision A-3)."""
+    namespaces: tuple[str, ...]
     """The namespaces whose objects are read; none: all of them."""
-    cache_resync_period: timedelta = CACHE_RESYNC_PERIOD
+    cache_resync_period: timedelta
     """After this time every cached object is looked at again."""
 
 
@@ -63,7 +63,7 @@ class ClientConnectionSection(Section):
             cache_resync_period=self.cache_resync_period,
         )
 
-    def problems(self, path: str, *, offline: bool) -> Iterator[FieldError]:  # noqa: ARG002  # other sections ask
+    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """Both spellings of the namespaces, too short a period, a negative burst."""
         if self.namespace is not None and self.namespaces is not None:
             yield forbidden(f"{path}.namespace", "must not be set together with namespaces")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.fields import FieldError, invalid, unsupported
-from hedgerow.resource_manager.configuration.shape import Duration, Section
+from hedgerow.resource_manager.configuration.shape import Duration, Purpose, Section
 
 LEASE_DURATION: Final = timedelta(seconds=15)
 RENEW_DEADLINE: Final = timedelta(seconds=10)
@@ -24,16 +24,16 @@ _UNSET: Final = timedelta(0)
 class LeaderElection:
     """Whether one of several processes leads, and by which Lease."""
 
-    leader_elect: bool = True
-    lease_duration: timedelta = LEASE_DURATION
+    leader_elect: bool
+    lease_duration: timedelta
     """So long others wait after a lease was last renewed before they take it over."""
-    renew_deadline: timedelta = RENEW_DEADLINE
+    renew_deadline: timedelta
     """So long a leader that cannot renew its lease goes on leading."""
-    retry_period: timedelta = RETRY_PERIOD
+    retry_period: timedelta
     """Between two attempts to take or renew a lease."""
-    resource_lock: str = LEASES
-    resource_name: str = RESOURCE_NAME
-    resource_namespace: str = ""
+    resource_lock: str
+    resource_name: str
+    resource_namespace: str
     """Empty only where nobody competes: without leader election, or offline."""
 
 
@@ -60,9 +60,9 @@ class LeaderElectionSection(Section):
             resource_namespace=self.resource_namespace,
         )
 
-    def problems(self, path: str, *, offline: bool) -> Iterator[FieldError]:
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """Durations that cannot work, another lock than a Lease, a missing namespace; nothing where nobody competes."""
-        if offline or not self.leader_elect:
+        if purpose is Purpose.OFFLINE or not self.leader_elect:
             return
         election = self.settings()
         for name, duration in (
@@ -73,7 +73,7 @@ class LeaderElectionSection(Section):
             if duration < _UNSET:
                 yield invalid(f"{path}.{name}", duration, "must be greater than zero")
         if election.lease_duration <= election.renew_deadline:
-            # The value of the other field at the path of this one: so the reference reports it, and users search for it.
+            # The other field's value at this one's path, as the reference reports it.
             detail = "LeaseDuration must be greater than RenewDeadline"
             yield invalid(f"{path}.leaseDuration", election.renew_deadline, detail)
         if election.resource_lock != LEASES:

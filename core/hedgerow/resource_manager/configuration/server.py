@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hedgerow.machinery.fields import FieldError, invalid
-from hedgerow.resource_manager.configuration.shape import Section
+from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section
 
 WEBHOOKS_PORT: Final = 9449
 HEALTH_PROBES_PORT: Final = 8081
@@ -28,7 +28,7 @@ class Endpoint:
 class WebhookEndpoint(Endpoint):
     """The endpoint that the API server calls, with its certificate."""
 
-    server_cert_dir: str = ""
+    server_cert_dir: str
     """Folder that holds `tls.crt` and `tls.key`."""
 
 
@@ -36,9 +36,9 @@ class WebhookEndpoint(Endpoint):
 class Server:
     """Everything that the process listens on."""
 
-    webhooks: WebhookEndpoint = WebhookEndpoint("", WEBHOOKS_PORT)
-    health_probes: Endpoint = Endpoint("", HEALTH_PROBES_PORT)
-    metrics: Endpoint = Endpoint("", METRICS_PORT)
+    webhooks: WebhookEndpoint
+    health_probes: Endpoint
+    metrics: Endpoint
 
 
 class TlsSection(Section):
@@ -51,7 +51,7 @@ class EndpointSection(Section):
     """An endpoint as written; port zero is unset."""
 
     bind_address: str = ""
-    port: int = 0
+    port: Int64 = 0
 
     def endpoint(self, default_port: int) -> Endpoint:
         """The endpoint with its default."""
@@ -83,7 +83,7 @@ class ServerSection(Section):
             metrics=self.metrics.endpoint(METRICS_PORT),
         )
 
-    def problems(self, path: str, *, offline: bool) -> Iterator[FieldError]:  # noqa: ARG002  # other sections ask
+    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """Negative ports; those of webhooks are not looked at, as in the reference."""
         for name, port in (("healthProbes", self.health_probes.port), ("metrics", self.metrics.port)):
             if port < 0:

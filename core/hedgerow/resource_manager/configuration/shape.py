@@ -9,7 +9,10 @@ no default and no rule about values.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Any, Final, TypeVar
+from enum import Enum, auto
+from functools import reduce
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -25,15 +28,35 @@ _EXPECTED: Final = {
     "float_type": "a number",
     "finite_number": "a finite number",
     "int_type": "an integer",
-    "invalid_key": "a string as the name of a field",
+    "invalid_key": "a string as key",
     "list_type": "a list",
     "model_type": "an object",
     "string_type": "a string",
 }
 """The JSON type that each of pydantic's complaints asks for, by the complaint's type."""
+_JSON_TYPES: Final = (
+    (NoneType, "null"),
+    (bool, "a boolean"),
+    (int, "an integer"),
+    (float, "a decimal number"),
+    (str, "a string"),
+    (Mapping, "an object"),
+    (list, "a list"),
+)
+"""The first that fits counts: Python takes a boolean for an integer."""
 _UNREADABLE: Final = "unreadable"
 """The type of our own complaints, whose message is complete."""
-_INT32_LIMIT: Final = 2**31
+_KEY: Final = "[key]"
+"""How pydantic ends the place of a key, as opposed to the value behind it."""
+
+
+class Purpose(Enum):
+    """What a configuration is read for."""
+
+    RUN = auto()
+    """A process in a cluster: everything that it needs must be there."""
+    OFFLINE = auto()
+    """A command that runs controllers by name, whether the file enables them or not, and competes for no lease."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +76,11 @@ class Section(BaseModel):
     """An object in a configuration file: its fields, their types, and what they are when the file leaves them out.
 
     Types are strict: no text passes for a number, no number for a boolean. Fields that a section does not declare are
-    kept aside, for `unknown_fields`.
+    kept aside, for `warnings`.
     """
+
+    remark: ClassVar[str] = ""
+    """What a user should know who writes this section, although it is valid; one clause, mostly empty."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False, alias_generator=to_camel)
 
@@ -66,18 +92,15 @@ class Section(BaseModel):
         declared = {field.alias for field in cls.model_fields.values()}
         return {name: item for name, item in value.items() if item is not None or name not in declared}
 
-    def problems(self, _path: str, *, offline: bool) -> Iterator[FieldError]:  # noqa: ARG002  # other sections ask
-        """Every rule that the section's values break once their defaults are filled in; this section has no rules.
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+        """Every rule that the section's values break once their defaults are filled in; here those of its subsections.
 
         Args:
-            _path: where the section stands, from the top of the document.
-            offline: whether no process is to run in a cluster, so that what only such a process needs may be missing.
+            path: where the section stands, from the top of the document.
+            purpose: what the configuration is read for.
         """
-        yield from ()
-
-    def remarks(self, _path: str) -> Iterator[str]:
-        """What a user should know of a section that is none the less valid, a sentence each; here nothing."""
-        yield from ()
+        for at, subsection in subsections(self, path):
+            yield from subsection.problems(at, purpose)
 
 
 S = TypeVar("S", bound=Section)
@@ -91,12 +114,14 @@ def read(shape: type[S], document: object) -> Result[S, tuple[ShapeError, ...]]:
         return Failure(tuple(map(_shape_error, error.errors(include_url=False))))
 
 
-def unknown_fields(section: Section, path: str = "") -> Iterator[str]:
-    """The full path of every field that no section declares."""
+def warnings(section: Section, path: str = "") -> Iterator[str]:
+    """What a user should know of a valid section and those below it: remarks, and every field that is not declared."""
+    if section.remark:
+        yield f"{path}: {section.remark}"
     for name in section.model_extra or {}:
-        yield child(path, name)
+        yield f"{child(path, name)}: unknown field, ignored"
     for at, subsection in subsections(section, path):
-        yield from unknown_fields(subsection, at)
+        yield from warnings(subsection, at)
 
 
 def subsections(section: Section, path: str = "") -> Iterator[tuple[str, Section]]:
@@ -110,31 +135,35 @@ def subsections(section: Section, path: str = "") -> Iterator[tuple[str, Section
 
 
 def child(path: str, name: str) -> str:
-    """The path of a field below a path; below the empty one the name alone."""
+    """The path of a field below a path: behind a dot, or in brackets where the name might hold dots itself."""
+    if not name.isalnum():
+        return f"{path}[{name}]"
     return f"{path}.{name}" if path else name
 
 
 def _duration(value: object) -> timedelta:
     if not isinstance(value, str):
-        raise _unreadable(f'expected a duration such as "1h30m0s", got {_json_type(value)}')
-    match parse_duration(value):
-        case Success(duration):
-            return duration
-        case Failure(problem):
-            raise _unreadable(f"{problem}, got {rendered(value)}")
-    raise AssertionError
+        raise _unreadable(f'expected a duration such as "1h30m0s", got {json_type(value)}')
+    duration = parse_duration(value)
+    if isinstance(duration, Failure):
+        raise _unreadable(f"{duration.failure()}, got {rendered(value)}")
+    return duration.unwrap()
 
 
-def _within_32_bits(value: int) -> int:
-    if -_INT32_LIMIT <= value < _INT32_LIMIT:
-        return value
-    raise _unreadable(f"expected an integer of 32 bits, got {value}")
+def _of_bits(bits: int) -> AfterValidator:
+    def checked(value: int) -> int:
+        if (value if value >= 0 else ~value).bit_length() < bits:
+            return value
+        raise _unreadable(f"expected an integer of {bits} bits, got a longer one")
+
+    return AfterValidator(checked)
 
 
 Duration = Annotated[timedelta, PlainValidator(_duration)]
 """A duration in Go's spelling; always a string."""
-Int32 = Annotated[int, AfterValidator(_within_32_bits)]
-"""An integer of 32 bits with a sign."""
+Int32 = Annotated[int, _of_bits(32)]
+Int64 = Annotated[int, _of_bits(64)]
+"""Integers as the reference reads them, one bit for the sign."""
 
 
 def _unreadable(message: str) -> PydanticCustomError:
@@ -143,29 +172,22 @@ def _unreadable(message: str) -> PydanticCustomError:
 
 def _shape_error(error: ErrorDetails) -> ShapeError:
     """A complaint of pydantic's in our words."""
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).removeprefix(".")
-    expected = _EXPECTED.get(error["type"])
+    place, expected = error["loc"], _EXPECTED.get(error["type"])
+    if place and place[-1] == _KEY:
+        place, expected = place[:-1], _EXPECTED["invalid_key"]
+    path = reduce(_below, place, "")
     if expected is None:
         return ShapeError(path, error["msg"])
-    return ShapeError(path, f"expected {expected}, got {_json_type(error['input'])}")
+    found = error["input"]
+    got = rendered(found) if isinstance(found, float) else json_type(found)
+    return ShapeError(path, f"expected {expected}, got {got}")
 
 
-def _json_type(value: object) -> str:
+def _below(path: str, part: int | str) -> str:
+    return f"{path}[{part}]" if isinstance(part, int) else child(path, part)
+
+
+def json_type(value: object) -> str:
     """What a value is, in words for people who write YAML or JSON."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int():
-            return "an integer"
-        case float():
-            return "a decimal number"
-        case str():
-            return "a string"
-        case Mapping():
-            return "an object"
-        case list():
-            return "a list"
-        case _:
-            return f"a {type(value).__name__}"
+    named = (name for type_, name in _JSON_TYPES if isinstance(value, type_))
+    return next(named, f"a {type(value).__name__}")

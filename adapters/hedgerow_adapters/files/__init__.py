@@ -1,0 +1,24 @@
+"""Manifests in files: objects out of YAML and JSON, and objects back into text.
+
+`load_manifests` reads what users name on the command line, `as_stored` and `implied_namespaces` complete it the way an
+API server would, `render_yaml` and `render_json` write objects out.
+"""
+
+from hedgerow_adapters.files.loaded import LoadedObject, LoadProblem, Source
+from hedgerow_adapters.files.loading import load_manifests
+from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KINDS
+from hedgerow_adapters.files.stored import as_stored, implied_namespaces
+from hedgerow_adapters.files.writing import render_json, render_yaml
+
+__all__ = [
+    "CLUSTER_SCOPED_KINDS",
+    "NAMESPACED_KINDS",
+    "LoadProblem",
+    "LoadedObject",
+    "Source",
+    "as_stored",
+    "implied_namespaces",
+    "load_manifests",
+    "render_json",
+    "render_yaml",
+]

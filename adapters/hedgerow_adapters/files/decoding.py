@@ -1,0 +1,61 @@
+"""Which format a text is in, and its documents.
+
+JSON is YAML, almost, and reads many times faster: what looks like JSON is tried as JSON first.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hedgerow_adapters.files.document import Document
+from hedgerow_adapters.files.json_documents import json_documents
+from hedgerow_adapters.files.yaml_documents import yaml_documents
+
+_LOOKS_LIKE_JSON: Final = re.compile(r"\s*[\[{]")
+_ESCAPED_SURROGATE: Final = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F]")
+
+
+def decoded(text: str, path: str) -> tuple[Document, ...]:
+    """The documents of a file.
+
+    Args:
+        text: what the file holds.
+        path: the name of the file; one that ends in `.json` is read as nothing else.
+    """
+    documents = _documents(text, path)
+    return _checked_for_halves(documents) if _ESCAPED_SURROGATE.search(text) else documents
+
+
+def _documents(text: str, path: str) -> tuple[Document, ...]:
+    if path.endswith(".json"):
+        return json_documents(text)
+    if not _LOOKS_LIKE_JSON.match(text):
+        return yaml_documents(text)
+    as_json = json_documents(text)
+    if not _has_problems(as_json):
+        return as_json
+    as_yaml = yaml_documents(text)
+    return as_json if _has_problems(as_yaml) else as_yaml
+
+
+def _has_problems(documents: Iterable[Document]) -> bool:
+    return any(document.problems for document in documents)
+
+
+def _checked_for_halves(documents: Iterable[Document]) -> tuple[Document, ...]:
+    """The documents, with a problem where an escape left half of a surrogate pair: no file and no server takes that."""
+    return tuple(
+        document
+        if document.problems or _is_unicode(document.value)
+        else Document(None, ("an escape such as \\ud800 stands for half a character",))
+        for document in documents
+    )
+
+
+def _is_unicode(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

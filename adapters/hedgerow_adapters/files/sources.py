@@ -1,0 +1,127 @@
+"""Which files the paths on a command line mean, and their texts.
+
+Touches the file system and standard input; what the texts hold is not looked at beyond being UTF-8.
+"""
+
+import codecs
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+from hedgerow_adapters.files.loaded import STANDARD_INPUT, LoadProblem, Source
+
+MANIFEST_SUFFIXES: Final = (".yaml", ".yml", ".json")
+_OTHER_ENCODINGS: Final = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+
+
+class SourceText(NamedTuple):
+    """The text of one file or of standard input."""
+
+    path: str
+    text: str
+
+
+def source_texts(paths: Sequence[str], stdin: BinaryIO) -> Iterator[SourceText | LoadProblem]:
+    """The texts that paths mean, in their order, and the problems with getting them.
+
+    A folder stands for all manifest files in it and below, sorted, hidden ones left out. A file that several paths
+    reach is read once.
+
+    Args:
+        paths: files, folders, or `-` for standard input.
+        stdin: standard input, read where a path says so.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        if path == STANDARD_INPUT and path in seen:
+            yield _problem(path, "is given twice and can be read only once")
+        for found in _files(path):
+            if isinstance(found, LoadProblem):
+                yield found
+            elif (identity := _identity(found)) not in seen:
+                seen.add(identity)
+                yield _text(found, stdin)
+
+
+def _identity(path: str) -> str:
+    """The same for all paths that lead to one file."""
+    return path if path == STANDARD_INPUT else os.path.realpath(path)
+
+
+def _files(path: str) -> Iterator[str | LoadProblem]:
+    """The files that one path of the command line stands for."""
+    if not path or "\0" in path:
+        yield _problem(path.replace("\0", "\ufffd"), "is not the name of a file")
+    elif path == STANDARD_INPUT or not Path(path).is_dir():
+        yield path
+    elif found := tuple(_files_below(path)):
+        yield from found
+    else:
+        yield _problem(path, "holds no .yaml, .yml or .json files")
+
+
+def _files_below(folder: str) -> Iterator[str | LoadProblem]:
+    """The manifest files in a folder and below, sorted by name within each folder.
+
+    Links to folders are followed, but no folder is entered twice, so that a loop ends. Keeps its own stack: folders may
+    be nested deeper than calls.
+    """
+    entered: set[str] = set()
+    waiting = [Path(folder)]
+    while waiting:
+        path = waiting.pop()
+        if not path.is_dir():
+            if path.name.endswith(MANIFEST_SUFFIXES) and not _is_special(path):
+                yield str(path)
+        elif (identity := _identity(str(path))) not in entered:
+            entered.add(identity)
+            try:
+                visible = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+            except OSError as error:
+                yield _problem(str(path), _explanation(error))
+            else:
+                waiting += sorted(visible, reverse=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a file is a pipe, socket or device, on which reading may wait for ever."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False  # reading it says what is wrong
+
+
+def _text(path: str, stdin: BinaryIO) -> SourceText | LoadProblem:
+    """The text of a file or of standard input."""
+    try:
+        content = stdin.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+    except FileNotFoundError:
+        return _problem(path, "does not exist")
+    except (OSError, ValueError) as error:  # ValueError: standard input is closed
+        return _problem(path, _explanation(error))
+    for mark, encoding in _OTHER_ENCODINGS:
+        if content.startswith(mark):
+            return _problem(path, f"is {encoding} text; only UTF-8 is read")
+    if b"\0" in content:
+        return _problem(path, "is a binary file: it holds NUL bytes")
+    try:
+        return SourceText(path, content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return _problem(path, f"line {line}: is not UTF-8 text: it holds the byte 0x{content[error.start]:02x}")
+
+
+def _explanation(error: Exception) -> str:
+    why = (getattr(error, "strerror", None) or str(error)).lower()
+    return f"cannot be read: {why}"
+
+
+def _problem(path: str, what: str) -> LoadProblem:
+    return LoadProblem(Source(path), what)

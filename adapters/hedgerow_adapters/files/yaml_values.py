@@ -1,0 +1,252 @@
+"""The value of one YAML document, built from parser events.
+
+Decides what tags, keys, merges and aliases mean, and refuses what the Kubernetes API cannot carry. Building from events
+finds repeated keys, bounds nesting, and counts what aliases would expand to without expanding it, all in one pass.
+
+Source: sigs.k8s.io/yaml v1.6, observed: a merge key takes effect where it stands, so a later entry wins over an earlier
+one; tags of an application's own, which that reader ignores, are refused here.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from yaml.constructor import ConstructorError
+from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
+
+from hedgerow_adapters.files.document import MAX_NESTING, TOO_DEEP, Document, repeated_key
+from hedgerow_adapters.files.yaml_scalars import NotInJson, PlainValue, plain_value
+
+MAX_ALIASED_NODES: Final = 1_000_000
+FREE_ALIASED_NODES: Final = 10_000
+MAX_ALIASED_SHARE: Final = 10
+"""How many nodes aliases may add for each one that is written, once they add more than the free ones."""
+
+_TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
+
+_TAGS: Final = "tag:yaml.org,2002:"
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    f"{_TAGS}int": (int,),
+    f"{_TAGS}float": (int, float),
+    f"{_TAGS}bool": (bool,),
+    f"{_TAGS}null": (type(None),),
+}
+_TEXTS: Final = frozenset({"!", f"{_TAGS}str", f"{_TAGS}timestamp"})
+
+_NO_KEY: Final = object()
+_MERGE: Final = object()
+
+
+class _Anchored(NamedTuple):
+    """What an alias stands for."""
+
+    value: Any
+    nodes: int
+    """How many nodes it has with all its aliases expanded."""
+    height: int
+    """Levels of lists and mappings in it; 0 for a scalar."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or mapping of which the end has not been read."""
+
+    value: list[Any] | dict[Any, Any]
+    anchor: str | None = None
+    nodes_before: int = 0
+    height: int = 1
+    key: Any = _NO_KEY
+    merged: frozenset[str] = frozenset()
+    """The keys of a mapping that it has from merges alone."""
+
+    @property
+    def awaits_key(self) -> bool:
+        """Whether the next value is a key."""
+        return self.key is _NO_KEY and isinstance(self.value, dict)
+
+
+class ValueBuilder:
+    """Builds documents one after another: feed it the events of one, then take the document.
+
+    Raises ConstructorError where a document must not be read on; what else is wrong is collected.
+    """
+
+    def __init__(self, first_line: int) -> None:
+        """Start on a stream of which the first line has this number in its file."""
+        self._first_line = first_line
+        self._begin()
+
+    def _begin(self) -> None:
+        self._root: list[Any] = []
+        self._open = [_Open(self._root)]
+        self._anchors: dict[str, _Anchored] = {}
+        self._nodes = 0
+        self._aliased_nodes = 0
+        self._problems: list[str] = []
+
+    def document(self) -> Document:
+        """The document that the events since the last one make up."""
+        share = max(FREE_ALIASED_NODES, self._nodes * MAX_ALIASED_SHARE)
+        if self._aliased_nodes > share:
+            self._problems.append(_TOO_MANY_ALIASED)
+        return self._taken(self._root[0])
+
+    def abandoned(self, problem: str) -> Document:
+        """The document that broke off, with this problem after those found before."""
+        self._problems.append(problem)
+        return self._taken(None)
+
+    def _taken(self, value: Any) -> Document:
+        document = Document(value, tuple(self._problems))
+        self._begin()
+        return document
+
+    def scalar(self, event: ScalarEvent) -> None:
+        """Take a scalar."""
+        value: Any = event.value
+        if event.implicit[0]:
+            if value == "<<" and self._open[-1].awaits_key:
+                self._open[-1].key = _MERGE
+                return
+            value = self._in_json(plain_value(value), event)
+        elif event.tag is not None:
+            value = self._tagged(event)
+        self._nodes += 1
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchored(value, 1, 0)
+        self._place(value, event)
+
+    def alias(self, event: AliasEvent) -> None:
+        """Take an alias: the value of its anchor, shared and not copied."""
+        known = self._anchored(event)
+        self._aliased_nodes += known.nodes
+        if self._aliased_nodes > MAX_ALIASED_NODES:
+            raise _abandonment(_TOO_MANY_ALIASED, event)
+        self._reach(known.height, event)
+        self._place(known.value, event)
+
+    def _anchored(self, event: AliasEvent) -> _Anchored:
+        """What an alias stands for; null where it is a mistake."""
+        name = event.anchor or ""
+        if any(opened.anchor == name for opened in self._open):
+            self._problem(event, f"the alias *{name} stands within the value that it stands for")
+        elif name in self._anchors:
+            return self._anchors[name]
+        else:
+            self._problem(event, f"the alias *{name} has no anchor")
+        return _Anchored(None, nodes=1, height=0)
+
+    def begin_list(self, event: SequenceStartEvent) -> None:
+        """Take the beginning of a list."""
+        self._begin_collection([], "seq", event)
+
+    def begin_mapping(self, event: MappingStartEvent) -> None:
+        """Take the beginning of a mapping."""
+        self._begin_collection({}, "map", event)
+
+    def end(self, event: Event) -> None:
+        """Take the end of the innermost list or mapping."""
+        closed = self._open.pop()
+        if closed.anchor is not None:
+            nodes = self._nodes + self._aliased_nodes - closed.nodes_before
+            self._anchors[closed.anchor] = _Anchored(closed.value, nodes, closed.height)
+        self._open[-1].height = max(self._open[-1].height, closed.height + 1)
+        self._place(closed.value, event)
+
+    def _begin_collection(
+        self, value: list[Any] | dict[Any, Any], type_name: str, event: SequenceStartEvent | MappingStartEvent
+    ) -> None:
+        if event.tag is not None and event.tag not in {"!", f"{_TAGS}{type_name}"}:
+            self._refuse_tag(event.tag, event)
+        self._reach(1, event)
+        self._open.append(_Open(value, event.anchor, self._nodes + self._aliased_nodes))
+        self._nodes += 1
+
+    def _reach(self, height: int, event: Event) -> None:
+        """Note that the innermost collection holds a value of this height."""
+        if len(self._open) - 1 + height > MAX_NESTING:
+            raise _abandonment(TOO_DEEP, event)
+        self._open[-1].height = max(self._open[-1].height, height + 1)
+
+    def _place(self, value: Any, event: Event) -> None:
+        """Put a complete value where the events say that it belongs."""
+        into = self._open[-1]
+        if isinstance(into.value, list):
+            into.value.append(value)
+        elif into.key is _NO_KEY:
+            into.key = self._key(value, into, event)
+        else:
+            if into.key is _MERGE:
+                self._merge(value, into, event)
+            else:
+                into.value[into.key] = value
+            into.key = _NO_KEY
+
+    def _key(self, value: Any, into: _Open, event: Event) -> Any:
+        """The text that a key becomes; where there is none, a stand-in that equals nothing."""
+        key = value if isinstance(value, str) else _key_text(value)
+        if key is None:
+            self._problem(event, "a key must be a text, not null, a list or a mapping")
+            return object()
+        if key in into.value:
+            if key not in into.merged:
+                self._problem(event, repeated_key(key))
+            into.merged -= {key}
+        return key
+
+    def _merge(self, value: Any, into: _Open, event: Event) -> None:
+        """Take over the entries of a mapping, or of several, of which the first wins."""
+        sources = value if isinstance(value, list) else [value]
+        if not all(isinstance(source, dict) for source in sources):
+            self._problem(event, "the merge key << takes a mapping or a list of mappings")
+            return
+        for source in reversed(sources):
+            into.merged |= source.keys() - into.value.keys()  # type: ignore[union-attr]  # only mappings have keys
+            into.value.update(source)  # type: ignore[union-attr]  # as above
+
+    def _tagged(self, event: ScalarEvent) -> Any:
+        """The value of a scalar that says its own type."""
+        tag = event.tag or "!"
+        if tag in _TEXTS:
+            return event.value
+        types = _TYPES.get(tag)
+        if types is None:
+            self._refuse_tag(tag, event)
+            return None
+        value = self._in_json(plain_value(event.value), event)
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            self._problem(event, f'"{event.value}" is not a {_shown_tag(tag)}')
+        return value
+
+    def _in_json(self, value: PlainValue, event: ScalarEvent) -> Any:
+        if isinstance(value, NotInJson):
+            self._problem(event, f"{event.value[:40]} {value.why}")
+            return None
+        return value
+
+    def _refuse_tag(self, tag: str, event: Event) -> None:
+        self._problem(event, f"the tag {_shown_tag(tag)} is not one that Kubernetes reads")
+
+    def _problem(self, event: Event, what: str) -> None:
+        self._problems.append(f"line {self._first_line + _mark(event).line}: {what}")
+
+
+def _mark(event: Event) -> Any:
+    """Where an event begins; parsers give all of theirs a mark."""
+    return event.start_mark
+
+
+def _abandonment(problem: str, event: Event) -> ConstructorError:
+    """The error that ends the reading of a document."""
+    return ConstructorError(None, None, problem, _mark(event))
+
+
+def _key_text(value: Any) -> str | None:
+    """The text that a key of another type becomes in JSON; none for null, lists and mappings."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else None
+
+
+def _shown_tag(tag: str) -> str:
+    """A tag as users write it."""
+    return f"!!{tag.removeprefix(_TAGS)}" if tag.startswith(_TAGS) else tag

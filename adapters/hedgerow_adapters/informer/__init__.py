@@ -1,0 +1,6 @@
+"""Lists and watches that keep a cache in step with an API server."""
+
+from hedgerow_adapters.informer.informer import Informer, InformerObserver
+from hedgerow_adapters.informer.machine import Delivery, Put, Remove, Replace
+
+__all__ = ["Delivery", "Informer", "InformerObserver", "Put", "Remove", "Replace"]

@@ -1,0 +1,156 @@
+"""The states of a list-and-watch, and what each answer of the API server makes of them.
+
+Decides which request comes next and what a cache is told. Knows no connection, no clock and no cache.
+
+    Empty ──page──▶ Listing ──last page──▶ Listed ──opened──▶ Watching ──closed──▶ Listed
+      ▲                │                                          │
+      └────expired─────┴──────────────────expired─────────────────┘
+
+Guarantees: a list counts only when its last page has arrived, and then replaces everything at once; a version that the
+server no longer knows (410) starts anew; after any other end the watch resumes where it was.
+Source: Kubernetes documentation, "Kubernetes API concepts", efficient detection of changes.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from hedgerow.machinery.objects import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Nothing is known; the first page of a list is to be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Some pages have arrived; the next is to be asked for."""
+
+    continuation: str
+    objects: tuple[Manifest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Everything up to a version is known; a watch from there is to be opened."""
+
+    resource_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """A watch is open; everything up to a version has been delivered."""
+
+    resource_version: str
+
+
+State: TypeAlias = Empty | Listing | Listed | Watching
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a list has arrived."""
+
+    objects: tuple[Manifest, ...]
+    continuation: str
+    resource_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The server has accepted the watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """An object has changed, or a bookmark has arrived. An ERROR event is an end: `Expired` or `Interrupted`."""
+
+    type: str
+    object: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """The server no longer knows the version or the continuation that it was asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The watch or a request has ended without an answer that counts."""
+
+
+Input: TypeAlias = Page | Opened | WatchEvent | Expired | Interrupted
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """These are all the objects that exist."""
+
+    objects: tuple[Manifest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """This object exists in this form."""
+
+    object: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """This object was deleted; this was its last form."""
+
+    object: Manifest
+
+
+Delivery: TypeAlias = Replace | Put | Remove
+
+
+class ProtocolError(Exception):
+    """The server sent what the protocol does not provide for."""
+
+
+def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
+    """The state after an answer of the server, and what a cache is to be told of it.
+
+    Raises:
+        ProtocolError: an event of unknown type, or an answer that the state does not wait for.
+    """
+    match state, received:
+        case ((Empty() | Listing()), Page()):
+            return _after_page(state, received)
+        case Listed(version), Opened():
+            return Watching(version), None
+        case Watching(), WatchEvent():
+            return _after_event(state, received)
+        case _, Expired():
+            return Empty(), None
+        case Watching(version), Interrupted():
+            return Listed(version), None
+        case ((Empty() | Listing() | Listed()), Interrupted()):
+            return state, None
+        case _:
+            raise ProtocolError(f"{type(received).__name__} is not expected while {type(state).__name__}")
+
+
+def _after_page(state: Empty | Listing, page: Page) -> tuple[State, Delivery | None]:
+    objects = page.objects if isinstance(state, Empty) else (*state.objects, *page.objects)
+    if page.continuation:
+        return Listing(page.continuation, objects), None
+    return Listed(page.resource_version), Replace(objects)
+
+
+def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | None]:
+    version = (event.object.get("metadata") or {}).get("resourceVersion")
+    if not isinstance(version, str):
+        raise ProtocolError(f"a {event.type} event without a resource version")
+    after = replace(state, resource_version=version)
+    match event.type:
+        case "ADDED" | "MODIFIED":
+            return after, Put(event.object)
+        case "DELETED":
+            return after, Remove(event.object)
+        case "BOOKMARK":
+            return after, None
+        case _:
+            raise ProtocolError(f"an event of the unknown type {event.type}")

@@ -1,0 +1,143 @@
+"""What an API server's refusal means: a typed value from its Status, and which permission is missing.
+
+Pure: decides from the answer and the request alone.
+
+Sources: Kubernetes documentation, "Kubernetes API concepts" and "Using RBAC authorization".
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any, Final
+
+from hedgerow_adapters.kubernetes.request_attributes import attributes_of
+from hedgerow_adapters.kubernetes.retries import retry_after
+from hedgerow_adapters.protocol.transport import Request, Response
+
+_REASONS: Final = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    409: "Conflict",
+    410: "Gone",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+_RBAC_DENIAL: Final = re.compile(r'User ".*" cannot \S+ (resource|path) "')
+
+
+@dataclass(frozen=True, slots=True)
+class ApiError:
+    """Why an API server did not do what it was asked to."""
+
+    status: int
+    reason: str
+    """The server's CamelCase reason, or the usual one of the status where the server gave none; empty if unusual."""
+    message: str
+    """The server's words; never empty."""
+    retry_after: float | None = None
+    """Seconds after which the server wants to be asked again; none: it did not say."""
+    causes: frozenset[str] = frozenset()
+    """The CamelCase reasons of the details, such as `NamespaceTerminating`."""
+
+    def __str__(self) -> str:
+        """The server's words."""
+        return self.message
+
+    @property
+    def is_not_found(self) -> bool:
+        """Whether there is no such object, or no such resource."""
+        return self.status == HTTPStatus.NOT_FOUND
+
+    @property
+    def is_conflict(self) -> bool:
+        """Whether the object is no longer the version, or the very one, that the request was meant for."""
+        return self.status == HTTPStatus.CONFLICT and self.reason == "Conflict"
+
+    @property
+    def already_exists(self) -> bool:
+        """Whether there is an object of that name already."""
+        return self.reason == "AlreadyExists"
+
+    @property
+    def is_unauthorized(self) -> bool:
+        """Whether the server does not know who asks."""
+        return self.status == HTTPStatus.UNAUTHORIZED
+
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether the server knows who asks, and does not allow it."""
+        return self.status == HTTPStatus.FORBIDDEN
+
+    @property
+    def is_missing_permission(self) -> bool:
+        """Whether a role could allow it: admission, quota and the like forbid for other reasons."""
+        return self.is_forbidden and _RBAC_DENIAL.search(self.message) is not None
+
+    @property
+    def namespace_is_terminating(self) -> bool:
+        """Whether nothing can be created any more because the namespace is being deleted."""
+        return "NamespaceTerminating" in self.causes
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether a resource version or a continue token is too old."""
+        return self.status == HTTPStatus.GONE
+
+    @property
+    def is_invalid(self) -> bool:
+        """Whether the object breaks the rules of its kind."""
+        return self.status == HTTPStatus.UNPROCESSABLE_ENTITY
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same request may succeed later although nothing else changes."""
+        return self.status == HTTPStatus.TOO_MANY_REQUESTS or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def api_error(response: Response) -> ApiError:
+    """What an answer means that is no success; its body is a Status, or the text of a proxy or filter."""
+    error = error_of_status(response.body, code=response.status)
+    seconds = retry_after(response.headers)
+    return error if seconds is None else replace(error, retry_after=seconds)
+
+
+def error_of_status(body: Any, *, code: int = 500) -> ApiError:
+    """What a Status object means, such as that of a watch's ERROR event.
+
+    Args:
+        body: the Status; anything else counts as one that says nothing, a text as its message.
+        code: the HTTP status, where the Status names none.
+    """
+    status: Mapping[str, Any] = body if isinstance(body, dict) and body.get("kind") == "Status" else {}
+    text = body.strip() if isinstance(body, str) else ""
+    details = status.get("details") or {}
+    code = status.get("code") or code
+    return ApiError(
+        status=code,
+        reason=status.get("reason") or _REASONS.get(code, ""),
+        message=status.get("message") or text or f"the API server answered with status {code} and no message",
+        retry_after=details.get("retryAfterSeconds") or None,
+        causes=frozenset(cause["reason"] for cause in details.get("causes") or () if cause.get("reason")),
+    )
+
+
+def missing_permission(request: Request, error: ApiError) -> str:
+    """What a role has to allow so that a forbidden request may pass, as a sentence.
+
+    Where no role can help, as the namespace terminates, a quota is used up or a webhook says no: the server's words.
+    """
+    if not error.is_missing_permission:
+        return error.message
+    asked = attributes_of(request)
+    where = f" in namespace {asked.namespace}" if asked.namespace else ""
+    everywhere = " (all namespaces)" if asked.spans_namespaces else ""
+    return f"missing permission: {asked.verb} {asked.resource}{where}{everywhere}"

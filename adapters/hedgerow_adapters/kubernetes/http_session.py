@@ -1,0 +1,81 @@
+"""How requests travel: the settings of the HTTP client, its connections, and the written form of a request."""
+
+import io
+import socket
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import aiohttp
+from yarl import URL
+
+from hedgerow.version import __version__
+from hedgerow_adapters.kubernetes import json_codec
+from hedgerow_adapters.kubernetes.credentials import Connection
+from hedgerow_adapters.protocol.transport import Request
+
+HEADERS: Final = {
+    "User-Agent": f"hedgerow/{__version__}",
+    # To decompress costs more than to carry the bytes inside a cluster.
+    "Accept-Encoding": "identity",
+}
+
+# An API server closes a connection after 90 s without a request; one that is given up before fails no request.
+_KEEP_ALIVE: Final = 60.0
+_READ_BUFFER: Final = 256 * 1024
+# The HTTP client wants larger bodies as files.
+_LARGE_BODY: Final = 1024 * 1024
+
+
+def new_session(connection: Connection) -> aiohttp.ClientSession:
+    """A client session for one API server: no cookies, no proxies, no timeouts or limits of its own."""
+    connector = aiohttp.TCPConnector(
+        limit=0,
+        ssl=connection.tls or True,
+        keepalive_timeout=_KEEP_ALIVE,
+        socket_factory=_socket_that_notices_silence,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        headers=HEADERS,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+        read_bufsize=_READ_BUFFER,
+    )
+
+
+def url_of(server: str, request: Request) -> URL:
+    """The URL of a request, with path and query percent-encoded."""
+    query = f"?{urlencode(request.query, quote_via=quote)}" if request.query else ""
+    return URL(f"{server}{quote(request.path, safe='/:')}{query}", encoded=True)
+
+
+def headers_of(request: Request, authorization: str) -> dict[str, str]:
+    """The headers of a request beside those of the session; no Authorization header where its value is empty."""
+    headers = {"Accept": request.accept}
+    if request.body is not None:
+        headers["Content-Type"] = request.content_type
+    if authorization:
+        headers["Authorization"] = authorization
+    return headers
+
+
+def body_of(request: Request) -> bytes | io.BytesIO | None:
+    """The JSON text of a request's body; none where it has none."""
+    if request.body is None:
+        return None
+    body = json_codec.encode(request.body)
+    return body if len(body) <= _LARGE_BODY else io.BytesIO(body)
+
+
+def _socket_that_notices_silence(address: aiohttp.AddrInfoType) -> socket.socket:
+    """A socket whose kernel asks a silent peer for a sign of life, and gives it up after a minute.
+
+    A watch only reads, so without this it would not notice that its server's machine is gone.
+    """
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+    return made

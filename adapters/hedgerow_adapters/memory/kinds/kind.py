@@ -1,0 +1,64 @@
+"""How one kind of objects is served: its fields, defaults, rules and habits.
+
+A kind is a declaration; the registry carries it out. Nothing here stores or answers anything.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hedgerow.machinery.names import dns_subdomain_problem
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow_adapters.memory.field_errors import FieldError
+from hedgerow_adapters.memory.shapes import Shape, anything
+
+Fields: TypeAlias = dict[str, Any]
+"""An object that is being made and nobody else has seen; it may be changed in place."""
+
+
+def no_defaults(_fields: Fields, _old: Manifest | None) -> None:
+    """The defaulting of a kind that has none."""
+
+
+def no_rules(_new: Manifest, _old: Manifest | None) -> Iterable[FieldError]:
+    """The validation of a kind that has no rules of its own."""
+    return ()
+
+
+def as_it_is(manifest: Manifest) -> Manifest:
+    """The conversion of a kind that is stored as it is served."""
+    return manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of objects of the in-memory API server."""
+
+    resource: Resource
+    fields: Mapping[str, Shape] = field(default_factory=lambda: {"spec": anything, "status": anything})
+    """Every field beside apiVersion, kind and metadata, with its shape."""
+    name_problem: Callable[[str], str | None] = dns_subdomain_problem
+    defaults: Callable[[Fields, Manifest | None], None] = no_defaults
+    """Completes a decoded object, in place; the old one is none on creation."""
+    rules: Callable[[Manifest, Manifest | None], Iterable[FieldError]] = no_rules
+    """What is wrong with a completed object beside its metadata; the old one is none on creation."""
+    has_status: bool = False
+    """Whether status is a subresource, so that it and the rest are written separately."""
+    initial_status: Mapping[str, Any] | None = None
+    """The status of a new object, whatever was given; none: what was given."""
+    has_generation: bool = False
+    """Whether changes of the spec are counted."""
+    unconditional_update: bool = True
+    """Whether an update may leave out the resourceVersion."""
+    deletable_as_collection: bool = True
+    answers_deleted_object: bool = False
+    """Whether a completed deletion is answered with the object instead of a Status."""
+    storage: Resource | None = None
+    """The resource that it shares its objects with; none: they are its own."""
+    to_stored: Callable[[Manifest], Manifest] = as_it_is
+    from_stored: Callable[[Manifest], Manifest] = as_it_is
+
+    @property
+    def stored_as(self) -> Resource:
+        """The resource under which its objects are kept."""
+        return self.storage or self.resource

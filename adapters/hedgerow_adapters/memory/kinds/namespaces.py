@@ -1,0 +1,80 @@
+"""Namespaces: how they are completed, who may be created in them, and how they come to their end.
+
+Source: Kubernetes documentation, "Namespaces" and the admission controller NamespaceLifecycle.
+"""
+
+from typing import Any, Final
+
+from hedgerow.machinery.names import dns_label_problem
+from hedgerow.machinery.objects import Manifest, Resource, is_terminating
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind
+from hedgerow_adapters.memory.shapes import anything, structure, texts
+from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
+
+NAMESPACE_RESOURCE: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+CONTENT_FINALIZER: Final = "kubernetes"
+ALWAYS_THERE: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+INDESTRUCTIBLE: Final = frozenset({"default", "kube-public", "kube-system"})
+
+
+def complete(namespace: Fields, old: Manifest | None) -> None:
+    """A label with its name, and a finalizer that stays until the content is gone; only `finalize` changes those."""
+    metadata = namespace["metadata"]
+    metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: metadata["name"]}
+    if old is not None:
+        namespace["spec"] = old["spec"]
+        return
+    finalizers = namespace.get("spec", {}).get("finalizers", [])
+    namespace["spec"] = {"finalizers": list(dict.fromkeys((*finalizers, CONTENT_FINALIZER)))}
+
+
+def refusal_to_create(namespace: Manifest | None, name: str, resource: Resource, created: str) -> RefusedError | None:
+    """Why nothing may be created in a namespace: it is not there, or it terminates; none if something may.
+
+    Args:
+        namespace: the namespace, if it exists.
+        name: its name.
+        resource: what is to be created.
+        created: the name of what is to be created.
+    """
+    if namespace is None:
+        return not_found(NAMESPACE_RESOURCE, name)
+    if not is_terminating(namespace):
+        return None
+    problem = f"unable to create new content in namespace {name} because it is being terminated"
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": f"namespace {name} is being terminated",
+        "field": "metadata.namespace",
+    }
+    return forbidden(resource, created, problem, cause=cause)
+
+
+def terminating(namespace: Manifest, since: str) -> Manifest:
+    """The namespace with the marks of its deletion, which stay as they were if it has them already."""
+    if is_terminating(namespace):
+        return namespace
+    metadata = {**namespace["metadata"], "deletionTimestamp": since}
+    return {**namespace, "metadata": metadata, "status": {**namespace["status"], "phase": "Terminating"}}
+
+
+def with_finalizers(namespace: Manifest, finalizers: list[str]) -> dict[str, Any]:
+    """The namespace with other finalizers in its spec."""
+    return {**namespace, "spec": {"finalizers": finalizers} if finalizers else {}}
+
+
+def is_needed(namespace: Manifest) -> bool:
+    """Whether somebody still holds on to a namespace that is being deleted."""
+    return bool(namespace["spec"].get("finalizers") or namespace["metadata"].get("finalizers"))
+
+
+NAMESPACES: Final = Kind(
+    NAMESPACE_RESOURCE,
+    fields={"spec": structure({"finalizers": texts}), "status": anything},
+    name_problem=dns_label_problem,
+    defaults=complete,
+    has_status=True,
+    initial_status={"phase": "Active"},
+    deletable_as_collection=False,
+)

@@ -1,0 +1,67 @@
+"""Secrets and ConfigMaps: payloads that are strings, and what may not change about them."""
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow_adapters.memory.field_errors import FieldError, invalid
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind
+from hedgerow_adapters.memory.shapes import ShapeError, flag, text, text_map
+
+
+def encoded_map(value: Any, path: str) -> Mapping[str, str] | None:
+    """Base64 texts by key."""
+    texts = text_map(value, path)
+    for encoded in (texts or {}).values():
+        try:
+            base64.b64decode(encoded, validate=True)
+        except binascii.Error as error:
+            raise ShapeError(f"illegal base64 data in {path}: {error}") from None
+    return texts
+
+
+def complete(secret: Fields, _old: Manifest | None) -> None:
+    """Plain strings are encoded into the data; the type is Opaque."""
+    secret.setdefault("type", "Opaque")
+    plain = secret.pop("stringData", {})
+    if plain:
+        encoded = {key: base64.b64encode(value.encode()).decode("ascii") for key, value in plain.items()}
+        secret["data"] = {**secret.get("data", {}), **encoded}
+
+
+def secret_errors(secret: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+    """The type never changes; the data of an immutable Secret neither."""
+    if old is None:
+        return
+    if secret["type"] != old["type"]:
+        yield invalid("type", secret["type"], "field is immutable")
+    yield from _immutability_errors(secret, old, ("data",))
+
+
+def config_map_errors(config_map: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+    """The data of an immutable ConfigMap never changes."""
+    if old is not None:
+        yield from _immutability_errors(config_map, old, ("data", "binaryData"))
+
+
+def _immutability_errors(new: Manifest, old: Manifest, fields: tuple[str, ...]) -> Iterator[FieldError]:
+    if not old.get("immutable"):
+        return
+    for field in ("immutable", *fields):
+        if new.get(field) != old.get(field):
+            yield FieldError("FieldValueForbidden", field, "Forbidden: field is immutable when `immutable` is set")
+
+
+CONFIG_MAPS: Final = Kind(
+    Resource("", "v1", "configmaps", "ConfigMap"),
+    fields={"data": text_map, "binaryData": encoded_map, "immutable": flag},
+    rules=config_map_errors,
+)
+SECRETS: Final = Kind(
+    Resource("", "v1", "secrets", "Secret"),
+    fields={"data": encoded_map, "stringData": text_map, "type": text, "immutable": flag},
+    defaults=complete,
+    rules=secret_errors,
+)

@@ -1,0 +1,177 @@
+"""What etcd and the watch cache are to an API server: objects, one counter of revisions, and the recent past.
+
+Stored objects are immutable by convention: whoever changes one stores another. Nothing here knows what a valid object is.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+
+_AFTER_SLASH: Final = chr(ord("/") + 1)
+_revision_of = attrgetter("revision")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """One write: the object before and after; one of them is none for a creation or a deletion."""
+
+    revision: int
+    path: str
+    old: Manifest | None
+    new: Manifest | None
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """The objects of one resource by path, the paths in order, and what happened to them since the horizon."""
+
+    objects: dict[str, Manifest] = field(default_factory=dict)
+    paths: list[str] = field(default_factory=list)
+    history: list[StoredChange] = field(default_factory=list)
+    horizon: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All objects of one resource at one revision."""
+
+    revision: int
+    objects: Mapping[str, Manifest]
+    paths: list[str]
+
+    def range(self, namespace: str, after: str = "") -> list[str]:
+        """The paths of a namespace, or of all where it is empty, that come behind a path, in order."""
+        first = bisect_left(self.paths, f"{namespace}/") if namespace else 0
+        last = bisect_left(self.paths, f"{namespace}{_AFTER_SLASH}") if namespace else len(self.paths)
+        return self.paths[max(first, bisect_right(self.paths, after)) : last]
+
+
+def path_of(key: ObjectKey) -> str:
+    """Where an object is stored, beneath its resource; etcd sorts by it."""
+    return f"{key.namespace}/{key.name}"
+
+
+def with_revision(manifest: Manifest, revision: int) -> dict[str, Any]:
+    """The object with the revision as its resourceVersion."""
+    return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(revision)}}
+
+
+class Storage:
+    """Keeps objects, and tells listeners of every write in the order of the writes.
+
+    A write that a listener makes is told only after the one that it is listening to was told to all.
+    """
+
+    def __init__(self, *, history: int) -> None:
+        """An empty storage that remembers at least `history` changes of each resource."""
+        self.revision = 1
+        self._history = history
+        self._shelves: defaultdict[Resource, _Shelf] = defaultdict(_Shelf)
+        self._listeners: defaultdict[Resource, list[Callable[[StoredChange], None]]] = defaultdict(list)
+        self._untold: deque[tuple[Resource, StoredChange]] = deque()
+        self._telling = False
+
+    def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
+        """The object of a key."""
+        return self._shelves[resource].objects.get(path_of(key))
+
+    def state(self, resource: Resource) -> State:
+        """The present objects of a resource. A view: it changes with the next write."""
+        shelf = self._shelves[resource]
+        return State(self.revision, shelf.objects, shelf.paths)
+
+    def past_state(self, resource: Resource, revision: int) -> State | None:
+        """The objects as they were at a revision; none if that is no longer known."""
+        changes = self.changes(resource, revision)
+        if changes is None:
+            return None
+        shelf = self._shelves[resource]
+        if not changes:
+            return State(revision, shelf.objects, shelf.paths)
+        objects = dict(shelf.objects)
+        for change in reversed(changes):
+            if change.old is None:
+                del objects[change.path]
+            else:
+                objects[change.path] = change.old
+        return State(revision, objects, sorted(objects))
+
+    def changes(self, resource: Resource, after: int) -> list[StoredChange] | None:
+        """What happened after a revision; none if that is no longer known."""
+        shelf = self._shelves[resource]
+        if after < shelf.horizon:
+            return None
+        return shelf.history[bisect_right(shelf.history, after, key=_revision_of) :]
+
+    def horizon(self, resource: Resource) -> int:
+        """The oldest revision after which all changes of a resource are known."""
+        return self._shelves[resource].horizon
+
+    def put(self, resource: Resource, key: ObjectKey, manifest: Manifest) -> Manifest:
+        """Store an object, and return it with its new resourceVersion."""
+        shelf, path = self._shelves[resource], path_of(key)
+        old = shelf.objects.get(path)
+        if old is None:
+            insort(shelf.paths, path)
+        self.revision += 1
+        stored = shelf.objects[path] = with_revision(manifest, self.revision)
+        self._record(resource, StoredChange(self.revision, path, old, stored))
+        return stored
+
+    def remove(self, resource: Resource, key: ObjectKey) -> None:
+        """Forget an object."""
+        shelf, path = self._shelves[resource], path_of(key)
+        old = shelf.objects.pop(path)
+        del shelf.paths[bisect_left(shelf.paths, path)]
+        self.revision += 1
+        self._record(resource, StoredChange(self.revision, path, old, None))
+
+    def compact(self) -> None:
+        """Forget the past, so that every revision handed out until now is too old."""
+        self.revision += 1
+        for shelf in self._shelves.values():
+            shelf.history.clear()
+            shelf.horizon = self.revision
+
+    def listen(self, resource: Resource, listener: Callable[[StoredChange], None]) -> Callable[[], None]:
+        """Tell a listener of the changes of a resource from now on; the answer ends that."""
+        told_until = self.revision
+
+        def tell(change: StoredChange) -> None:
+            if change.revision > told_until:
+                listener(change)
+
+        listeners = self._listeners[resource]
+        listeners.append(tell)
+
+        def end() -> None:
+            if tell in listeners:
+                listeners.remove(tell)
+
+        return end
+
+    def _record(self, resource: Resource, change: StoredChange) -> None:
+        shelf = self._shelves[resource]
+        shelf.history.append(change)
+        if len(shelf.history) > 2 * self._history:
+            shelf.horizon = shelf.history[-self._history - 1].revision
+            del shelf.history[: -self._history]
+        self._untold.append((resource, change))
+        if not self._telling:
+            self._telling = True
+            try:
+                self._tell()
+            finally:
+                self._telling = False
+
+    def _tell(self) -> None:
+        while self._untold:
+            resource, change = self._untold.popleft()
+            listeners: Iterable[Callable[[StoredChange], None]] = tuple(self._listeners[resource])
+            for tell in listeners:
+                tell(change)

@@ -1,0 +1,90 @@
+"""Records Kubernetes Events (events.k8s.io/v1) beside the work, never in its way.
+
+The same event is recorded once in ten minutes. What cannot be recorded is dropped: an event is a courtesy.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Resource
+from hedgerow.machinery.plan import Event
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_adapters.runtime.clock import utc_now
+
+EVENTS: Final = Resource("events.k8s.io", "v1", "events", "Event")
+REPEATED_AFTER: Final = 600.0
+REMEMBERED: Final = 4096
+WAITING: Final = 1000
+LONGEST_NOTE: Final = 1024
+CLUSTER_SCOPED_NAMESPACE: Final = "default"
+
+
+class EventRecorder:
+    """Records events in the name of one controller of this process."""
+
+    def __init__(self, transport: Transport, *, component: str, instance: str, may_write: Callable[[], bool]) -> None:
+        """A recorder that has recorded nothing yet.
+
+        Args:
+            transport: leads to the cluster where the events are recorded.
+            component: who reports, as the event says it.
+            instance: which process of it.
+            may_write: asked before every write.
+        """
+        self._transport = transport
+        self._component = component
+        self._instance = instance
+        self._may_write = may_write
+        self._recent: OrderedDict[Event, float] = OrderedDict()
+        self._queue: asyncio.Queue[Event] = asyncio.Queue(WAITING)
+
+    def record(self, events: Iterable[Event]) -> None:
+        """Have events recorded soon, those left out that were recorded a short while ago."""
+        now = asyncio.get_running_loop().time()
+        for event in events:
+            if now - self._recent.get(event, float("-inf")) < REPEATED_AFTER or self._queue.full():
+                continue
+            self._recent[event] = now
+            self._recent.move_to_end(event)
+            if len(self._recent) > REMEMBERED:
+                self._recent.popitem(last=False)
+            self._queue.put_nowait(event)
+
+    async def run(self) -> None:
+        """Send what is to be recorded, until cancelled."""
+        while True:
+            event = await self._queue.get()
+            if self._may_write():
+                await self._send(event)
+
+    async def _send(self, event: Event) -> None:
+        namespace = event.key.namespace or CLUSTER_SCOPED_NAMESPACE
+        try:
+            await self._transport.send(requests.create(EVENTS, self._manifest(event, namespace), namespace))
+        except TransportError:
+            self._recent.pop(event, None)
+
+    def _manifest(self, event: Event, namespace: str) -> dict[str, Any]:
+        regarding = {
+            "apiVersion": event.resource.api_version,
+            "kind": event.resource.kind,
+            "name": event.key.name,
+            "namespace": event.key.namespace,
+            "uid": event.uid,
+        }
+        return {
+            "apiVersion": EVENTS.api_version,
+            "kind": EVENTS.kind,
+            "metadata": {"generateName": f"{event.key.name[:200]}.", "namespace": namespace},
+            "eventTime": utc_now().isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "type": event.type,
+            "reason": event.reason,
+            "action": "Reconcile",
+            "note": event.note[:LONGEST_NOTE],
+            "regarding": {name: value for name, value in regarding.items() if value},
+            "reportingController": self._component,
+            "reportingInstance": self._instance[:128],
+        }

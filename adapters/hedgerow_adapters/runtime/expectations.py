@@ -1,0 +1,67 @@
+"""Whether the caches have seen what this process has written for a key.
+
+A decision on a cache that is behind its own writes would repeat them.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from hedgerow.machinery.objects import ObjectKey, Resource, is_terminating, uid_of
+from hedgerow.machinery.plan import Delete
+from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.runtime.executor import Written
+
+PATIENCE: Final = 5.0
+"""Seconds after which a key no longer waits: better a refused write than a stuck key."""
+
+
+class Expectations:
+    """What was written, key by key, and not yet seen."""
+
+    def __init__(self, snapshot: StoreSnapshot, version_of: Callable[[Resource], int]) -> None:
+        self._snapshot = snapshot
+        self._version_of = version_of
+        self._versions: dict[ObjectKey, dict[Resource, int]] = {}
+        self._deletions: dict[ObjectKey, dict[tuple[Resource, ObjectKey], str | None]] = {}
+        self._progress: asyncio.Future[None] | None = None
+
+    def expect(self, key: ObjectKey, written: Written) -> None:
+        """Let a key wait until the cache has seen this write."""
+        action = written.action
+        if isinstance(action, Delete):
+            self._deletions.setdefault(key, {})[action.resource, action.key] = action.uid
+        elif written.resource_version is not None:
+            versions = self._versions.setdefault(key, {})
+            versions[action.resource] = max(versions.get(action.resource, 0), written.resource_version)
+
+    def progressed(self) -> None:
+        """Something was delivered to a cache."""
+        if self._progress is not None and not self._progress.done():
+            self._progress.set_result(None)
+        self._progress = None
+
+    async def caught_up(self, key: ObjectKey) -> bool:
+        """Wait until the caches have seen all writes for a key; false if they have not in good time."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not self._is_caught_up(key):
+                    if self._progress is None:
+                        self._progress = asyncio.get_running_loop().create_future()
+                    await asyncio.shield(self._progress)
+        except TimeoutError:
+            return False
+        finally:
+            self._versions.pop(key, None)
+            self._deletions.pop(key, None)
+        return True
+
+    def _is_caught_up(self, key: ObjectKey) -> bool:
+        versions: Mapping[Resource, int] = self._versions.get(key, {})
+        if any(self._version_of(resource) < version for resource, version in versions.items()):
+            return False
+        return all(self._is_gone(*place, uid) for place, uid in self._deletions.get(key, {}).items())
+
+    def _is_gone(self, resource: Resource, key: ObjectKey, uid: str | None) -> bool:
+        manifest = self._snapshot.get(resource, key)
+        return manifest is None or is_terminating(manifest) or (uid is not None and uid_of(manifest) != uid)

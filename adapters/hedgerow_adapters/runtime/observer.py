@@ -1,0 +1,60 @@
+"""What a running controller tells about itself, for logs and metrics.
+
+Every method does nothing here, so that one who listens overrides what is of interest.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Action
+from hedgerow_adapters.runtime.executor import NotWritten
+
+Result: TypeAlias = Literal["success", "error", "requeue", "requeue_after"]
+
+
+class ControllerObserver:
+    """Hears of everything that happens in one running controller, and changes nothing."""
+
+    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
+        """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end."""
+
+    def synced(self, keys: int) -> None:
+        """All caches are complete; so many keys are looked at for a start."""
+
+    def added(self, depth: int) -> None:
+        """A key was put in line; so many wait now."""
+
+    def taken(self, depth: int, waited: float) -> None:
+        """A worker took a key that had waited so many seconds."""
+
+    def finished(self, worked: float) -> None:
+        """A worker is done with a key after so many seconds."""
+
+    def retried(self) -> None:
+        """A key was put back because it failed."""
+
+    def began(self, key: ObjectKey) -> None:
+        """A reconciliation begins; all that is told until it ends, in the same task, belongs to it."""
+
+    def reconciled(self, key: ObjectKey, result: Result, seconds: float) -> None:
+        """A reconciliation has ended."""
+
+    def acted(self, key: ObjectKey, action: Action) -> None:
+        """The server carried out an action."""
+
+    def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
+        """The server did not carry out an action."""
+
+    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+        """Something could not be planned."""
+
+    def raised(self, key: ObjectKey, error: Exception) -> None:
+        """A reconciliation ended with an exception: a defect."""
+
+    def deletions_held(self, key: ObjectKey, deletions: int) -> None:
+        """The guard let a plan's deletions not pass."""
+
+    def cache_behind(self, key: ObjectKey) -> None:
+        """The caches did not show this process's own writes in good time."""

@@ -1,0 +1,47 @@
+"""The configuration file of the resource manager: what it may say, what it leaves to defaults, what is wrong with it.
+
+`decode` turns a parsed document into a `ResourceManagerConfiguration`, `manifest` back. One module per section holds
+its fields, defaults and rules. This package is the only one that imports pydantic; decisions take plain values from it.
+
+Source: managed-resources §3.
+"""
+
+from hedgerow.resource_manager.configuration.client_connection import ClientConnection
+from hedgerow.resource_manager.configuration.configuration import (
+    API_VERSION,
+    KIND,
+    Debugging,
+    ResourceManagerConfiguration,
+    manifest,
+    with_kubeconfigs,
+)
+from hedgerow.resource_manager.configuration.decoding import (
+    ConfigurationErrors,
+    Decoded,
+    Stage,
+    decode,
+    decode_offline,
+)
+from hedgerow.resource_manager.configuration.leader_election import LeaderElection
+from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySettings
+from hedgerow.resource_manager.configuration.server import Endpoint, Server, WebhookEndpoint
+
+__all__ = [
+    "API_VERSION",
+    "KIND",
+    "ClientConnection",
+    "ConfigurationErrors",
+    "Debugging",
+    "Decoded",
+    "Endpoint",
+    "LeaderElection",
+    "NetworkPolicySettings",
+    "ResourceManagerConfiguration",
+    "Server",
+    "Stage",
+    "WebhookEndpoint",
+    "decode",
+    "decode_offline",
+    "manifest",
+    "with_kubeconfigs",
+]

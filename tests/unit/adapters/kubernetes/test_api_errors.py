@@ -1,0 +1,150 @@
+"""What an API server's refusals mean."""
+
+from typing import Any
+
+import pytest
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, error_of_status, missing_permission
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request, Response
+
+SERVICES = Resource("", "v1", "services", "Service")
+POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
+NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+USER = 'User "system:serviceaccount:garden:hedgerow"'
+KINDS = (
+    "already_exists",
+    "is_conflict",
+    "is_expired",
+    "is_forbidden",
+    "is_invalid",
+    "is_not_found",
+    "is_transient",
+    "is_unauthorized",
+)
+
+
+def status(code: int, reason: str = "", message: str = "no", **details: Any) -> Response:
+    body = {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
+    return Response(code, {**body, "details": details} if details else body)
+
+
+def forbidden(message: str, **details: Any) -> ApiError:
+    return api_error(status(403, "Forbidden", message, **details))
+
+
+@pytest.mark.parametrize(
+    ("response", "kinds"),
+    [
+        (status(400, "BadRequest"), set()),
+        (status(401, "Unauthorized"), {"is_unauthorized"}),
+        (status(403, "Forbidden"), {"is_forbidden"}),
+        (status(404, "NotFound"), {"is_not_found"}),
+        (status(409, "Conflict"), {"is_conflict"}),
+        (status(409, "AlreadyExists"), {"already_exists"}),
+        (status(410, "Expired"), {"is_expired"}),
+        (status(410, "Gone"), {"is_expired"}),
+        (status(422, "Invalid"), {"is_invalid"}),
+        (status(429, "TooManyRequests"), {"is_transient"}),
+        (status(500, "InternalError"), {"is_transient"}),
+        (status(504, "Timeout"), {"is_transient"}),
+    ],
+    ids=lambda value: value.body["reason"] if isinstance(value, Response) else "",
+)
+def test_a_refusal_is_of_one_kind(response: Response, kinds: set[str]) -> None:
+    error = api_error(response)
+
+    assert {kind for kind in KINDS if getattr(error, kind)} == kinds
+    assert (error.status, error.reason, str(error)) == (response.status, response.body["reason"], "no")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "message"),
+    [
+        ("404 page not found\n", "NotFound", "404 page not found"),
+        (None, "NotFound", "the API server answered with status 404 and no message"),
+        ({"kind": "Status"}, "NotFound", "the API server answered with status 404 and no message"),
+        ([], "NotFound", "the API server answered with status 404 and no message"),
+    ],
+    ids=["text", "nothing", "an empty status", "something else"],
+)
+def test_a_refusal_without_a_status_object_is_understood_by_its_code(body: Any, reason: str, message: str) -> None:
+    error = api_error(Response(404, body))
+
+    assert (error.reason, error.message, error.is_not_found) == (reason, message, True)
+
+
+def test_an_error_event_of_a_watch_is_understood_by_its_status() -> None:
+    error = error_of_status({"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"})
+
+    assert error == ApiError(410, "Expired", "too old resource version")
+
+
+def test_the_header_says_when_to_ask_again_before_the_details_do() -> None:
+    refusal = status(429, "TooManyRequests", retryAfterSeconds=5)
+
+    assert api_error(refusal).retry_after == 5
+    assert api_error(Response(429, refusal.body, {"retry-after": "1"})).retry_after == 1
+    assert api_error(status(429)).retry_after is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "sentence"),
+    [
+        (requests.list_page(SERVICES), "missing permission: list services (all namespaces)"),
+        (
+            requests.watch(SERVICES, resource_version="1", timeout_seconds=1),
+            "missing permission: watch services (all namespaces)",
+        ),
+        (requests.list_page(NAMESPACES), "missing permission: list namespaces"),
+        (
+            requests.create(POLICIES, {}, "shop"),
+            "missing permission: create networkpolicies.networking.k8s.io in namespace shop",
+        ),
+        (
+            requests.update(SERVICES, ObjectKey("shop", "cart"), {}, "status"),
+            "missing permission: update services/status in namespace shop",
+        ),
+        (requests.get(NAMESPACES, ObjectKey("", "shop")), "missing permission: get namespaces"),
+        (Request("GET", "/metrics"), "missing permission: get /metrics"),
+    ],
+)
+def test_a_missing_permission_is_named_as_a_role_would_grant_it(request_: Request, sentence: str) -> None:
+    error = forbidden(f'x is forbidden: {USER} cannot do resource "x" in API group "" in the namespace "shop"')
+
+    assert error.is_missing_permission
+    assert missing_permission(request_, error) == sentence
+
+
+def test_a_path_that_no_role_opens_is_a_missing_permission() -> None:
+    error = forbidden(f'forbidden: {USER} cannot get path "/metrics"')
+
+    assert missing_permission(Request("GET", "/metrics"), error) == "missing permission: get /metrics"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'pods "cart" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1',
+        'admission webhook "a.example.com" denied the request: you cannot use resource "services" here',
+        'pods "cart" is forbidden: violates PodSecurity "restricted:latest": host namespaces (hostNetwork=true)',
+    ],
+    ids=["quota", "webhook", "pod security"],
+)
+def test_what_no_role_can_allow_keeps_the_servers_words(message: str) -> None:
+    error = forbidden(message)
+
+    assert not error.is_missing_permission
+    assert missing_permission(requests.create(SERVICES, {}, "shop"), error) == message
+
+
+def test_a_terminating_namespace_is_no_missing_permission() -> None:
+    message = (
+        'services "cart" is forbidden: unable to create new content in namespace shop because it is being terminated'
+    )
+    error = forbidden(
+        message, causes=[{"reason": "NamespaceTerminating", "message": "...", "field": "metadata.namespace"}]
+    )
+
+    assert error.namespace_is_terminating
+    assert missing_permission(requests.create(SERVICES, {}, "shop"), error) == message

@@ -1,0 +1,50 @@
+"""One JSON, whichever codec the process has."""
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hedgerow_adapters.kubernetes.json_codec import Codec, fastest, standard
+from hypothesis import given
+from hypothesis import strategies as st
+
+CODECS = pytest.mark.parametrize("codec", [standard(), fastest()], ids=["standard", "fastest"])
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+)
+
+
+@given(value=JSON)
+def test_what_one_codec_writes_both_read(value: Any) -> None:
+    for writer in (standard(), fastest()):
+        for reader in (standard(), fastest()):
+            assert reader.decode(writer.encode(value)) == value
+
+
+@CODECS
+def test_json_is_written_compactly_in_utf_8(codec: Codec) -> None:
+    assert (
+        codec.encode({"name": "größe", "ports": (1, 2), 8080: None})
+        == '{"name":"größe","ports":[1,2],"8080":null}'.encode()
+    )
+
+
+@CODECS
+@pytest.mark.parametrize("text", [b"", b"{", b"{}x", b"NaN", b"-Infinity", b'"\xff"', b"\xef\xbb\xbf{}"])
+def test_what_is_no_json_is_a_value_error(codec: Codec, text: bytes) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        codec.decode(text)
+
+
+@CODECS
+@pytest.mark.parametrize("value", [{1, 2}, datetime(2024, 1, 1, tzinfo=UTC), b"bytes", object()], ids=type)
+def test_what_json_cannot_say_is_a_type_error(codec: Codec, value: Any) -> None:
+    with pytest.raises(TypeError):
+        codec.encode(value)

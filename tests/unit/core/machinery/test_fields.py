@@ -1,0 +1,50 @@
+"""Errors in single fields, in the words of Kubernetes."""
+
+from datetime import timedelta
+
+import pytest
+
+from hedgerow.machinery.fields import FieldError, forbidden, invalid, joined, required, unsupported
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        pytest.param(
+            invalid("controllers.health.syncPeriod", timedelta(seconds=1), "must be at least 15s"),
+            "controllers.health.syncPeriod: Invalid value: 1s: must be at least 15s",
+            id="durations are bare",
+        ),
+        pytest.param(
+            invalid("a.b", -1, "must be non-negative"), "a.b: Invalid value: -1: must be non-negative", id="int"
+        ),
+        pytest.param(invalid("a", 'say "é"', "is wrong"), r'a: Invalid value: "say \"é\"": is wrong', id="quoted text"),
+        pytest.param(invalid("a", None, "must be set"), 'a: Invalid value: "null": must be set', id="null"),
+        pytest.param(
+            required("controllers.resourceClass", "must provide a resource class"),
+            "controllers.resourceClass: Required value: must provide a resource class",
+            id="required",
+        ),
+        pytest.param(
+            unsupported("logLevel", "foo", ("debug", "info", "error")),
+            'logLevel: Unsupported value: "foo": supported values: "debug", "info", "error"',
+            id="unsupported",
+        ),
+        pytest.param(forbidden("a.b", "must not be set"), "a.b: Forbidden: must not be set", id="forbidden"),
+    ],
+)
+def test_an_error_names_path_type_value_and_rule(error: FieldError, text: str) -> None:
+    assert str(error) == text
+
+
+@pytest.mark.parametrize(
+    ("errors", "text"),
+    [
+        pytest.param(["one"], "one", id="one alone"),
+        pytest.param(["one", "two"], "[one, two]", id="several"),
+        pytest.param(["two", "one", "two"], "[two, one]", id="repeated"),
+        pytest.param(["one", "one"], "one", id="one, repeated"),
+    ],
+)
+def test_several_errors_make_one_text(errors: list[str], text: str) -> None:
+    assert joined(errors) == text

@@ -1,0 +1,80 @@
+"""How clusters are reached."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded
+
+Answer = Callable[[str], Decoded]
+Refusal = Callable[[str], ConfigurationErrors]
+
+
+def test_without_its_section_the_target_is_the_source(decoded: Answer) -> None:
+    assert decoded("{}").configuration.target is None
+
+
+def test_an_empty_section_makes_a_separate_target_with_the_defaults(decoded: Answer) -> None:  # CFG-6
+    target = decoded("targetClientConnection: {}").configuration.target
+
+    assert target is not None
+    assert (target.qps, target.burst, target.cache_resync_period) == (100, 130, timedelta(hours=24))
+
+
+@pytest.mark.parametrize(
+    ("section", "qps", "burst", "throttled"),
+    [
+        pytest.param("{}", 100, 130, False, id="nothing set"),
+        pytest.param("{qps: 0, burst: 0}", 100, 130, False, id="CFG-17"),
+        pytest.param("{qps: 0.5}", 0.5, 130, True, id="rate"),
+        pytest.param("{burst: 1}", 100, 1, True, id="burst"),
+        pytest.param("{qps: -1}", -1, 130, True, id="a negative rate is no limit"),
+        pytest.param("{qps: 100, burst: 130}", 100, 130, True, id="the defaults, spelled out"),
+    ],
+)
+def test_requests_are_held_back_only_where_the_file_says_so(
+    section: str, qps: float, burst: int, *, throttled: bool, decoded: Answer
+) -> None:
+    source = decoded(f"sourceClientConnection: {section}").configuration.source
+
+    assert (source.qps, source.burst, source.throttled) == (qps, burst, throttled)
+
+
+@pytest.mark.parametrize(
+    ("section", "namespaces"),
+    [
+        pytest.param("{}", (), id="all"),
+        pytest.param("{namespaces: [b, a, b]}", ("b", "a"), id="each once"),
+        pytest.param("{namespace: garden}", ("garden",), id="one, by the other spelling"),
+        pytest.param("{namespace: ''}", (), id="the empty name is all"),
+        pytest.param("{namespaces: [garden, '']}", (), id="the empty name in a list is all"),
+    ],
+)
+def test_the_namespaces_that_are_read(section: str, namespaces: tuple[str, ...], decoded: Answer) -> None:
+    assert decoded(f"sourceClientConnection: {section}").configuration.source.namespaces == namespaces
+
+
+@pytest.mark.parametrize(
+    ("fragment", "text"),
+    [
+        pytest.param(
+            "sourceClientConnection: {burst: -1, cacheResyncPeriod: 1s}",
+            "[sourceClientConnection.cacheResyncPeriod: Invalid value: 1s: must be at least 10s, "
+            "sourceClientConnection.burst: Invalid value: -1: must be non-negative]",
+            id="CFG-5",
+        ),
+        pytest.param(
+            "targetClientConnection: {cacheResyncPeriod: 0s}",
+            "targetClientConnection.cacheResyncPeriod: Invalid value: 0s: must be at least 10s",
+            id="zero is no absent period",
+        ),
+        pytest.param(
+            "targetClientConnection: {namespace: a, namespaces: [b]}",
+            "targetClientConnection.namespace: Forbidden: must not be set together with namespaces",
+            id="both spellings",
+        ),
+    ],
+)
+def test_a_connection_that_cannot_be_meant_is_refused(fragment: str, text: str, refusal: Refusal) -> None:
+    assert str(refusal(fragment)) == text

@@ -1,0 +1,86 @@
+"""The configuration as a value: the kubeconfig files of the environment, and back to a document."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hedgerow.resource_manager.configuration import (
+    Decoded,
+    ResourceManagerConfiguration,
+    decode,
+    manifest,
+    with_kubeconfigs,
+)
+
+FILE = "sourceClientConnection: {kubeconfig: /file/source}"
+FILE_WITH_TARGET = f"{FILE}\ntargetClientConnection: {{kubeconfig: /file/target}}"
+
+FULL = """
+    sourceClientConnection:
+      kubeconfig: /etc/source
+      acceptContentTypes: application/json
+      contentType: application/json
+      qps: 12.5
+      burst: 20
+      namespaces: [garden]
+      cacheResyncPeriod: 1h30m
+    targetClientConnection: {qps: -1}
+    leaderElection: {leaseDuration: 1m, renewDeadline: 40s, retryPeriod: 1500ms, resourceNamespace: garden}
+    server: {webhooks: {bindAddress: "::", port: 1, tls: {serverCertDir: /certs}}, metrics: {port: 2}}
+    debugging: {enableProfiling: true, enableContentionProfiling: true}
+    logLevel: debug
+    logFormat: text
+    controllers:
+      clusterID: seed
+      resourceClass: seed
+      networkPolicy:
+        enabled: true
+        namespaceSelectors:
+        - matchLabels: {gardener.cloud/role: shoot}
+        - matchExpressions: [{key: env, operator: NotIn, values: [test, dev]}]
+        ingressControllerSelector: {namespace: garden, podSelector: {matchLabels: {app: nginx}}}
+"""
+
+
+def kubeconfigs(configuration: ResourceManagerConfiguration) -> tuple[str, str | None]:
+    target = configuration.target
+    return configuration.source.kubeconfig, None if target is None else target.kubeconfig
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "target", "expected"),
+    [
+        pytest.param(FILE, "", "", ("/file/source", None), id="the file's"),
+        pytest.param(FILE, "/env/source", "", ("/env/source", None), id="the environment's source"),
+        pytest.param(FILE, "", "/env/target", ("/file/source", None), id="no target that could have one"),
+        pytest.param(
+            FILE_WITH_TARGET, "", "/env/target", ("/file/source", "/env/target"), id="the environment's target"
+        ),
+        pytest.param(FILE_WITH_TARGET, "/env/source", "", ("/env/source", "/file/target"), id="the file's target"),
+    ],
+)
+def test_kubeconfigs_of_the_environment_replace_those_of_the_file(
+    file: str, source: str, target: str, expected: tuple[str, str | None], decoded: Callable[[str], Decoded]
+) -> None:
+    assert kubeconfigs(with_kubeconfigs(decoded(file).configuration, source, target)) == expected
+
+
+def test_a_configuration_survives_the_way_through_a_document(decoded: Callable[[str], Decoded]) -> None:
+    configuration = decoded(FULL).configuration
+
+    assert decode(manifest(configuration)).unwrap() == Decoded(configuration, ())
+
+
+def test_the_document_of_a_configuration_spells_out_what_was_left_to_defaults(
+    document: Callable[[str], dict[str, Any]], decoded: Callable[[str], Decoded]
+) -> None:
+    written = document(FULL)["controllers"]["networkPolicy"]
+
+    assert manifest(decoded(FULL).configuration)["controllers"]["networkPolicy"] == {**written, "concurrentSyncs": 5}
+
+
+def test_the_document_of_a_configuration_without_a_lease_is_valid(decoded: Callable[[str], Decoded]) -> None:
+    alone = decoded("{leaderElection: {leaderElect: false}, controllers: {networkPolicy: {concurrentSyncs: 0}}}")
+
+    assert decode(manifest(alone.configuration)).unwrap().configuration.network_policy.concurrent_syncs == 0
