@@ -22,7 +22,7 @@ class NotInJson:
 PlainValue: TypeAlias = str | int | float | bool | NotInJson | None
 
 _NOT_A_NUMBER: Final = NotInJson("is not a number that JSON knows")
-_TOO_LARGE: Final = NotInJson("is an integer of more than 64 bits (quote it if it is a text)")
+_TOO_LARGE: Final = NotInJson("does not fit a 64-bit integer (quote it if it is a text)")
 
 _WORDS: Final[Mapping[str, PlainValue]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),

@@ -23,6 +23,8 @@ MAX_ALIASED_SHARE: Final = 10
 
 _TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
 
+_LONGEST_SHOWN: Final = 40
+
 _TAGS: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     f"{_TAGS}int": (int,),
@@ -212,15 +214,18 @@ class ValueBuilder:
         if types is None:
             self._refuse_tag(tag, event)
             return None
-        value = self._in_json(plain_value(event.value), event)
+        value = plain_value(event.value)
+        if isinstance(value, NotInJson):
+            return self._in_json(value, event)
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            self._problem(event, f'"{event.value}" is not a {_shown_tag(tag)}')
+            self._problem(event, f'"{event.value[:_LONGEST_SHOWN]}" is not a {_shown_tag(tag)}')
         return value
 
     def _in_json(self, value: PlainValue, event: ScalarEvent) -> Any:
+        """The value, or the text that stands for one that JSON does not know."""
         if isinstance(value, NotInJson):
-            self._problem(event, f"{event.value[:40]} {value.why}")
-            return None
+            self._problem(event, f"{event.value[:_LONGEST_SHOWN]} {value.why}")
+            return event.value
         return value
 
     def _refuse_tag(self, tag: str, event: Event) -> None:

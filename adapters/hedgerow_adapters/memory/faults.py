@@ -1,7 +1,7 @@
 """Scripted faults: what a server or the network does instead of answering properly.
 
-    cluster.faults.append(Fault(requests("POST", "networkpolicies"), Lost(after_commit=True)))
-    cluster.faults.append(Fault(requests("PUT"), Answered(Response(503, ...)), times=3))
+cluster.faults.append(Fault(requests("POST", "networkpolicies"), Lost(after_commit=True)))
+cluster.faults.append(Fault(requests("PUT"), Answered(Response(503, ...)), times=3))
 """
 
 from collections.abc import Callable, Iterable

@@ -1,6 +1,7 @@
 """What the API server says about a field that it refuses.
 
-Wording and punctuation are the server's, because users and controllers read them. Nothing here knows which fields exist.
+Wording and punctuation are the server's, because users and controllers read them. Which fields there are is not known
+here.
 """
 
 import json

@@ -1,8 +1,8 @@
 """JSON patch (RFC 6902) as the API server applies it.
 
 Operations change a copy, one after the other; the first that fails fails the patch. Where the server is more lenient
-than the standard, so is this: `replace` may add a member to an object, `copy` and `test` take a missing member for null,
-and so is a missing value.
+than the standard, so is this: `replace` may add a member to an object, and `copy` and `test` take a missing member, as
+all take a missing value, for null.
 """
 
 import copy

@@ -122,7 +122,9 @@ def _owner_reference_errors(references: Sequence[Manifest]) -> Iterator[FieldErr
             if not reference.get(field):
                 detail = "version must not be empty" if field == "apiVersion" else "must not be empty"
                 yield invalid(f"metadata.ownerReferences.{field}", "", detail)
-    controllers = [f"{reference['kind']}/{reference['name']}" for reference in references if reference.get("controller")]
+    controllers = [
+        f"{reference['kind']}/{reference['name']}" for reference in references if reference.get("controller")
+    ]
     for other in controllers[1:]:
         yield invalid(
             "metadata.ownerReferences",
@@ -136,9 +138,7 @@ def _finalizer_errors(finalizers: Sequence[str]) -> Iterator[FieldError]:
     for finalizer in finalizers:
         yield from checked("metadata.finalizers", finalizer, label_key_problem(finalizer))
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
-        yield invalid(
-            "metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"
-        )
+        yield invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
     for index, finalizer in enumerate(finalizers):
         if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             yield invalid(

@@ -51,8 +51,8 @@ class Routes:
 
     def _beneath(self, api_version: str, rest: list[str]) -> Target:
         match rest:
-            case ["namespaces", name, "status" | "finalize" as subresource] if api_version == "v1":
-                return self._target(api_version, "namespaces", "", name, subresource)
+            case ["namespaces", name, "status" | "finalize" as last] if api_version == "v1":
+                return self._target(api_version, "namespaces", "", name, last)
             case ["namespaces", namespace, plural, *names] if len(names) <= 2:  # noqa: PLR2004 -- name and subresource
                 name, subresource = (*names, "", "")[:2]
                 return self._target(api_version, plural, namespace, name, subresource)

@@ -122,7 +122,9 @@ def invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> Refu
 
 def version_required(resource: Resource, name: str) -> RefusedError:
     """The refusal of an update without a resourceVersion, for kinds that insist on one."""
-    error = FieldError("FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
+    error = FieldError(
+        "FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update"
+    )
     return _unprocessable(str(resource), details_of(resource, name), name, (error,))
 
 

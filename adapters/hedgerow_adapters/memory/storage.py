@@ -1,11 +1,13 @@
 """What etcd and the watch cache are to an API server: objects, one counter of revisions, and the recent past.
 
-Stored objects are immutable by convention: whoever changes one stores another. Nothing here knows what a valid object is.
+Stored objects are immutable by convention: whoever changes one stores another. What a valid object is
+is not known here.
 """
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
@@ -74,7 +76,7 @@ class Storage:
         self._shelves: defaultdict[Resource, _Shelf] = defaultdict(_Shelf)
         self._listeners: defaultdict[Resource, list[Callable[[StoredChange], None]]] = defaultdict(list)
         self._untold: deque[tuple[Resource, StoredChange]] = deque()
-        self._telling = False
+        self._held_back = False
 
     def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
         """The object of a key."""
@@ -162,16 +164,20 @@ class Storage:
             shelf.horizon = shelf.history[-self._history - 1].revision
             del shelf.history[: -self._history]
         self._untold.append((resource, change))
-        if not self._telling:
-            self._telling = True
-            try:
-                self._tell()
-            finally:
-                self._telling = False
+        if not self._held_back:
+            with self.held_back():
+                pass
 
-    def _tell(self) -> None:
-        while self._untold:
-            resource, change = self._untold.popleft()
-            listeners: Iterable[Callable[[StoredChange], None]] = tuple(self._listeners[resource])
-            for tell in listeners:
-                tell(change)
+    @contextmanager
+    def held_back(self) -> Iterator[None]:
+        """Writes inside of the context are told at its end."""
+        outermost, self._held_back = not self._held_back, True
+        try:
+            yield
+            while outermost and self._untold:
+                resource, change = self._untold.popleft()
+                for tell in tuple(self._listeners[resource]):
+                    tell(change)
+        finally:
+            if outermost:
+                self._held_back = False

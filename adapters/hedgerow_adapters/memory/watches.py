@@ -61,13 +61,13 @@ class Subscription:
 
     def open(self, after: int | None) -> None:
         """Send what the client has missed since a revision, or all that exists, and go on with what happens."""
-        if after is None:
-            self._send_everything()
-        else:
-            self._after = after
-            self._send_missed(after)
-        if not self.closed:
+        with self._storage.held_back():
             self._stop_listening = self._storage.listen(self._kind.stored_as, self._see)
+            if after is None:
+                self._send_everything()
+            else:
+                self._after = after
+                self._send_missed(after)
 
     def close(self) -> None:
         """The client leaves: it is told nothing more."""
@@ -85,18 +85,18 @@ class Subscription:
         """Tell a client that wants to know it up to which revision it has seen everything."""
         if self.closed or not self._bookmarks:
             return
-        resource, metadata = self._kind.resource, {"resourceVersion": str(self._storage.revision)}
-        bookmark = {
-            "kind": resource.kind,
-            "apiVersion": resource.api_version,
-            "metadata": {**metadata, "annotations": annotations} if annotations else metadata,
+        bookmark: dict[str, Any] = {
+            "kind": "PartialObjectMetadata" if self._metadata_only else self._kind.resource.kind,
+            "apiVersion": "meta.k8s.io/v1" if self._metadata_only else self._kind.resource.api_version,
+            "metadata": {"resourceVersion": str(self._storage.revision)},
         }
-        self._send("BOOKMARK", bookmark)
+        if annotations:
+            bookmark["metadata"] = {**bookmark["metadata"], "annotations": annotations}
+        self._on_event({"type": "BOOKMARK", "object": bookmark})
 
     def _send_everything(self) -> None:
         state = self._storage.state(self._kind.stored_as)
-        for path in state.range(self._selection.namespace):
-            manifest = state.objects[path]
+        for manifest in [state.objects[path] for path in state.range(self._selection.namespace)]:
             if self._selection.matches(manifest):
                 self._send("ADDED", manifest)
         self.send_bookmark(_INITIAL_EVENTS_END)
@@ -124,8 +124,6 @@ class Subscription:
             self._send("DELETED", with_revision(old, change.revision))
 
     def _send(self, event_type: str, stored: Manifest) -> None:
-        if self.closed:
-            return
-        is_object = event_type != "BOOKMARK" or self._metadata_only
-        shown = presented(self._kind, stored, metadata_only=self._metadata_only) if is_object else stored
-        self._on_event({"type": event_type, "object": shown})
+        if not self.closed:
+            shown = presented(self._kind, stored, metadata_only=self._metadata_only)
+            self._on_event({"type": event_type, "object": shown})

@@ -20,8 +20,8 @@ class ControllerObserver:
     def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
         """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end."""
 
-    def synced(self, keys: int) -> None:
-        """All caches are complete; so many keys are looked at for a start."""
+    def started(self, keys: int) -> None:
+        """The workers begin; so many keys are looked at for a start."""
 
     def added(self, depth: int) -> None:
         """A key was put in line; so many wait now."""

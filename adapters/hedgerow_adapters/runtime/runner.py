@@ -1,8 +1,9 @@
 """Runs one declared controller: keeps its caches, feeds its queue, and works on its keys.
 
-Expected flow: `run` in a task, `synced` is set when the caches are complete, `drain` to stop. Guarantees: no key is
-reconciled before all caches are complete, none by two workers at a time, and none while the caches are behind what was
-written for it; whatever goes wrong with one key is told, counted and tried again, and stops nothing else.
+Expected flow: `run` in a task; `synced` is set when the caches are complete; `start` lets the workers begin, before or
+after that; `drain` stops. Guarantees: no key is reconciled before all caches are complete, none by two workers at a
+time, and none while the caches are behind what was written for it; whatever goes wrong with one key is told, counted
+and tried again, and stops nothing else.
 """
 
 import asyncio
@@ -78,16 +79,24 @@ class ControllerRunner:
         ]
         self._expectations = Expectations(self.snapshot, self._version_of)
         self._deletions = DeletionLedger(controller, self.snapshot, self._relist)
+        self._may_start = asyncio.Event()
+        self._started = False
         self._draining = False
         self._workers: list[asyncio.Task[None]] = []
         self._busy: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Let the workers begin as soon as the caches are complete: this process leads."""
+        self._may_start.set()
 
     async def run(self) -> None:
         """Work until cancelled or drained."""
         async with asyncio.TaskGroup() as tasks:
             background = [tasks.create_task(informer.run()) for informer in self._informers]
             try:
-                await self._wait_for_caches()
+                await self._wait_to_begin()
+                if self._draining:
+                    return
                 background.append(tasks.create_task(self._resync()))
                 self._workers = [tasks.create_task(self._work()) for _ in range(self.controller.concurrency)]
                 await asyncio.gather(*self._workers, return_exceptions=True)
@@ -99,6 +108,7 @@ class ControllerRunner:
     async def drain(self, grace: float) -> None:
         """Take no further key, and let those that are worked on end within so many seconds; `run` then returns."""
         self._draining = True
+        self._may_start.set()
         for worker in self._workers:
             if worker not in self._busy:
                 worker.cancel()
@@ -107,14 +117,16 @@ class ControllerRunner:
             for worker in late:
                 worker.cancel()
 
-    async def _wait_for_caches(self) -> None:
+    async def _wait_to_begin(self) -> None:
         for informer in self._informers:
             await informer.synced.wait()
+        self.synced.set()
+        await self._may_start.wait()
         keys = all_keys(self.controller, self.snapshot)
+        self._started = True
         for key in keys:
             self.queue.add(key)
-        self.synced.set()
-        self._observer.synced(len(keys))
+        self._observer.started(len(keys))
 
     def _listener(self, watch: Watch, namespace: str) -> Callable[[Delivery], None]:
         store = self.snapshot.store(watch.resource)
@@ -139,7 +151,7 @@ class ControllerRunner:
 
     def _pass_on(self, watch: Watch, changes: Sequence[Change]) -> None:
         self._expectations.progressed()
-        if not self.synced.is_set():
+        if not self._started:
             return
         for change in changes:
             for key in concerned_keys(watch, change, self.snapshot):

@@ -63,8 +63,4 @@ def _has_host_bits(written: str) -> bool:
 
 
 def _strictly_inside(part: IPv4Network | IPv6Network, whole: IPv4Network | IPv6Network) -> bool:
-    return (
-        part.version == whole.version
-        and part.network_address in whole
-        and part.prefixlen > whole.prefixlen
-    )
+    return part.version == whole.version and part.network_address in whole and part.prefixlen > whole.prefixlen

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from hedgerow_adapters.kubernetes.answers import decoded_body, lower_case_names
 from returns.result import Failure, Success
+
+from hedgerow_adapters.kubernetes.answers import decoded_body, lower_case_names
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, error_of_status, missing_permission
 from hedgerow_adapters.protocol import requests

@@ -1,13 +1,13 @@
 """One JSON, whichever codec the process has."""
 
-import math
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hedgerow_adapters.kubernetes.json_codec import Codec, fastest, standard
 from hypothesis import given
 from hypothesis import strategies as st
+
+from hedgerow_adapters.kubernetes.json_codec import Codec, fastest, standard
 
 CODECS = pytest.mark.parametrize("codec", [standard(), fastest()], ids=["standard", "fastest"])
 

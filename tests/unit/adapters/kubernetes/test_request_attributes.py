@@ -1,6 +1,7 @@
 """What a request is to the API server's authorization."""
 
 import pytest
+
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.kubernetes.request_attributes import Attributes, attributes_of
 from hedgerow_adapters.protocol import requests

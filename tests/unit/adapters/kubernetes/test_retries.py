@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
+
 from hedgerow_adapters.kubernetes.retries import MAX_RETRIES, wait_before_retry
 
 

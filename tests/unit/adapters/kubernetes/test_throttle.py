@@ -1,9 +1,10 @@
 """How requests are spread over time where a client connection limits them."""
 
 import pytest
-from hedgerow_adapters.kubernetes.throttle import TokenBucket, throttle
 from hypothesis import given
 from hypothesis import strategies as st
+
+from hedgerow_adapters.kubernetes.throttle import TokenBucket, throttle
 
 
 @given(

@@ -2,9 +2,10 @@
 
 from itertools import pairwise
 
-from hedgerow_adapters.kubernetes.watch_lines import LineSplitter
 from hypothesis import given
 from hypothesis import strategies as st
+
+from hedgerow_adapters.kubernetes.watch_lines import LineSplitter
 
 LINES = st.lists(st.binary(min_size=1).filter(lambda line: b"\n" not in line and not line.isspace()))
 

@@ -172,12 +172,37 @@ def test_offline_every_other_rule_holds(document: Callable[[str], dict[str, Any]
 
 
 NAMES = st.sampled_from(
-    """
-    bindAddress burst cacheResyncPeriod concurrentSyncs controllers enabled health ingressControllerSelector key
-    leaderElection leaseDuration managedResources matchExpressions matchLabels namespace namespaceSelectors namespaces
-    networkPolicy node operator podSelector port qps resourceClass seccompProfile server sourceClientConnection values
-    webhooks
-    """.split()
+    [
+        "bindAddress",
+        "burst",
+        "cacheResyncPeriod",
+        "concurrentSyncs",
+        "controllers",
+        "enabled",
+        "health",
+        "ingressControllerSelector",
+        "key",
+        "leaderElection",
+        "leaseDuration",
+        "managedResources",
+        "matchExpressions",
+        "matchLabels",
+        "namespace",
+        "namespaceSelectors",
+        "namespaces",
+        "networkPolicy",
+        "node",
+        "operator",
+        "podSelector",
+        "port",
+        "qps",
+        "resourceClass",
+        "seccompProfile",
+        "server",
+        "sourceClientConnection",
+        "values",
+        "webhooks",
+    ]
 )
 TEXTS = st.sampled_from(["", "In", "Exists", "10s", "-5m", "garden", "_"]) | st.text(string.printable, max_size=5)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS

@@ -1,0 +1,31 @@
+"""An API server in memory, for tests, demonstrations and simulations.
+
+    cluster = InMemoryCluster()
+    cluster.handle(create(NAMESPACES, {"metadata": {"name": "shop"}}))
+    client = ...(MemoryTransport(cluster))
+
+It knows the rules that our controllers could break, and answers as kube-apiserver does: a contract suite holds both
+against each other. What it leaves out: users, managed fields, server-side apply, graceful deletion, addresses of
+Services, and the rules of kinds that controllers only read.
+"""
+
+from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.memory.cluster import InMemoryCluster
+from hedgerow_adapters.memory.faults import Answered, Fault, Lost, NoAnswerError, requests
+from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
+from hedgerow_adapters.memory.transport import MemoryTransport
+from hedgerow_adapters.memory.watches import Subscription
+
+__all__ = [
+    "DEFAULT_RESOURCES",
+    "Answered",
+    "Fault",
+    "InMemoryCluster",
+    "Kind",
+    "Lost",
+    "MemoryTransport",
+    "NoAnswerError",
+    "SettableClock",
+    "Subscription",
+    "requests",
+]

@@ -1,0 +1,229 @@
+"""The in-memory API server: requests in, responses out, watch events by callback.
+
+Synchronous and single-threaded: when a request is answered its events have been delivered. It stands for
+kube-apiserver 1.36 in tests, demonstrations and simulations, and is trusted as far as the contract suite compares both
+(decision A-10). Objects that it hands out are its own: they are never changed, and nobody else may change them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from hedgerow.machinery.controller import Change
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow_adapters.memory import statuses
+from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.memory.deletion import parse_delete_options
+from hedgerow_adapters.memory.faults import Answered, Fault, NoAnswerError, outcome_for
+from hedgerow_adapters.memory.garbage import Housekeeping
+from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
+from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE, NAMESPACES
+from hedgerow_adapters.memory.lists import page
+from hedgerow_adapters.memory.presentation import presented_list, wants_metadata
+from hedgerow_adapters.memory.registry import Registry
+from hedgerow_adapters.memory.routing import Routes, Target
+from hedgerow_adapters.memory.selection import parse_list_options, parse_selection, whole_number
+from hedgerow_adapters.memory.statuses import RefusedError
+from hedgerow_adapters.memory.storage import Storage, StoredChange
+from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription, parse_start
+from hedgerow_adapters.protocol.transport import Request, Response, TransportError
+
+_YES = frozenset({"1", "t", "T", "true", "True", "TRUE"})
+
+
+class InMemoryCluster:
+    """An API server without network, etcd and users.
+
+    Namespaces and garbage wait for `run_controllers`, so that tests see them terminate.
+    """
+
+    def __init__(
+        self,
+        *,
+        resources: Sequence[Kind] = DEFAULT_RESOURCES,
+        now: Callable[[], datetime] | None = None,
+        namespaces: Iterable[str] = ALWAYS_THERE,
+        history: int = 100_000,
+    ) -> None:
+        """A cluster with nothing but some namespaces.
+
+        Args:
+            resources: the kinds that it serves.
+            now: its clock; by default one that stands still at the beginning of 2026.
+            namespaces: those that exist from the start.
+            history: how many changes of a resource are kept at least for watches that come later.
+        """
+        self.now = now or SettableClock()
+        self.faults: list[Fault] = []
+        self._kinds = {kind.resource: kind for kind in resources}
+        self._routes = Routes(resources)
+        self._storage = Storage(history=history)
+        self._registry = Registry(self._storage, self.now)
+        self._housekeeping = Housekeeping(self._registry, resources)
+        self._watches: list[Subscription] = []
+        for name in namespaces:
+            self._registry.create(NAMESPACES, "", {"metadata": {"name": name}})
+
+    def handle(self, request: Request) -> Response:
+        """The answer to any request but a watch.
+
+        Raises:
+            TransportError: a scripted fault swallowed the request or its answer.
+        """
+        match outcome_for(self.faults, request):
+            case None:
+                return self._answer(request)
+            case Answered(response):
+                return response
+            case lost:
+                if lost.after_commit:
+                    self._answer(request)
+                raise NoAnswerError(hangs=lost.hangs)
+
+    def watch(self, request: Request, on_event: OnEvent, on_close: OnClose | None = None) -> Subscription | Response:
+        """Open a watch: what was missed is delivered before this returns. A response is a refusal.
+
+        Args:
+            request: a GET of a collection with `watch=true`.
+            on_event: told each `{"type": ..., "object": ...}`.
+            on_close: told when the server ends the watch, with an error if the connection broke.
+
+        Raises:
+            TransportError: a scripted fault swallowed the request.
+        """
+        match outcome_for(self.faults, request):
+            case None:
+                pass
+            case Answered(response):
+                return response
+            case lost:
+                raise NoAnswerError(hangs=lost.hangs)
+        try:
+            subscription = self._subscription(request, on_event, on_close or (lambda _error: None))
+            start = parse_start(request.query)
+        except RefusedError as refusal:
+            return refusal.response
+        self._watches = [watch for watch in self._watches if not watch.closed]
+        self._watches.append(subscription)
+        subscription.open(start)
+        return subscription
+
+    def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
+        """The object of a key; none if it does not exist."""
+        return self._registry.get(self._kinds[resource], key)
+
+    def objects(self, resource: Resource, namespace: str = "") -> Sequence[Manifest]:
+        """The objects of a resource, of one namespace or of all, in the order of lists."""
+        kind = self._kinds[resource]
+        state = self._storage.state(kind.stored_as)
+        return [kind.from_stored(state.objects[path]) for path in state.range(namespace)]
+
+    def subscribe(self, resource: Resource, on_change: Callable[[Change], None]) -> Callable[[], None]:
+        """Tell of every change of a resource from now on, old and new object; the answer ends that."""
+        kind = self._kinds[resource]
+
+        def tell(change: StoredChange) -> None:
+            old, new = (version and kind.from_stored(version) for version in (change.old, change.new))
+            on_change(Change(old, new))
+
+        return self._storage.listen(kind.stored_as, tell)
+
+    @property
+    def resource_version(self) -> str:
+        """The version of the last write."""
+        return str(self._storage.revision)
+
+    def run_controllers(self) -> None:
+        """Let the server's own controllers work until they are done: namespaces end, garbage is collected."""
+        while self.step():
+            pass
+
+    def step(self) -> bool:
+        """Let the server's own controllers look at everything once; whether they wrote anything."""
+        return self._housekeeping.step()
+
+    def compact(self) -> None:
+        """Forget all history: every resource version and continue token handed out until now is too old."""
+        self._storage.compact()
+
+    def send_bookmarks(self) -> None:
+        """Send a bookmark to every watch that wants them."""
+        for watch in tuple(self._watches):
+            watch.send_bookmark()
+
+    def close_watches(self, error: TransportError | None = None) -> None:
+        """End all watches as a server does that shuts down, or, with an error, as a broken network does."""
+        for watch in tuple(self._watches):
+            watch.end(error)
+
+    def _subscription(self, request: Request, on_event: OnEvent, on_close: OnClose) -> Subscription:
+        target = self._routes.target(request.path)
+        if target.name or request.method != "GET" or request.query.get("watch") not in _YES:
+            raise ValueError(f"{request.method} {request.path} is no watch")
+        whole_number(request.query, "timeoutSeconds")
+        return Subscription(
+            storage=self._storage,
+            kind=target.kind,
+            selection=parse_selection(request.query, target.namespace),
+            metadata_only=wants_metadata(request.accept, a_list=False),
+            bookmarks=request.query.get("allowWatchBookmarks") in _YES,
+            on_event=on_event,
+            on_close=on_close,
+        )
+
+    def _answer(self, request: Request) -> Response:
+        try:
+            target = self._routes.target(request.path)
+            return self._answer_object(request, target) if target.name else self._answer_collection(request, target)
+        except RefusedError as refusal:
+            return refusal.response
+
+    def _answer_object(self, request: Request, target: Target) -> Response:
+        kind, key, metadata_only = target.kind, target.key, wants_metadata(request.accept, a_list=False)
+        match request.method, target.subresource:
+            case "GET", "" | "status":
+                answer = self._registry.existing(kind, key)
+            case "PUT", subresource:
+                answer = self._registry.replace(kind, key, request.body, subresource)
+            case "PATCH", "" | "status" as subresource:
+                answer = self._registry.patch(kind, key, request.body, request.content_type, subresource)
+            case "DELETE", "":
+                answer = self._registry.delete(kind, key, parse_delete_options(request.body, request.query))
+            case _:
+                raise statuses.method_not_allowed()
+        return Response(200, _as_asked(answer, metadata_only=metadata_only))
+
+    def _answer_collection(self, request: Request, target: Target) -> Response:
+        match request.method:
+            case "GET":
+                if request.query.get("watch") in _YES:
+                    raise ValueError("a watch is opened with watch()")
+                return self._list(request, target)
+            case "POST" if not target.spans_namespaces:
+                metadata_only = wants_metadata(request.accept, a_list=False)
+                created = self._registry.create(target.kind, target.namespace, request.body)
+                return Response(201, _as_asked(created, metadata_only=metadata_only))
+            case "DELETE" if target.kind.deletable_as_collection and not target.spans_namespaces:
+                return self._delete_collection(request, target)
+            case _:
+                raise statuses.method_not_allowed()
+
+    def _list(self, request: Request, target: Target) -> Response:
+        metadata_only = wants_metadata(request.accept, a_list=True)
+        selection = parse_selection(request.query, target.namespace)
+        objects, metadata = page(self._storage, target.kind, selection, parse_list_options(request.query))
+        return Response(200, presented_list(target.kind, objects, metadata, metadata_only=metadata_only))
+
+    def _delete_collection(self, request: Request, target: Target) -> Response:
+        answer = self._list(request, target)
+        options = parse_delete_options(request.body, request.query)
+        for manifest in answer.body["items"]:
+            key = ObjectKey(target.namespace, manifest["metadata"]["name"])
+            self._registry.delete(target.kind, key, options)
+        return answer
+
+
+def _as_asked(answer: Manifest, *, metadata_only: bool) -> Manifest:
+    """An object, or its metadata if no more was asked for; a Status stays as it is."""
+    if not metadata_only or answer["kind"] == "Status":
+        return answer
+    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": answer["metadata"]}

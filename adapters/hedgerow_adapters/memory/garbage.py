@@ -1,0 +1,120 @@
+"""The controllers that belong to the server: the end of namespaces, and the garbage collection of what is owned.
+
+One step looks at everything once. Source: Kubernetes documentation, "Garbage Collection" and "Namespaces".
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, uid_of
+from hedgerow_adapters.memory.deletion import FOREGROUND, ORPHAN, DeleteOptions
+from hedgerow_adapters.memory.kinds.kind import Kind
+from hedgerow_adapters.memory.kinds.namespaces import NAMESPACES
+from hedgerow_adapters.memory.registry import Registry
+
+_BACKGROUND = DeleteOptions(propagation="Background")
+
+
+class Housekeeping:
+    """Does for all kinds of a server what its controllers do."""
+
+    def __init__(self, registry: Registry, kinds: Sequence[Kind]) -> None:
+        self._registry = registry
+        self._kinds = {kind.stored_as: kind for kind in kinds if kind.storage is None}
+        self._by_type = {(kind.resource.api_version, kind.resource.kind): kind for kind in kinds}
+
+    def step(self) -> bool:
+        """Look at every namespace and every owner once; whether anything was written."""
+        before = self._registry.storage.revision
+        for namespace in list(self._objects(NAMESPACES)):
+            if is_terminating(namespace):
+                self._empty(namespace["metadata"]["name"])
+        for kind, manifest in self._everything():
+            self._collect(kind, manifest)
+        for kind, manifest in self._everything():
+            self._let_go(kind, manifest)
+        return self._registry.storage.revision != before
+
+    def _empty(self, namespace: str) -> None:
+        """Delete what is in a terminating namespace; once that is gone, let go of the namespace."""
+        content = [
+            (kind, key_of(manifest))
+            for kind in self._kinds.values()
+            if kind.resource.namespaced
+            for manifest in self._objects(kind, namespace)
+        ]
+        for kind, key in content:
+            self._registry.delete(kind, key, _BACKGROUND)
+        if not content:
+            self._registry.release_namespace(ObjectKey("", namespace))
+
+    def _collect(self, kind: Kind, manifest: Manifest) -> None:
+        """Delete an object whose owners are all gone, or leave; forget those that are gone while others remain."""
+        references = manifest["metadata"].get("ownerReferences", ())
+        if not references or self._registry.storage.get(kind.stored_as, key_of(manifest)) is None:
+            return
+        namespace = key_of(manifest).namespace
+        owners = [(reference, self._owner(reference, namespace)) for reference in references]
+        gone = [reference for reference, owner in owners if owner is None]
+        leaving = [reference for reference, owner in owners if owner is not None and _waits(owner, FOREGROUND)]
+        if len(gone) + len(leaving) == len(references):
+            if not is_terminating(manifest):
+                self._registry.delete(kind, key_of(manifest), _BACKGROUND)
+        elif gone:
+            remaining = [reference for reference in references if reference not in gone]
+            self._registry.rewrite_metadata(kind, key_of(manifest), {"ownerReferences": remaining})
+
+    def _let_go(self, kind: Kind, owner: Manifest) -> None:
+        """Remove the collector's finalizer from a leaving owner whose dependents are free or gone."""
+        if self._registry.storage.get(kind.stored_as, key_of(owner)) is None:
+            return
+        if _waits(owner, ORPHAN):
+            for dependent_kind, dependent in self._dependents(owner):
+                references = dependent["metadata"]["ownerReferences"]
+                others = [reference for reference in references if reference["uid"] != uid_of(owner)]
+                self._registry.rewrite_metadata(dependent_kind, key_of(dependent), {"ownerReferences": others})
+            self._unhold(kind, owner, ORPHAN)
+        elif _waits(owner, FOREGROUND) and not any(
+            _blocks(dependent, owner) for _, dependent in self._dependents(owner)
+        ):
+            self._unhold(kind, owner, FOREGROUND)
+
+    def _unhold(self, kind: Kind, owner: Manifest, finalizer: str) -> None:
+        finalizers = [name for name in owner["metadata"]["finalizers"] if name != finalizer]
+        self._registry.rewrite_metadata(kind, key_of(owner), {"finalizers": finalizers})
+
+    def _owner(self, reference: Mapping[str, Any], namespace: str) -> Manifest | None:
+        """The owner that a reference names; the reference itself where its kind is unknown, as nobody can tell."""
+        kind = self._by_type.get((reference["apiVersion"], reference["kind"]))
+        if kind is None:
+            return {"metadata": {}}
+        key = ObjectKey(namespace if kind.resource.namespaced else "", reference["name"])
+        owner = self._registry.storage.get(kind.stored_as, key)
+        return owner if owner is not None and uid_of(owner) == reference["uid"] else None
+
+    def _dependents(self, owner: Manifest) -> list[tuple[Kind, Manifest]]:
+        return [(kind, manifest) for kind, manifest in self._everything() if _owned_by(manifest, owner)]
+
+    def _everything(self) -> list[tuple[Kind, Manifest]]:
+        return [(kind, manifest) for kind in self._kinds.values() for manifest in self._objects(kind)]
+
+    def _objects(self, kind: Kind, namespace: str = "") -> Iterator[Manifest]:
+        state = self._registry.storage.state(kind.stored_as)
+        return (state.objects[path] for path in state.range(namespace))
+
+
+def _waits(owner: Manifest, finalizer: str) -> bool:
+    return is_terminating(owner) and finalizer in owner["metadata"].get("finalizers", ())
+
+
+def _owned_by(manifest: Manifest, owner: Manifest) -> bool:
+    references = manifest["metadata"].get("ownerReferences", ())
+    return any(reference["uid"] == uid_of(owner) for reference in references)
+
+
+def _blocks(dependent: Manifest, owner: Manifest) -> bool:
+    """Whether a dependent keeps its owner from going before it."""
+    references = dependent["metadata"].get("ownerReferences", ())
+    return any(
+        reference["uid"] == uid_of(owner) and reference.get("blockOwnerDeletion", False) for reference in references
+    )

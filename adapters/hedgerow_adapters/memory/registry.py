@@ -1,0 +1,254 @@
+"""Writes: how objects come to be, change and go.
+
+The order of the checks is the server's, because the first that fails decides the answer. What is special about one kind
+stands in its declaration; namespaces alone are known here, as everything lives in them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
+from hedgerow_adapters.memory import statuses
+from hedgerow_adapters.memory.clock import timestamp
+from hedgerow_adapters.memory.deletion import DeleteOptions, failed_precondition, remaining_finalizers
+from hedgerow_adapters.memory.field_errors import FieldError, invalid
+from hedgerow_adapters.memory.identities import Identities
+from hedgerow_adapters.memory.kinds import namespaces
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind
+from hedgerow_adapters.memory.metadata import decoded, metadata_change_errors, metadata_errors
+from hedgerow_adapters.memory.patching import patched
+from hedgerow_adapters.memory.shapes import ShapeError
+from hedgerow_adapters.memory.storage import Storage
+
+_KEPT_ON_UPDATE = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+class Registry:
+    """Creates, updates and deletes objects of any kind."""
+
+    def __init__(self, storage: Storage, now: Callable[[], datetime]) -> None:
+        self.storage = storage
+        self._now = now
+        self._identities = Identities()
+
+    def get(self, kind: Kind, key: ObjectKey) -> Manifest | None:
+        """The object of a key as its kind is served."""
+        stored = self.storage.get(kind.stored_as, key)
+        return None if stored is None else kind.from_stored(stored)
+
+    def existing(self, kind: Kind, key: ObjectKey) -> Manifest:
+        """The object of a key; refused if there is none."""
+        manifest = self.get(kind, key)
+        if manifest is None:
+            raise statuses.not_found(kind.resource, key.name)
+        return manifest
+
+    def create(self, kind: Kind, namespace: str, body: Any) -> Manifest:
+        """Create an object in a namespace."""
+        new = _decoded_request(kind, body)
+        metadata = new["metadata"]
+        _require_namespace(kind, metadata, namespace)
+        if "name" not in metadata and "generateName" in metadata:
+            metadata["name"] = self._identities.name(metadata["generateName"])
+        name = metadata.get("name", "")
+        self._admit_creation(kind, namespace, name)
+        self._complete_new(kind, new, namespace)
+        _refuse_invalid(kind, name, (*metadata_errors(metadata, kind), *kind.rules(new, None)))
+        if metadata.pop("resourceVersion", None) is not None:
+            raise statuses.internal("resourceVersion should not be set on objects to be created")
+        key = ObjectKey(namespace, name)
+        present = self.storage.get(kind.stored_as, key)
+        if present is not None:
+            raise statuses.already_exists(kind.resource, name, deleting=is_terminating(present))
+        return self._put(kind, key, new)
+
+    def replace(self, kind: Kind, key: ObjectKey, body: Any, subresource: str) -> Manifest:
+        """Update an object to what the body says."""
+        new = _decoded_request(kind, body)
+        _require_same_key(kind, new["metadata"], key)
+        old = self.existing(kind, key)
+        uid, recorded = new["metadata"].get("uid"), old["metadata"]["uid"]
+        if uid not in (None, recorded):
+            problem = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {recorded}"
+            raise statuses.conflict(kind.resource, key.name, problem)
+        if subresource == "finalize":
+            return self._finalized(kind, key, old, new)
+        return self._update(kind, key, old, new, subresource)
+
+    def patch(self, kind: Kind, key: ObjectKey, patch: Any, content_type: str, subresource: str) -> Manifest:
+        """Change an object as a patch says."""
+        old = self.existing(kind, key)
+        document = patched(old, patch, content_type)
+        try:
+            new = decoded(kind, document)
+        except ShapeError as error:
+            raise statuses.unusable_patch((invalid("patch", "{...}", str(error)),)) from None
+        _require_same_key(kind, new["metadata"], key)
+        return self._update(kind, key, old, new, subresource)
+
+    def delete(self, kind: Kind, key: ObjectKey, options: DeleteOptions) -> Manifest:
+        """Delete an object, or mark it for deletion while finalizers hold it; the answer to the client."""
+        old = self.existing(kind, key)
+        is_namespace = kind is namespaces.NAMESPACES
+        if is_namespace and key.name in namespaces.INDESTRUCTIBLE:
+            raise statuses.forbidden(kind.resource, key.name, "this namespace may not be deleted")
+        problem = failed_precondition(old, options)
+        if problem is not None:
+            raise statuses.precondition_failed(kind.resource, key.name, problem)
+        if is_namespace:
+            return self._delete_namespace(key, old)
+        finalizers = remaining_finalizers(old["metadata"].get("finalizers", ()), options.propagation)
+        if finalizers:
+            return self._put_if_changed(kind, key, old, self._marked(old, finalizers))
+        self.storage.remove(kind.stored_as, key)
+        if kind.answers_deleted_object:
+            return old
+        return statuses.deleted(kind.resource, key.name, old["metadata"]["uid"])
+
+    def release_namespace(self, key: ObjectKey) -> None:
+        """The content of a terminating namespace is gone: nothing of the server's own holds it any longer."""
+        old = self.existing(namespaces.NAMESPACES, key)
+        others = [name for name in old["spec"].get("finalizers", ()) if name != namespaces.CONTENT_FINALIZER]
+        self._settle(namespaces.NAMESPACES, key, old, namespaces.with_finalizers(old, others))
+
+    def rewrite_metadata(self, kind: Kind, key: ObjectKey, changes: Mapping[str, Any]) -> None:
+        """Set metadata of an object as the server's own controllers do, or remove what is empty."""
+        old = self.existing(kind, key)
+        metadata = {name: value for name, value in {**old["metadata"], **changes}.items() if value}
+        self._settle(kind, key, old, {**old, "metadata": metadata})
+
+    def _admit_creation(self, kind: Kind, namespace: str, name: str) -> None:
+        if not kind.resource.namespaced:
+            return
+        parent = self.storage.get(namespaces.NAMESPACE_RESOURCE, ObjectKey("", namespace))
+        refusal = namespaces.refusal_to_create(parent, namespace, kind.resource, name)
+        if refusal is not None:
+            raise refusal
+
+    def _complete_new(self, kind: Kind, new: Fields, namespace: str) -> None:
+        """Fill in what the server decides about a new object."""
+        metadata = new["metadata"]
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "namespace"):
+            metadata.pop(name, None)
+        if namespace:
+            metadata["namespace"] = namespace
+        metadata["uid"] = self._identities.uid()
+        metadata["creationTimestamp"] = timestamp(self._now())
+        if kind.has_generation:
+            metadata["generation"] = 1
+        if kind.initial_status is not None:
+            new["status"] = kind.initial_status
+        kind.defaults(new, None)
+
+    def _update(self, kind: Kind, key: ObjectKey, old: Manifest, new: Fields, subresource: str) -> Manifest:
+        _require_version(kind, new["metadata"], old)
+        if subresource == "status":
+            new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
+        elif kind.has_status and "status" in old:
+            new["status"] = old["status"]
+        metadata = new["metadata"]
+        if (
+            uid_changes := [invalid("metadata.uid", uid, "field is immutable")]
+            if (uid := metadata.get("uid")) not in (None, old["metadata"]["uid"])
+            else []
+        ):
+            _refuse_invalid(kind, key.name, uid_changes)
+        metadata.update({name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]})
+        kind.defaults(new, old)
+        _count_generation(kind, new, old)
+        errors = (
+            *metadata_errors(metadata, kind),
+            *metadata_change_errors(metadata, old["metadata"]),
+            *kind.rules(new, old),
+        )
+        _refuse_invalid(kind, key.name, errors)
+        return self._settle(kind, key, old, new)
+
+    def _finalized(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
+        _require_version(kind, new["metadata"], old)
+        finalizers = new.get("spec", {}).get("finalizers", [])
+        return self._settle(kind, key, old, namespaces.with_finalizers(old, finalizers))
+
+    def _settle(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
+        """Store a checked update, or complete the deletion that it was the last thing to hold up."""
+        held = namespaces.is_needed(new) if kind is namespaces.NAMESPACES else bool(new["metadata"].get("finalizers"))
+        if is_terminating(new) and not held:
+            self.storage.remove(kind.stored_as, key)
+            return new
+        return self._put_if_changed(kind, key, old, new)
+
+    def _delete_namespace(self, key: ObjectKey, old: Manifest) -> Manifest:
+        marked = namespaces.terminating(old, timestamp(self._now()))
+        return self._settle(namespaces.NAMESPACES, key, old, marked)
+
+    def _marked(self, old: Manifest, finalizers: list[str]) -> Manifest:
+        """The object with the marks of its deletion."""
+        metadata = {**old["metadata"], "finalizers": finalizers}
+        if "deletionTimestamp" not in metadata:
+            metadata |= {"deletionTimestamp": timestamp(self._now()), "deletionGracePeriodSeconds": 0}
+            if metadata.get("generation"):
+                metadata["generation"] += 1
+        return {**old, "metadata": metadata}
+
+    def _put_if_changed(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
+        return old if new == old else self._put(kind, key, new)
+
+    def _put(self, kind: Kind, key: ObjectKey, new: Manifest) -> Manifest:
+        return kind.from_stored(self.storage.put(kind.stored_as, key, kind.to_stored(new)))
+
+
+def _decoded_request(kind: Kind, body: Any) -> Fields:
+    try:
+        return decoded(kind, body)
+    except ShapeError as error:
+        name, version = kind.resource.kind, kind.resource.version
+        raise statuses.bad_request(f'{name} in version "{version}" cannot be handled as a {name}: {error}') from None
+
+
+def _require_namespace(kind: Kind, metadata: Fields, namespace: str) -> None:
+    """A namespace in a body is the one of the path; for objects without one it is forgotten."""
+    if not kind.resource.namespaced:
+        metadata.pop("namespace", None)
+    elif metadata.setdefault("namespace", namespace) != namespace:
+        raise statuses.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+
+
+def _require_same_key(kind: Kind, metadata: Fields, key: ObjectKey) -> None:
+    name = metadata.get("name")
+    if name is None:
+        problem = f"the name of the object ({key.name} based on URL) was undeterminable: name must be provided"
+        raise statuses.bad_request(problem)
+    if name != key.name:
+        raise statuses.bad_request(f"the name of the object ({name}) does not match the name on the URL ({key.name})")
+    _require_namespace(kind, metadata, key.namespace)
+
+
+def _require_version(kind: Kind, metadata: Fields, old: Manifest) -> None:
+    """The version that an update was made for, if it says so, is the present one."""
+    present, given = resource_version_of(old), metadata.get("resourceVersion")
+    name = key_of(old).name
+    if given is None and not kind.unconditional_update:
+        raise statuses.version_required(kind.resource, name)
+    if given is not None and not (given.isascii() and given.isdigit()):
+        raise statuses.internal(f'strconv.ParseUint: parsing "{given}": invalid syntax')
+    if given not in (None, present):
+        raise statuses.conflict(kind.resource, name)
+    metadata["resourceVersion"] = present
+
+
+def _count_generation(kind: Kind, new: Fields, old: Manifest) -> None:
+    """The generation counts changes of the spec, whatever a client says."""
+    metadata, generation = new["metadata"], old["metadata"].get("generation")
+    metadata.pop("generation", None)
+    if generation is not None:
+        changed = kind.has_generation and new.get("spec") != old.get("spec")
+        metadata["generation"] = generation + 1 if changed else generation
+
+
+def _refuse_invalid(kind: Kind, name: str, errors: Iterable[FieldError]) -> None:
+    found = tuple(errors)
+    if found:
+        raise statuses.invalid(kind.resource, name, found)

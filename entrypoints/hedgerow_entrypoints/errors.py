@@ -1,0 +1,25 @@
+"""How a command ends that cannot do what it was asked to."""
+
+from collections.abc import Iterable
+
+import click
+
+
+class CommandError(click.ClickException):
+    """One or more sentences for the user; the command ends with exit code 1 and no stack trace."""
+
+    exit_code = 1
+
+    def __init__(self, *sentences: str) -> None:
+        super().__init__("\n".join(sentences))
+        self.sentences = sentences
+
+    @classmethod
+    def of(cls, problems: Iterable[object]) -> "CommandError":
+        """An error that lists several problems, a line each."""
+        return cls(*map(str, problems))
+
+
+def note(sentence: str) -> None:
+    """Say something to the person at the terminal; standard output is for data alone."""
+    click.echo(sentence, err=True)
