@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Final
 
 import click
+
 from hedgerow.version import __version__
 
 SUBCOMMANDS: Final = {
@@ -42,7 +43,7 @@ class LazyGroup(click.Group):
     name="hedgerow",
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Shell completion: eval \"$(_HEDGEROW_COMPLETE=bash_source hedgerow)\" (or zsh_source, fish_source).",
+    epilog='Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or zsh_source, fish_source).',
 )
 @click.version_option(__version__, prog_name="hedgerow", message="%(prog)s %(version)s")
 def hedgerow() -> None:

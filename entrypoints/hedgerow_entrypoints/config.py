@@ -1,9 +1,9 @@
 """`hedgerow config`: questions about component configuration files."""
 
 import click
+
 from hedgerow.resource_manager.configuration import decode, manifest
 from hedgerow_adapters.files import render_yaml
-
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import note
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Stage
 from returns.result import Failure, Result
 
+from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Stage
 from hedgerow_entrypoints.errors import CommandError, note
 
 

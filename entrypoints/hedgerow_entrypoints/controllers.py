@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import note
 

@@ -12,7 +12,7 @@ from hedgerow_adapters.files.document import Document
 from hedgerow_adapters.files.json_documents import json_documents
 from hedgerow_adapters.files.yaml_documents import yaml_documents
 
-_LOOKS_LIKE_JSON: Final = re.compile(r"\s*[\[{]")
+_LOOKS_LIKE_JSON: Final = re.compile(r"\s*(?:\[|\{(?!\{))")  # {{ begins a template
 _ESCAPED_SURROGATE: Final = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F]")
 
 

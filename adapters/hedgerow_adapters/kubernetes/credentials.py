@@ -170,7 +170,8 @@ def _in_cluster(environment: Mapping[str, str], service_account: Path) -> Result
     try:
         new_loader(str(token), str(authorities), environ=environment).load_and_set(configuration)
     except (ConfigException, OSError, UnicodeDecodeError) as error:
-        return Failure(f"no kubeconfig is given, and the service account in {service_account} is not usable: {error}")
+        problem = str(error).rstrip(".")
+        return Failure(f"no kubeconfig is given, and the service account in {service_account} is not usable: {problem}")
     return tls_context(authorities=Path(configuration.ssl_ca_cert), certificate=None, verify=True).map(
         lambda tls: Connection(configuration.host, TokenFile(token), tls)
     )

@@ -40,6 +40,10 @@ class Operator(StrEnum):
     DOES_NOT_EXIST = "DoesNotExist"
 
 
+# To read a member of an enumeration costs more than to compare it, and selectors match in hot loops.
+_IN: Final = Operator.IN
+_NOT_IN: Final = Operator.NOT_IN
+_EXISTS: Final = Operator.EXISTS
 _OPERATORS: Final[Mapping[str, Operator]] = {operator.value: operator for operator in Operator}
 
 
@@ -53,16 +57,12 @@ class Requirement:
 
     def matches(self, labels: Labels) -> bool:
         """Whether labels meet the requirement."""
-        value = labels.get(self.key)
-        match self.operator:
-            case Operator.IN:
-                return value in self.values
-            case Operator.NOT_IN:
-                return value not in self.values
-            case Operator.EXISTS:
-                return value is not None
-            case Operator.DOES_NOT_EXIST:
-                return value is None
+        operator, value = self.operator, labels.get(self.key)
+        if operator == _IN:
+            return value in self.values
+        if operator == _NOT_IN:
+            return value not in self.values
+        return value is not None if operator == _EXISTS else value is None
 
     def manifest(self) -> dict[str, Any]:
         """The match expression as manifests spell it."""

@@ -158,5 +158,5 @@ async def test_a_pod_without_a_service_account_is_told_so(tmp_path: Path) -> Non
 
     assert str(failure) == (
         f"no kubeconfig is given, and the service account in {tmp_path} is not usable:"
-        " Service token file does not exist."
+        " Service token file does not exist"
     )

@@ -1,0 +1,50 @@
+"""Reads whole lists once, without a watch."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow_adapters.kubernetes.api_errors import api_error, missing_permission
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
+
+PATIENCE: Final = 8.0
+"""Seconds that one page may take: a person waits for it."""
+
+
+class ListingError(Exception):
+    """A list could not be had; says why as one sentence."""
+
+
+async def world_of(transport: Transport, controllers: Iterable[Controller[Any]]) -> dict[Resource, list[Manifest]]:
+    """The objects that controllers read, as they are in a cluster now.
+
+    Raises:
+        ListingError: the API server cannot be reached, or does not allow it.
+    """
+    watches = {watch.resource: watch for controller in controllers for watch in controller.watches}
+    return {resource: await _all(transport, resource) for resource in watches}
+
+
+async def _all(transport: Transport, resource: Resource) -> list[Manifest]:
+    objects: list[Manifest] = []
+    continuation = ""
+    while True:
+        body = await _page(transport, requests.list_page(resource, continuation=continuation))
+        objects += body.get("items") or ()
+        continuation = (body.get("metadata") or {}).get("continue") or ""
+        if not continuation:
+            return objects
+
+
+async def _page(transport: Transport, request: Request) -> Manifest:
+    try:
+        response = await transport.send(request, timeout=PATIENCE)
+    except TransportError as error:
+        raise ListingError(str(error)) from error
+    if not response.is_success:
+        error = api_error(response)
+        raise ListingError(missing_permission(request, error) if error.is_forbidden else error.message)
+    body: Manifest = response.body
+    return body

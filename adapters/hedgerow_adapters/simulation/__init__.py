@@ -1,0 +1,6 @@
+"""Controllers at work in the in-memory cluster, without an event loop: manifests in, the settled world out."""
+
+from hedgerow_adapters.simulation.seeding import seeded_cluster
+from hedgerow_adapters.simulation.settling import Settlement, Step, settle, world_of
+
+__all__ = ["Settlement", "Step", "seeded_cluster", "settle", "world_of"]

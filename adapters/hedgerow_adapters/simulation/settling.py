@@ -1,0 +1,87 @@
+"""Lets controllers work in the in-memory cluster until nothing is left to do.
+
+Level by level: all decisions are made on one snapshot, then carried out, then made again. What the server refuses is
+reported and not tried again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hedgerow.machinery.controller import Controller, plans
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Action
+from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol import requests
+
+MOST_ROUNDS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action that was sent."""
+
+    controller: str
+    key: ObjectKey
+    """What was reconciled."""
+    action: Action
+    refusal: str = ""
+    """The server's words if it did not carry the action out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How a cluster came to rest."""
+
+    steps: tuple[Step, ...]
+    failures: tuple[DomainFailure, ...]
+    is_settled: bool
+    """Whether it came to rest at all."""
+
+
+def world_of(cluster: InMemoryCluster, controller: Controller[Any]) -> dict[Resource, Sequence[Manifest]]:
+    """The objects of a cluster that a controller reads."""
+    return {watch.resource: cluster.objects(watch.resource) for watch in controller.watches}
+
+
+def settle(cluster: InMemoryCluster, controllers: Sequence[Controller[Any]]) -> Settlement:
+    """Run controllers in a cluster until none of them has anything to do that the server does not refuse."""
+    steps: list[Step] = []
+    refused: set[tuple[ObjectKey, str]] = set()
+    failures: tuple[DomainFailure, ...] = ()
+    for _ in range(MOST_ROUNDS):
+        pending, failures = _decisions(cluster, controllers)
+        fresh = [step for step in pending if _identity(step) not in refused]
+        if not fresh:
+            return Settlement(tuple(steps), failures, is_settled=True)
+        for step in fresh:
+            done = _carried_out(cluster, step)
+            if done.refusal:
+                refused.add(_identity(done))
+            steps.append(done)
+    return Settlement(tuple(steps), failures, is_settled=False)
+
+
+def _decisions(
+    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]]
+) -> tuple[list[Step], tuple[DomainFailure, ...]]:
+    decided = [(controller, key, plan) for controller in controllers for key, plan in _plans(cluster, controller)]
+    steps = [Step(controller.name, key, action) for controller, key, plan in decided for action in plan.actions]
+    return steps, tuple(failure for _, _, plan in decided for failure in plan.failures)
+
+
+def _plans(cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator[tuple[ObjectKey, Any]]:
+    return plans(controller, StoreSnapshot.of(controller, world_of(cluster, controller)), cluster.now())
+
+
+def _carried_out(cluster: InMemoryCluster, step: Step) -> Step:
+    response = cluster.handle(requests.for_action(step.action))
+    if response.is_success:
+        return step
+    return Step(step.controller, step.key, step.action, refusal=str(response.body["message"]))
+
+
+def _identity(step: Step) -> tuple[ObjectKey, str]:
+    return step.action.key, f"{step.action}"

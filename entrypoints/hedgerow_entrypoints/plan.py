@@ -1,0 +1,103 @@
+"""`hedgerow plan`: what controllers would do, without doing it."""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import click
+
+from hedgerow.machinery.controller import Controller, plans
+from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.plan import Action
+from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.simulation import world_of
+from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers
+from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.rendering import FORMATS, Planned
+from hedgerow_entrypoints.worlds import cluster_from_files, world_from_cluster
+
+CHANGES_PENDING: Final = 2
+
+
+@click.command(name="plan")
+@click.argument("controllers", nargs=-1, required=True, type=click.Choice(list(CONTROLLERS)), metavar="CONTROLLER...")
+@click.option("-f", "--filename", "paths", multiple=True, metavar="PATH", help="File, folder, or - for standard input.")
+@click.option("--kubeconfig", metavar="FILE", help="Take the objects from this cluster instead; it is only read.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of the one that kubectl would take.")
+@click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
+@click.option("-o", "--output", type=click.Choice(list(FORMATS)), default="diff", show_default=True)
+def command(
+    controllers: tuple[str, ...],
+    paths: tuple[str, ...],
+    kubeconfig: str | None,
+    context: str | None,
+    *,
+    config_file: str | None,
+    output: str,
+) -> None:
+    """Show what controllers would do to the objects in files or in a cluster.
+
+    CONTROLLER is one or more of: network-policy.
+
+    Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for.
+    """
+    live = kubeconfig is not None or context is not None
+    if live == bool(paths):
+        raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
+    chosen = chosen_controllers(controllers, config_file)
+    if live:
+        world = world_from_cluster(kubeconfig, context, chosen)
+        planned, failures = _planned_for(chosen, [world] * len(chosen))
+    else:
+        cluster = cluster_from_files(paths, chosen)
+        planned, failures = _planned_for(chosen, [world_of(cluster, controller) for controller in chosen])
+    click.echo(FORMATS[output](planned, failures), nl=False)
+    for failure in failures:
+        note(f"error: {failure}")
+    note(_summary(planned))
+    if failures:
+        sys.exit(1)
+    if planned:
+        sys.exit(CHANGES_PENDING)
+
+
+def _planned_for(
+    controllers: Sequence[Controller[Any]], worlds: Sequence[Mapping[Resource, Sequence[Manifest]]]
+) -> tuple[list[Planned], list[DomainFailure]]:
+    planned: list[Planned] = []
+    failures: list[DomainFailure] = []
+    now = datetime.now(UTC)
+    for controller, world in zip(controllers, worlds, strict=True):
+        snapshot = StoreSnapshot.of(controller, world)
+        deletions = 0
+        for _, plan in plans(controller, snapshot, now):
+            planned += [Planned(controller.name, action, _live(snapshot, action)) for action in plan.actions]
+            failures += plan.failures
+            deletions += plan.deletions
+        _warn_of_mass_deletion(controller, snapshot, deletions)
+    return planned, failures
+
+
+def _live(snapshot: StoreSnapshot, action: Action) -> Manifest | None:
+    kept = snapshot.get(action.resource, action.key)
+    return kept and {"apiVersion": action.resource.api_version, "kind": action.resource.kind, **kept}
+
+
+def _warn_of_mass_deletion(controller: Controller[Any], snapshot: StoreSnapshot, deletions: int) -> None:
+    owned = sum(1 for manifest in snapshot.list(controller.owned.resource) if any(controller.owned.values(manifest)))
+    if judge_deletions(deletions, owned, confirmed=False) is not Verdict.PROCEED:
+        note(
+            f"warning: {controller.name} would delete {deletions} of the {owned} objects that it owns; "
+            "a running controller holds that back until a fresh list confirms it, and never deletes all"
+        )
+
+
+def _summary(planned: Sequence[Planned]) -> str:
+    if not planned:
+        return "nothing to do"
+    counts = Counter(each.verb for each in planned)
+    return ", ".join(f"{counts[verb]} to {verb}" for verb in ("create", "change", "delete") if counts[verb])

@@ -1,0 +1,140 @@
+"""How planned actions are shown: as a diff, a table, YAML or JSON."""
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import click
+from tabulate import tabulate
+
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.patches import apply_merge_patch
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow_adapters.files import render_yaml
+
+VERBS: Final = {Create: "create", MergePatch: "change", JsonPatch: "change", Delete: "delete"}
+COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
+_NOT_SHOWN: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"})
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An action beside the controller that asks for it and the object as it is."""
+
+    controller: str
+    action: Action
+    live: Manifest | None
+
+    @property
+    def verb(self) -> str:
+        """What is to be done, in a word."""
+        return VERBS[type(self.action)]
+
+    @property
+    def after(self) -> Manifest | None:
+        """The object as it will be; none once it is gone."""
+        match self.action:
+            case Create(_, manifest):
+                return manifest
+            case MergePatch(_, _, patch):
+                return without_server_fields(apply_merge_patch(self.live or {}, patch))
+            case _:
+                return None
+
+
+def without_server_fields(manifest: Manifest) -> Manifest:
+    """The object without what only an API server knows."""
+    metadata = {name: value for name, value in (manifest.get("metadata") or {}).items() if name not in _NOT_SHOWN}
+    return {**manifest, "metadata": metadata}
+
+
+def as_diff(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+    """A unified diff of all objects, in YAML, each under a line that says what is done and why."""
+    del failures  # they are told on standard error
+    return "".join(line for each in planned for line in _diff(each))
+
+
+def _diff(planned: Planned) -> Iterator[str]:
+    action = planned.action
+    name = f"{action.resource.kind} {action.key}"
+    yield click.style(f"# {planned.verb} {name} ({action.reason})\n", bold=True)
+    before, after = _yaml(planned.live), _yaml(planned.after)
+    lines = difflib.unified_diff(
+        before, after, f"live {name}" if before else "/dev/null", name if after else "/dev/null"
+    )
+    for line in lines:
+        yield click.style(line, fg=COLOURS.get(line[0]))
+
+
+def _yaml(manifest: Manifest | None) -> list[str]:
+    return [] if manifest is None else render_yaml([without_server_fields(manifest)]).splitlines(keepends=True)
+
+
+def as_table(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+    """A line per action, in columns."""
+    del failures  # as above
+    rows = [
+        (each.verb, each.action.resource.kind, each.action.key.namespace, each.action.key.name, each.action.reason)
+        for each in planned
+    ]
+    if not rows:
+        return ""
+    return tabulate(rows, ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON"), tablefmt="plain") + "\n"
+
+
+def as_json(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+    """One JSON object: the actions in order, and what could not be planned."""
+    return json.dumps(_document(planned, failures), indent=2) + "\n"
+
+
+def as_yaml(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+    """As JSON, in YAML."""
+    return render_yaml([_document(planned, failures)])
+
+
+def _document(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> dict[str, Any]:
+    return {
+        "actions": [_entry(each) for each in planned],
+        "failures": [
+            {
+                "kind": failure.resource.kind,
+                "namespace": failure.key.namespace,
+                "name": failure.key.name,
+                "field": failure.field,
+                "problem": failure.problem,
+            }
+            for failure in failures
+        ],
+    }
+
+
+def _entry(planned: Planned) -> dict[str, Any]:
+    action = planned.action
+    entry: dict[str, Any] = {
+        "action": planned.verb,
+        "apiVersion": action.resource.api_version,
+        "kind": action.resource.kind,
+        "namespace": action.key.namespace,
+        "name": action.key.name,
+        "reason": action.reason,
+        "controller": planned.controller,
+    }
+    match action:
+        case Create(_, manifest):
+            entry["object"] = manifest
+        case MergePatch(_, _, patch):
+            entry["patch"] = patch
+        case JsonPatch(_, _, operations):
+            entry["patch"] = list(operations)
+    return entry
+
+
+FORMATS: Final[dict[str, Callable[[Iterable[Planned], Sequence[DomainFailure]], str]]] = {
+    "diff": as_diff,
+    "table": as_table,
+    "yaml": as_yaml,
+    "json": as_json,
+}

@@ -1,0 +1,91 @@
+"""Where the offline commands take their objects from: files, or a live cluster that is only read."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from returns.result import Failure
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow_adapters.files import LoadedObject, Source, implied_namespaces, load_manifests
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.simulation import seeded_cluster
+from hedgerow_entrypoints.errors import CommandError, note
+
+IMPLIED: Final = Source("(implied)")
+MOST_NAMES: Final = 5
+
+
+def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[Any]]) -> InMemoryCluster:
+    """An in-memory cluster with the objects in files that the controllers read.
+
+    A Namespace that objects live in but that stands in no file exists as well: without it they could not.
+
+    Raises:
+        CommandError: something in the files is wrong; all of it is listed.
+    """
+    result = load_manifests(paths, stdin=sys.stdin.buffer)
+    if isinstance(result, Failure):
+        raise CommandError.of(result.failure())
+    loaded = result.unwrap()
+    resources = {
+        (watch.resource.api_version, watch.resource.kind): watch.resource
+        for controller in controllers
+        for watch in controller.watches
+    }
+    read = [each for each in loaded if (each.manifest["apiVersion"], each.manifest["kind"]) in resources]
+    implied = implied_namespaces([each.manifest for each in read])
+    if implied:
+        names = [namespace["metadata"]["name"] for namespace in implied]
+        note(f"note: assuming that these namespaces exist, without further labels: {_abridged(names)}")
+    cluster, problems = seeded_cluster([*(LoadedObject(each, IMPLIED) for each in implied), *read], resources)
+    if problems:
+        raise CommandError.of(problems)
+    return cluster
+
+
+def _abridged(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMES])
+    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
+
+
+def world_from_cluster(
+    kubeconfig: str | None, context: str | None, controllers: Sequence[Controller[Any]]
+) -> Mapping[Resource, Sequence[Manifest]]:
+    """The objects in a live cluster that the controllers read.
+
+    Args:
+        kubeconfig: the file; none: the one that kubectl would take.
+        context: its context; none: the current one.
+        controllers: who reads.
+
+    Raises:
+        CommandError: the cluster cannot be reached or does not show them.
+    """
+    return asyncio.run(_live_world(kubeconfig or _default_kubeconfig(), context or "", controllers))
+
+
+def _default_kubeconfig() -> str:
+    return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+
+
+async def _live_world(
+    kubeconfig: str, context: str, controllers: Sequence[Controller[Any]]
+) -> Mapping[Resource, Sequence[Manifest]]:
+    # The HTTP client is slow to import, and most plans are made from files.
+    from hedgerow_adapters.kubernetes.credentials import load_connection  # noqa: PLC0415
+    from hedgerow_adapters.kubernetes.http_transport import HttpTransport  # noqa: PLC0415
+    from hedgerow_adapters.kubernetes.listing import ListingError, world_of  # noqa: PLC0415
+
+    connection = await load_connection(kubeconfig, context=context)
+    if isinstance(connection, Failure):
+        raise CommandError(str(connection.failure()))
+    async with HttpTransport(connection.unwrap()) as transport:
+        try:
+            return await world_of(transport, controllers)
+        except ListingError as error:
+            raise CommandError(str(error)) from error

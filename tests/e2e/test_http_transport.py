@@ -1,0 +1,525 @@
+"""The transport against servers that answer well, badly, or not at all, on loopback."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer, unused_port
+
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.version import __version__
+from hedgerow_adapters.kubernetes import json_codec
+from hedgerow_adapters.kubernetes.authorization import FixedAuthorization, TokenFile
+from hedgerow_adapters.kubernetes.credentials import Connection
+from hedgerow_adapters.kubernetes.http_transport import HttpTransport
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request, Response, Stream, TransportError
+
+SERVICES = Resource("", "v1", "services", "Service")
+LIST = requests.list_page(SERVICES)
+WATCH = requests.watch(SERVICES, resource_version="1", timeout_seconds=60)
+CREATE = requests.create(SERVICES, {"metadata": {"name": "cart"}}, "shop")
+JSON = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+CHUNKED = JSON + b"Transfer-Encoding: chunked\r\n\r\n"
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@contextlib.asynccontextmanager
+async def http_server(handler: Handler) -> AsyncIterator[str]:
+    """The URL of a server that answers every request in one way."""
+    application = web.Application(client_max_size=2**24)
+    application.router.add_route("*", "/{path:.*}", handler)
+    async with TestServer(application) as server:
+        yield str(server.make_url("")).rstrip("/")
+
+
+@contextlib.asynccontextmanager
+async def raw_server(*pieces: bytes, hangs: bool = False) -> AsyncIterator[str]:
+    """The URL of a server that writes pieces of bytes as its answer, then closes, or waits until the client does."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.closing(writer):
+            if not await reader.read(2**16):
+                return
+            for piece in pieces:
+                writer.write(piece)
+                await writer.drain()
+            if hangs:
+                await reader.read()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def send(server: str, request: Request = LIST, *, timeout: float = 10, **options: Any) -> Response:
+    async with HttpTransport(Connection(server), **options) as transport:
+        return await transport.send(request, timeout=timeout)
+
+
+async def problem_of(server: str, request: Request = LIST, *, timeout: float = 10) -> str:
+    with pytest.raises(TransportError) as caught:
+        await send(server, request, timeout=timeout)
+    return str(caught.value).replace(server, "SERVER")
+
+
+@contextlib.asynccontextmanager
+async def watching(server: str, *, timeout: float = 10) -> AsyncIterator[Stream]:
+    async with HttpTransport(Connection(server)) as transport, transport.stream(WATCH, timeout=timeout) as stream:
+        yield stream
+
+
+async def broken_watch(server: str, *, timeout: float = 10) -> tuple[list[Any], str]:
+    """The events before a watch broke, and what was said of that."""
+    events = []
+    try:
+        async with watching(server, timeout=timeout) as stream:
+            async for event in stream.events:
+                events.append(event)  # noqa: PERF401 -- the loop ends by an error
+    except TransportError as error:
+        return events, str(error).replace(server, "SERVER")
+    raise AssertionError("the watch did not break")
+
+
+def chunk(content: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(content), content)
+
+
+def in_turn(*answers: web.Response) -> Handler:
+    """Answers one after the other; the last one for ever."""
+    waiting = list(answers)
+
+    async def handler(_request: web.Request) -> web.Response:
+        answer = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
+
+    return handler
+
+
+@pytest.fixture(params=[json_codec.standard(), json_codec.fastest()], ids=lambda codec: codec.name)
+def codec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> json_codec.Codec:
+    """The process's codec, as it is without and with the optional one."""
+    chosen: json_codec.Codec = request.param
+    monkeypatch.setattr(json_codec, "encode", chosen.encode)
+    monkeypatch.setattr(json_codec, "decode", chosen.decode)
+    return chosen
+
+
+# Requests.
+
+
+async def test_a_request_arrives_as_it_was_made(codec: json_codec.Codec) -> None:
+    seen: list[Any] = []
+
+    async def handler(request: web.Request) -> web.Response:
+        seen.append((request.method, request.path_qs, await request.text(), dict(request.headers)))
+        return web.json_response({"kind": "Service"}, status=201, headers={"Audit-Id": "7"})
+
+    sent = Request(
+        "POST", "/api/v1/namespaces/shop/services", {"labelSelector": "a in (b, c),d=ü"}, {"größe": [1, None]}
+    )
+    async with http_server(handler) as server:
+        connection = Connection(f"{server}/prefix", FixedAuthorization("Bearer x"))
+        async with HttpTransport(connection) as transport:
+            response = await transport.send(sent)
+
+    [(method, path, body, headers)] = seen
+    assert method == "POST"
+    assert path == "/prefix/api/v1/namespaces/shop/services?labelSelector=a%20in%20%28b%2C%20c%29%2Cd%3D%C3%BC"
+    assert body == '{"größe":[1,null]}'
+    assert (headers["Authorization"], headers["User-Agent"]) == ("Bearer x", f"hedgerow/{__version__}")
+    assert (headers["Accept"], headers["Content-Type"]) == ("application/json", "application/json")
+    assert headers["Accept-Encoding"] == "identity"
+    assert (response.status, response.body, response.headers["audit-id"]) == (201, {"kind": "Service"}, "7")
+
+
+async def test_a_request_without_credentials_and_body_says_nothing_of_them() -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.json_response(sorted(name.lower() for name in request.headers))
+
+    async with http_server(handler) as server:
+        response = await send(server)
+
+    assert response.body == ["accept", "accept-encoding", "host", "user-agent"]
+
+
+async def test_a_body_of_two_mebibytes_arrives() -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.json_response({"size": len(await request.read())})
+
+    async with http_server(handler) as server:
+        response = await send(server, requests.create(SERVICES, {"data": "x" * 2**21}))
+
+    assert response.body == {"size": 2**21 + len('{"data":""}')}
+
+
+async def test_requests_one_after_the_other_share_a_connection() -> None:
+    async def handler(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        return web.json_response(request.transport.get_extra_info("peername")[1])
+
+    async with http_server(handler) as server, HttpTransport(Connection(server)) as transport:
+        ports = {(await transport.send(LIST)).body for _ in range(5)}
+
+    assert len(ports) == 1
+
+
+# Answers.
+
+
+@pytest.mark.parametrize("status", [301, 404, 409, 422, 429, 500, 503])
+async def test_every_status_is_an_answer(status: int) -> None:
+    body = {"kind": "Status", "code": status}
+    async with http_server(in_turn(web.json_response(body, status=status, headers={"Location": "/x"}))) as server:
+        response = await send(server)
+
+    assert (response.status, response.body, response.is_success) == (status, body, False)
+
+
+async def test_a_throttled_request_is_sent_again_when_the_server_says() -> None:
+    answers = [
+        web.Response(status=429, text="too many requests", headers={"Retry-After": "0"}),
+        web.json_response({}, status=503, headers={"Retry-After": "0"}),
+        web.json_response({"kind": "ServiceList"}),
+    ]
+    codes: list[str] = []
+    async with http_server(in_turn(*answers)) as server:
+        response = await send(server, on_request=lambda code, _method, _host: codes.append(code))
+
+    assert response.body == {"kind": "ServiceList"}
+    assert codes == ["429", "503", "200"]
+
+
+async def test_after_ten_retries_the_refusal_is_the_answer() -> None:
+    codes: list[str] = []
+    async with http_server(in_turn(web.json_response({}, status=429, headers={"Retry-After": "0"}))) as server:
+        response = await send(server, on_request=lambda code, _method, _host: codes.append(code))
+
+    assert response.status == 429
+    assert codes == ["429"] * 11
+
+
+async def test_a_refusal_is_the_answer_where_the_wait_would_be_longer_than_the_timeout() -> None:
+    async with http_server(in_turn(web.json_response({}, status=429, headers={"Retry-After": "11"}))) as server:
+        response = await send(server, timeout=10)
+
+    assert (response.status, response.headers["retry-after"]) == (429, "11")
+
+
+async def test_a_refused_token_is_read_again_once(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("old")
+    seen: list[str] = []
+
+    async def handler(request: web.Request) -> web.Response:
+        seen.append(request.headers["Authorization"])
+        token.write_text("new")
+        return web.json_response({}, status=200 if seen[-1] == "Bearer new" else 401)
+
+    async with (
+        http_server(handler) as server,
+        HttpTransport(Connection(server, TokenFile(token))) as transport,
+    ):
+        first = await transport.send(LIST)
+        async with transport.stream(WATCH, timeout=10) as second:
+            statuses = (first.status, second.status)
+
+    assert statuses == (200, 200)
+    assert seen == ["Bearer old", "Bearer new", "Bearer new"]
+
+
+async def test_a_refused_token_that_nobody_renewed_is_not_tried_again(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("old")
+    codes: list[str] = []
+    async with http_server(in_turn(web.json_response({}, status=401))) as server:
+        connection = Connection(server, TokenFile(token))
+        async with HttpTransport(connection, on_request=lambda code, _method, _host: codes.append(code)) as transport:
+            assert (await transport.send(LIST)).status == 401
+
+    assert codes == ["401"]
+
+
+# No answers.
+
+
+async def test_nobody_at_the_address_is_one_sentence() -> None:
+    server = f"http://127.0.0.1:{unused_port()}"
+
+    assert await problem_of(server) == "cannot connect to SERVER: Connection refused"
+
+
+async def test_a_host_without_an_address_is_one_sentence() -> None:
+    problem = await problem_of("http://nowhere.invalid:6443")
+
+    assert problem.startswith("cannot connect to SERVER: ")
+    assert "nowhere" not in problem
+
+
+@pytest.mark.parametrize(
+    ("pieces", "problem"),
+    [
+        pytest.param([], "SERVER closed the connection instead of answering {}", id="silence"),
+        pytest.param([b"SSH-2.0-OpenSSH\r\n"], "the answer of SERVER to {} is not HTTP", id="another protocol"),
+        pytest.param([JSON[:30]], "SERVER closed the connection instead of answering {}", id="cut in the headers"),
+        pytest.param([JSON, b"Content-Length: 9\r\n\r\n{}"], "the answer of SERVER to {} was cut off", id="cut"),
+        pytest.param([CHUNKED, chunk(b"{}")], "the answer of SERVER to {} was cut off", id="cut between chunks"),
+        pytest.param([JSON, b"Content-Length: 2\r\n\r\n{]"], "the answer of SERVER to {} is not JSON", id="no json"),
+        pytest.param(
+            [b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"],
+            "the answer of SERVER to {} is text/html, not JSON",
+            id="a page",
+        ),
+    ],
+)
+async def test_an_answer_that_is_none_is_one_sentence(pieces: list[bytes], problem: str) -> None:
+    async with raw_server(*pieces) as server:
+        assert await problem_of(server, CREATE) == problem.format("POST /api/v1/namespaces/shop/services")
+
+
+@pytest.mark.parametrize("pieces", [[], [JSON[:30]], [CHUNKED, chunk(b"{")]], ids=["silence", "headers", "body"])
+async def test_a_server_that_stops_answering_is_given_up_after_the_timeout(pieces: list[bytes]) -> None:
+    async with raw_server(*pieces, hangs=True) as server:
+        problem = await problem_of(server, timeout=0.1)
+
+    assert problem == "SERVER did not answer GET /api/v1/services completely within 0.1 s"
+
+
+# Limits.
+
+
+class Gate:
+    """A server that keeps its requests waiting until as many are there as it was told to expect."""
+
+    def __init__(self, expected: int) -> None:
+        self.most = self._inside = 0
+        self.somebody_came = asyncio.Event()
+        self._expected = expected
+        self._full = asyncio.Event()
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if "watch" in request.query:
+            response = web.StreamResponse(headers={"Content-Type": "application/json"})
+            await response.prepare(request)
+            await self._full.wait()
+            return response
+        self.somebody_came.set()
+        self._inside += 1
+        self.most = max(self.most, self._inside)
+        if self._inside == self._expected:
+            self._full.set()
+        await self._full.wait()
+        self._inside -= 1
+        return web.json_response({})
+
+
+async def test_only_so_many_requests_are_under_way_at_once_and_watches_do_not_count() -> None:
+    gate = Gate(expected=3)
+    async with (
+        http_server(gate.handle) as server,
+        HttpTransport(Connection(server), max_in_flight=3) as transport,
+        contextlib.AsyncExitStack() as watches,
+    ):
+        for _ in range(5):
+            await watches.enter_async_context(transport.stream(WATCH, timeout=10))
+        await asyncio.gather(*(transport.send(LIST) for _ in range(10)))
+
+    assert gate.most == 3
+
+
+async def test_a_request_that_finds_no_place_in_time_says_so() -> None:
+    gate = Gate(expected=2)
+    async with (
+        http_server(gate.handle) as server,
+        HttpTransport(Connection(server), max_in_flight=1) as transport,
+    ):
+        first = asyncio.create_task(transport.send(LIST, timeout=0.3))
+        await gate.somebody_came.wait()
+        with pytest.raises(TransportError) as caught:
+            await transport.send(CREATE, timeout=0.1)
+        with pytest.raises(TransportError):
+            await first
+
+    assert str(caught.value) == (
+        f"POST /api/v1/namespaces/shop/services waited behind other requests to {server} for 0.1 s"
+    )
+
+
+async def test_a_rate_is_kept_where_one_is_set() -> None:
+    clock = asyncio.get_running_loop().time
+    async with (
+        http_server(in_turn(web.json_response({}))) as server,
+        HttpTransport(Connection(server), qps=50, burst=2) as transport,
+    ):
+        start = clock()
+        await asyncio.gather(*(transport.send(LIST) for _ in range(7)))
+
+        assert clock() - start >= (7 - 2) / 50
+
+
+async def test_a_cancelled_request_leaves_its_place() -> None:
+    gate = Gate(expected=2)
+    async with (
+        http_server(gate.handle) as server,
+        HttpTransport(Connection(server), max_in_flight=1) as transport,
+    ):
+        first = asyncio.create_task(transport.send(LIST))
+        await gate.somebody_came.wait()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        # Cancelled at the client, the first one still waits in the server: the second one opens the gate.
+        assert (await transport.send(LIST)).status == 200
+
+
+# Watches.
+
+
+async def test_events_come_out_wherever_chunks_end(codec: json_codec.Codec) -> None:
+    pieces = [b'{"type":"ADDED","obj', b'ect":{"a":1}}\n{"type":"BOOK', b'MARK"}\n\n{"type":"DELETED"', b"}\n", b""]
+    async with raw_server(CHUNKED, *map(chunk, pieces)) as server, watching(server) as stream:
+        events = [event async for event in stream.events]
+
+    assert stream.status == 200
+    assert events == [{"type": "ADDED", "object": {"a": 1}}, {"type": "BOOKMARK"}, {"type": "DELETED"}]
+
+
+async def test_an_event_of_five_mebibytes_comes_out_whole(codec: json_codec.Codec) -> None:
+    event = {"type": "ADDED", "object": {"data": "x" * 5 * 2**20}}
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(json.dumps(event).encode() + b"\n")
+        return response
+
+    async with http_server(handler) as server, watching(server) as stream:
+        events = [event async for event in stream.events]
+
+    assert events == [event]
+
+
+async def test_a_disconnect_in_the_middle_of_a_line_is_an_error() -> None:
+    pieces = [CHUNKED, chunk(b'{"type":"ADDED"}\n'), chunk(b'{"type":"DEL')]
+    async with raw_server(*pieces) as server:
+        _, problem = await broken_watch(server)
+
+    assert problem == "the answer of SERVER to GET /api/v1/services was cut off"
+
+
+async def test_a_watch_that_ends_in_the_middle_of_a_line_was_cut_off() -> None:
+    async with raw_server(JSON + b"Connection: close\r\n\r\n", b'{"type":"ADDED"}\n{"type":"DEL') as server:
+        events, problem = await broken_watch(server)
+
+    assert events == [{"type": "ADDED"}]
+    assert problem == "the answer of SERVER to GET /api/v1/services was cut off"
+
+
+async def test_a_line_that_is_no_json_ends_a_watch() -> None:
+    async with raw_server(CHUNKED, chunk(b'{"type":"ADDED"}\n<html>\n'), hangs=True) as server:
+        events, problem = await broken_watch(server)
+
+    assert events == [{"type": "ADDED"}]
+    assert problem == "the answer of SERVER to GET /api/v1/services is not JSON"
+
+
+async def test_a_silent_watch_is_given_up_after_its_timeout() -> None:
+    async with raw_server(CHUNKED, chunk(b'{"type":"ADDED"}\n'), hangs=True) as server:
+        events, problem = await broken_watch(server, timeout=0.1)
+
+    assert events == [{"type": "ADDED"}]
+    assert problem == "SERVER did not answer GET /api/v1/services completely within 0.1 s"
+
+
+async def test_a_watch_that_is_not_answered_cannot_be_opened() -> None:
+    async with raw_server(hangs=True) as server:
+        events, problem = await broken_watch(server, timeout=0.1)
+
+    assert (events, problem) == ([], "SERVER did not answer GET /api/v1/services completely within 0.1 s")
+
+
+async def test_a_refused_watch_gives_the_status() -> None:
+    status = {"kind": "Status", "code": 410, "reason": "Expired"}
+    async with http_server(in_turn(web.json_response(status, status=410))) as server, watching(server) as stream:
+        events = [event async for event in stream.events]
+
+    assert (stream.status, stream.body, events) == (410, status, [])
+
+
+async def test_leaving_a_watch_closes_its_connection() -> None:
+    closed = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(CHUNKED + chunk(b'{"type":"ADDED"}\n'))
+        await reader.read()
+        writer.close()
+        closed.set()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with HttpTransport(Connection(url)) as transport:
+            async with transport.stream(WATCH, timeout=10) as stream:
+                assert await anext(aiter(stream.events)) == {"type": "ADDED"}
+            await asyncio.wait_for(closed.wait(), 10)
+
+
+# What is told to others.
+
+
+async def test_every_exchange_is_counted() -> None:
+    seen: list[tuple[str, str, str]] = []
+
+    def count(code: str, method: str, host: str) -> None:
+        seen.append((code, method, host))
+
+    async with http_server(in_turn(web.json_response({}))) as server:
+        host = server.removeprefix("http://")
+        async with HttpTransport(Connection(server), on_request=count) as transport:
+            await transport.send(CREATE)
+            async with transport.stream(WATCH, timeout=10):
+                pass
+    nowhere = f"http://127.0.0.1:{unused_port()}"
+    with pytest.raises(TransportError):
+        await send(nowhere, requests.get(SERVICES, ObjectKey("shop", "cart")), on_request=count)
+
+    assert seen == [
+        ("200", "POST", host),
+        ("200", "GET", host),
+        ("<error>", "GET", nowhere.removeprefix("http://")),
+    ]
+
+
+async def test_an_outage_and_its_end_are_said_once() -> None:
+    said: list[str] = []
+    port = unused_port()
+    transport = HttpTransport(
+        Connection(f"http://127.0.0.1:{port}"), on_outage=said.append, on_recovery=lambda: said.append("back")
+    )
+    async with transport:
+        failures = await asyncio.gather(*(transport.send(LIST) for _ in range(20)), return_exceptions=True)
+        with pytest.raises(TransportError):
+            async with transport.stream(WATCH, timeout=10):
+                pass
+        application = web.Application()
+        application.router.add_get("/{path:.*}", in_turn(web.json_response({}, status=503)))
+        async with TestServer(application, port=port):
+            await asyncio.gather(*(transport.send(LIST) for _ in range(20)))
+
+    assert all(isinstance(failure, TransportError) for failure in failures)
+    assert said == [f"cannot connect to http://127.0.0.1:{port}: Connection refused", "back"]
+
+
+async def test_an_answer_that_is_cut_off_is_no_outage() -> None:
+    said: list[str] = []
+    async with raw_server(JSON, b"Content-Length: 9\r\n\r\n{}") as server:
+        with pytest.raises(TransportError):
+            await send(server, on_outage=said.append)
+
+    assert said == []

@@ -1,0 +1,41 @@
+import pytest
+
+from hedgerow_adapters.files.decoding import decoded
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("a.json", '{"a": "b"}', id="JSON by name"),
+        pytest.param("a.yaml", '\n {"a": "b"}', id="JSON by look"),
+        pytest.param("-", "{a: b}", id="YAML that looks like JSON"),
+        pytest.param("-", 'a: "b"', id="YAML"),
+        pytest.param("-", '{"a": "b"}\n---\n# no more\n', id="JSON between YAML separators"),
+    ],
+)
+def test_the_format_follows_from_name_and_look(path: str, text: str):
+    assert decoded(text, path)[0].value == {"a": "b"}
+
+
+def test_a_json_file_is_json():
+    (document,) = decoded("{a: b}", "a.json")
+
+    assert document.problems[0].startswith("line 1: is not JSON: expecting property name")
+
+
+def test_a_text_that_is_neither_is_judged_as_what_it_looks_like():
+    first, second = decoded('{"a": 1}\n{"b": ', "-")
+
+    assert first.problems == ()
+    assert second.problems == ("line 2: is not JSON: expecting value",)
+
+
+@pytest.mark.parametrize("text", ['{"a": ["\\ud83d"]}', '{"\\uDE00": 1}'])
+def test_half_a_surrogate_pair_is_no_text(text: str):
+    (document,) = decoded(text, "a.json")
+
+    assert document.problems == ("an escape such as \\ud800 stands for half a character",)
+
+
+def test_a_surrogate_pair_is_a_character():
+    assert decoded('{"a": "\\ud83d\\ude00"}', "a.json")[0].value == {"a": "😀"}
