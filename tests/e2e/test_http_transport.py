@@ -374,7 +374,7 @@ async def test_a_cancelled_request_leaves_its_place() -> None:
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
-        # Cancelled at the client, the first one still waits in the server: the second one opens the gate.
+        # The server still counts the first one, so the second one opens the gate.
         assert (await transport.send(LIST)).status == 200
 
 

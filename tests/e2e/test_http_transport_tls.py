@@ -85,8 +85,12 @@ async def who_am_i(tls: ssl.SSLContext) -> AsyncIterator[str]:
 
     application = web.Application()
     application.router.add_get("/{path:.*}", handler)
-    async with TestServer(application, scheme="https") as server:
+    server = TestServer(application)
+    await server.start_server(ssl=tls)
+    try:
         yield str(server.make_url("")).rstrip("/")
+    finally:
+        await server.close()
 
 
 def encoded(path: Path) -> str:
@@ -114,3 +118,74 @@ async def refusal_of(connection: Connection) -> str:
     with pytest.raises(TransportError) as caught:
         await seen_by(connection)
     return str(caught.value).replace(connection.server, "SERVER")
+
+
+async def test_a_client_certificate_in_a_kubeconfig_is_shown(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
+) -> None:
+    certificate, key = certificates.sign("operator", "extendedKeyUsage=clientAuth")
+    user = {"client-certificate-data": encoded(certificate), "client-key-data": encoded(key)}
+    async with who_am_i(server_tls) as server:
+        authority = encoded(certificates.authority)
+        connection = await connected(tmp_path, user, server=server, **{"certificate-authority-data": authority})
+
+        assert await seen_by(connection) == ["operator", None]
+
+
+async def test_a_certificate_authority_may_be_a_file_beside_the_kubeconfig(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
+) -> None:
+    shutil.copy(certificates.authority, tmp_path)
+    async with who_am_i(server_tls) as server:
+        connection = await connected(tmp_path, {"token": "t"}, server=server, **{"certificate-authority": "ca.crt"})
+
+        assert await seen_by(connection) == ["Bearer t"]
+
+
+async def test_a_pod_uses_its_service_account(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
+) -> None:
+    shutil.copy(certificates.authority, tmp_path)
+    (tmp_path / "token").write_text("first\n")
+    async with who_am_i(server_tls) as server:
+        host, _, port = server.removeprefix("https://").partition(":")
+        environment = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
+        connection = (await load_connection(environment=environment, service_account=tmp_path)).unwrap()
+        async with HttpTransport(connection) as transport:
+            first = await transport.send(LIST)
+            (tmp_path / "token").write_text("renewed\n")
+            second = await transport.send(LIST)
+
+    assert (first.body, second.body) == (["Bearer first"], ["Bearer renewed"])
+
+
+async def test_the_servers_certificate_may_be_for_another_name_than_its_address(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
+) -> None:
+    authority = {"certificate-authority-data": encoded(certificates.authority)}
+    async with who_am_i(server_tls) as server:
+        right = await connected(tmp_path, {}, server=server, **authority, **{"tls-server-name": "api.garden"})
+        wrong = await connected(tmp_path, {}, server=server, **authority, **{"tls-server-name": "api.seed"})
+
+        assert await seen_by(right) == [None]
+        assert await refusal_of(wrong) == (
+            "cannot trust SERVER: Hostname mismatch, certificate is not valid for 'api.seed'."
+        )
+
+
+async def test_a_server_whose_authority_is_unknown_is_not_trusted_unless_told_so(
+    tmp_path: Path, server_tls: ssl.SSLContext
+) -> None:
+    async with who_am_i(server_tls) as server:
+        careful = await connected(tmp_path, {"token": "t"}, server=server)
+        careless = await connected(tmp_path, {"token": "t"}, server=server, **{"insecure-skip-tls-verify": True})
+
+        assert await refusal_of(careful) == "cannot trust SERVER: unable to get local issuer certificate"
+        assert await seen_by(careless) == ["Bearer t"]
+
+
+async def test_a_server_that_speaks_no_tls_is_one_sentence(tmp_path: Path) -> None:
+    async with TestServer(web.Application()) as server:
+        connection = await connected(tmp_path, {}, server=f"https://127.0.0.1:{server.port}")
+
+        assert await refusal_of(connection) == "cannot agree on TLS with SERVER: wrong version number"

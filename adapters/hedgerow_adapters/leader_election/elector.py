@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.leader_election.election import (
@@ -26,6 +27,9 @@ from hedgerow_adapters.leader_election.election import (
 from hedgerow_adapters.leader_election.events import ElectionEvent, failure_events, phase_events
 from hedgerow_adapters.leader_election.outcomes import Failed, Outcome, outcome_of
 from hedgerow_adapters.protocol.transport import Transport, TransportError
+
+SHORTEST_PAUSE: Final = 0.001
+"""Seconds; timers that end a hair too early must not turn a pause into a spin."""
 
 
 class LeadershipLostError(Exception):
@@ -132,7 +136,7 @@ class LeaderElector:
             return
         match next_step(self._election, self._clock(), self._wall_clock()):
             case Pause(seconds):
-                await self._pause(seconds)
+                await self._pause(max(seconds, SHORTEST_PAUSE))
             case Send() as send:
                 await self._attempt(send)
 

@@ -28,7 +28,9 @@ def test_documents_follow_one_another():
             [f"{'9' * 40} does not fit a 64-bit integer (quote it if it is a text)"],
             id="integer of thousands of digits",
         ),
-        pytest.param("[" * 100_000, ["lists and mappings are nested more than 100 levels deep"], id="nested without end"),
+        pytest.param(
+            "[" * 100_000, ["lists and mappings are nested more than 100 levels deep"], id="nested without end"
+        ),
         pytest.param(
             "[" * (MAX_NESTING + 1) + "]" * (MAX_NESTING + 1),
             ["lists and mappings are nested more than 100 levels deep"],

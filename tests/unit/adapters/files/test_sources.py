@@ -11,7 +11,8 @@ from hedgerow_adapters.files.sources import source_texts
 def read(*paths: object, stdin: bytes = b"") -> list[tuple[str, str]]:
     found = source_texts([str(path) for path in paths], io.BytesIO(stdin))
     return [
-        (str(each.source), f"! {each.what}") if isinstance(each, LoadProblem) else (each.path, each.text) for each in found
+        (str(each.source), f"! {each.what}") if isinstance(each, LoadProblem) else (each.path, each.text)
+        for each in found
     ]
 
 
@@ -38,7 +39,17 @@ def test_a_source_is_shown_as_users_know_it(source: Source, expected: str):
 
 
 def test_a_folder_stands_for_its_manifests_sorted_and_below(tmp_path: Path):
-    fill(tmp_path, "b.yaml", "a/z.yml", "a/b/c.json", "c.yaml.txt", ".hidden.yaml", ".git/x.yaml", "d.yaml/e.yaml", "C.yaml")
+    fill(
+        tmp_path,
+        "b.yaml",
+        "a/z.yml",
+        "a/b/c.json",
+        "c.yaml.txt",
+        ".hidden.yaml",
+        ".git/x.yaml",
+        "d.yaml/e.yaml",
+        "C.yaml",
+    )
 
     assert [Path(path).relative_to(tmp_path).as_posix() for path, _ in read(tmp_path)] == [
         "C.yaml",
@@ -75,7 +86,10 @@ def test_a_file_that_several_paths_reach_is_read_once(tmp_path: Path):
     fill(tmp_path, "x.yaml", "a/y.yaml")
     (tmp_path / "z.yaml").symlink_to("x.yaml")
 
-    assert [text for _, text in read(tmp_path / "x.yaml", tmp_path, tmp_path / "a" / ".." / "a")] == ["x.yaml", "a/y.yaml"]
+    assert [text for _, text in read(tmp_path / "x.yaml", tmp_path, tmp_path / "a" / ".." / "a")] == [
+        "x.yaml",
+        "a/y.yaml",
+    ]
 
 
 def test_pipes_in_a_folder_are_left_alone(tmp_path: Path):

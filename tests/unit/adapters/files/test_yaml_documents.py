@@ -100,8 +100,12 @@ def test_documents_keep_their_numbers_whether_empty_or_not():
     [
         pytest.param("a: 1\na:\n\tb: 1\n", ["line 3: tabs cannot indent YAML; use blanks"], id="tab"),
         pytest.param("a: 1\nb: 2\na: 3\n", ['line 3: the key "a" appears twice in one mapping'], id="repeated key"),
-        pytest.param("1: a\n'1': b\n", ['line 2: the key "1" appears twice in one mapping'], id="key repeated as a text"),
-        pytest.param("a: !foo 1\n", ["line 1: the tag !foo is not one that Kubernetes reads"], id="tag of an application"),
+        pytest.param(
+            "1: a\n'1': b\n", ['line 2: the key "1" appears twice in one mapping'], id="key repeated as a text"
+        ),
+        pytest.param(
+            "a: !foo 1\n", ["line 1: the tag !foo is not one that Kubernetes reads"], id="tag of an application"
+        ),
         pytest.param("a: !foo {}\n", ["line 1: the tag !foo is not one that Kubernetes reads"], id="tagged mapping"),
         pytest.param("a: !!binary eA==\n", ["line 1: the tag !!binary is not one that Kubernetes reads"], id="binary"),
         pytest.param("a: !!set {x}\n", ["line 1: the tag !!set is not one that Kubernetes reads"], id="set"),
@@ -127,8 +131,12 @@ def test_documents_keep_their_numbers_whether_empty_or_not():
             ],
             id="keys that JSON cannot have",
         ),
-        pytest.param("<<: 1\n", ["line 1: the merge key << takes a mapping or a list of mappings"], id="merge of a text"),
-        pytest.param("a: *b\nc: *d\n", ["line 1: the alias *b has no anchor", "line 2: the alias *d has no anchor"], id="alias"),
+        pytest.param(
+            "<<: 1\n", ["line 1: the merge key << takes a mapping or a list of mappings"], id="merge of a text"
+        ),
+        pytest.param(
+            "a: *b\nc: *d\n", ["line 1: the alias *b has no anchor", "line 2: the alias *d has no anchor"], id="alias"
+        ),
         pytest.param("a: &a [*a]\n", ["line 1: the alias *a stands within the value that it stands for"], id="loop"),
         pytest.param("a: 1\nb: \x07\n", ["line 2: the character U+0007 cannot stand in YAML"], id="control character"),
         pytest.param("a: b: c\n", ["line 1: mapping values are not allowed"], id="two colons"),
@@ -204,7 +212,8 @@ def test_aliases_may_repeat_a_template_often():
         pytest.param("- " * 5_000 + "x", id="lists in one line"),
         pytest.param("\n".join(" " * level + "a:" for level in range(1_000)), id="mappings"),
         pytest.param(
-            "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 1_000)), id="nested through aliases"
+            "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 1_000)),
+            id="nested through aliases",
         ),
     ],
 )
