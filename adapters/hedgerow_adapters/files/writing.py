@@ -37,7 +37,7 @@ def render_json(objects: Iterable[Manifest]) -> str:
     """One `List` of the objects, in order, indented by two blanks."""
     items = [_ordered(manifest) for manifest in objects]
     document = {"apiVersion": "v1", "kind": "List", "items": items}
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=dict) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _ordered(manifest: Manifest) -> dict[str, Any]:
@@ -74,4 +74,3 @@ def _style(text: str) -> str | None:
 
 
 _Dumper.add_representer(str, _text)
-_Dumper.add_multi_representer(Mapping, yaml.SafeDumper.represent_dict)

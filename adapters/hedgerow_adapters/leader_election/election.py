@@ -241,8 +241,9 @@ def _hold(election: Election, answer: Answer) -> Election:
     valid_until = answer.sent_at + election.timings.renew_deadline
     if not isinstance(answer.outcome, Written) or valid_until <= answer.now:
         return _pause(election, answer)
-    known = replace(election, lease=answer.outcome.lease, claimable_at=LONG_AGO)
-    return replace(_pause(known, answer, may_write_next=True), phase=Phase.LEADING, valid_until=valid_until)
+    lease = answer.outcome.lease
+    leading = replace(election, phase=Phase.LEADING, lease=lease, claimable_at=LONG_AGO, valid_until=valid_until)
+    return _pause(leading, answer, may_write_next=True)
 
 
 def _look(election: Election, answer: Answer) -> Election:

@@ -13,7 +13,7 @@ _META_VERSION: Final = "meta.k8s.io/v1"
 
 
 def wants_metadata(accept: str, *, a_list: bool) -> bool:
-    """Whether a client asked for nothing but metadata; refused if it asked for one object and there is a list, or so."""
+    """Whether a client asked for nothing but metadata; refused if it asked for the wrong number of objects."""
     parameters = {part.strip() for part in accept.partition(",")[0].split(";")[1:]}
     if _METADATA in parameters and a_list:
         raise not_acceptable("you requested PartialObjectMetadata, but the requested object is a list")

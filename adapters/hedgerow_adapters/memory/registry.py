@@ -21,7 +21,7 @@ from hedgerow_adapters.memory.patching import patched
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
 
-_KEPT_ON_UPDATE = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_KEPT_ON_UPDATE = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 class Registry:
@@ -148,13 +148,8 @@ class Registry:
         elif kind.has_status and "status" in old:
             new["status"] = old["status"]
         metadata = new["metadata"]
-        if (
-            uid_changes := [invalid("metadata.uid", uid, "field is immutable")]
-            if (uid := metadata.get("uid")) not in (None, old["metadata"]["uid"])
-            else []
-        ):
-            _refuse_invalid(kind, key.name, uid_changes)
-        metadata.update({name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]})
+        metadata.setdefault("uid", old["metadata"]["uid"])
+        metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
         kind.defaults(new, old)
         _count_generation(kind, new, old)
         errors = (

@@ -13,17 +13,17 @@ from hedgerow_adapters.files.decoding import decoded
         pytest.param("-", '{"a": "b"}\n---\n# no more\n', id="JSON between YAML separators"),
     ],
 )
-def test_the_format_follows_from_name_and_look(path: str, text: str):
+def test_the_format_follows_from_name_and_look(path: str, text: str) -> None:
     assert decoded(text, path)[0].value == {"a": "b"}
 
 
-def test_a_json_file_is_json():
+def test_a_json_file_is_json() -> None:
     (document,) = decoded("{a: b}", "a.json")
 
     assert document.problems[0].startswith("line 1: is not JSON: expecting property name")
 
 
-def test_a_text_that_is_neither_is_judged_as_what_it_looks_like():
+def test_a_text_that_is_neither_is_judged_as_what_it_looks_like() -> None:
     first, second = decoded('{"a": 1}\n{"b": ', "-")
 
     assert first.problems == ()
@@ -31,11 +31,11 @@ def test_a_text_that_is_neither_is_judged_as_what_it_looks_like():
 
 
 @pytest.mark.parametrize("text", ['{"a": ["\\ud83d"]}', '{"\\uDE00": 1}'])
-def test_half_a_surrogate_pair_is_no_text(text: str):
+def test_half_a_surrogate_pair_is_no_text(text: str) -> None:
     (document,) = decoded(text, "a.json")
 
     assert document.problems == ("an escape such as \\ud800 stands for half a character",)
 
 
-def test_a_surrogate_pair_is_a_character():
+def test_a_surrogate_pair_is_a_character() -> None:
     assert decoded('{"a": "\\ud83d\\ude00"}', "a.json")[0].value == {"a": "😀"}

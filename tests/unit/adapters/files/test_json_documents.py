@@ -4,7 +4,7 @@ from hedgerow_adapters.files.document import MAX_NESTING
 from hedgerow_adapters.files.json_documents import json_documents
 
 
-def test_documents_follow_one_another():
+def test_documents_follow_one_another() -> None:
     documents = json_documents('{"a": 1}\n{"b": [1.5, -2, true, null]} [3]\n')
 
     assert [document.value for document in documents] == [{"a": 1}, {"b": [1.5, -2, True, None]}, [3]]
@@ -41,14 +41,14 @@ def test_documents_follow_one_another():
         pytest.param('{"a": 1', ["line 1: is not JSON: expecting ',' delimiter"], id="cut off"),
     ],
 )
-def test_what_json_does_not_allow_is_refused(text: str, expected: list[str]):
+def test_what_json_does_not_allow_is_refused(text: str, expected: list[str]) -> None:
     (document,) = json_documents(text)
 
     assert len(document.problems) == len(expected)
     assert all(problem.startswith(start) for problem, start in zip(document.problems, expected, strict=True))
 
 
-def test_what_stands_before_a_broken_document_is_read():
+def test_what_stands_before_a_broken_document_is_read() -> None:
     first, second = json_documents('{"a": 1}\n{"b": ')
 
     assert first.value == {"a": 1}

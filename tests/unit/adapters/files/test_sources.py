@@ -34,11 +34,11 @@ def fill(folder: Path, *names: str) -> None:
     ],
     ids=str,
 )
-def test_a_source_is_shown_as_users_know_it(source: Source, expected: str):
+def test_a_source_is_shown_as_users_know_it(source: Source, expected: str) -> None:
     assert str(source) == expected
 
 
-def test_a_folder_stands_for_its_manifests_sorted_and_below(tmp_path: Path):
+def test_a_folder_stands_for_its_manifests_sorted_and_below(tmp_path: Path) -> None:
     fill(
         tmp_path,
         "b.yaml",
@@ -60,13 +60,13 @@ def test_a_folder_stands_for_its_manifests_sorted_and_below(tmp_path: Path):
     ]
 
 
-def test_a_file_that_is_named_is_read_whatever_its_name(tmp_path: Path):
+def test_a_file_that_is_named_is_read_whatever_its_name(tmp_path: Path) -> None:
     fill(tmp_path, ".hidden", "x.txt")
 
     assert [text for _, text in read(tmp_path / "x.txt", tmp_path / ".hidden")] == ["x.txt", ".hidden"]
 
 
-def test_links_that_loop_do_no_harm(tmp_path: Path):
+def test_links_that_loop_do_no_harm(tmp_path: Path) -> None:
     fill(tmp_path, "a/x.yaml", "b/y.yaml")
     (tmp_path / "a" / "up").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "c").symlink_to(tmp_path / "b", target_is_directory=True)
@@ -74,15 +74,13 @@ def test_links_that_loop_do_no_harm(tmp_path: Path):
 
     found = read(tmp_path)
 
-    assert [text for _, text in found if not text.startswith("!")] == ["b/y.yaml", "a/x.yaml"] or [
-        text for _, text in found if not text.startswith("!")
-    ] == ["a/x.yaml", "b/y.yaml"]
+    assert [text for _, text in found if not text.startswith("!")] == ["a/x.yaml", "b/y.yaml"]
     assert [problem for _, problem in found if problem.startswith("!")] == [
         "! cannot be read: too many levels of symbolic links",
     ]
 
 
-def test_a_file_that_several_paths_reach_is_read_once(tmp_path: Path):
+def test_a_file_that_several_paths_reach_is_read_once(tmp_path: Path) -> None:
     fill(tmp_path, "x.yaml", "a/y.yaml")
     (tmp_path / "z.yaml").symlink_to("x.yaml")
 
@@ -92,31 +90,24 @@ def test_a_file_that_several_paths_reach_is_read_once(tmp_path: Path):
     ]
 
 
-def test_pipes_in_a_folder_are_left_alone(tmp_path: Path):
+def test_pipes_in_a_folder_are_left_alone(tmp_path: Path) -> None:
     fill(tmp_path, "x.yaml")
     os.mkfifo(tmp_path / "pipe.yaml")
 
     assert [text for _, text in read(tmp_path)] == ["x.yaml"]
 
 
-def test_a_folder_nested_deeper_than_calls_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    fill(Path("/".join(["d"] * 1500)), "x.yaml")
-
-    assert [text for _, text in read("d")] == ["x.yaml"]
-
-
-def test_standard_input_is_read_where_it_is_named(tmp_path: Path):
+def test_standard_input_is_read_where_it_is_named(tmp_path: Path) -> None:
     fill(tmp_path, "x.yaml")
 
     assert read(tmp_path / "x.yaml", "-", stdin="ä".encode()) == [(str(tmp_path / "x.yaml"), "x.yaml"), ("-", "ä")]
 
 
-def test_standard_input_is_read_only_once():
+def test_standard_input_is_read_only_once() -> None:
     assert read("-", "-", stdin=b"a") == [("-", "a"), ("<stdin>", "! is given twice and can be read only once")]
 
 
-def test_standard_input_that_is_closed_is_a_problem():
+def test_standard_input_that_is_closed_is_a_problem() -> None:
     closed = io.BytesIO()
     closed.close()
 
@@ -136,20 +127,21 @@ def test_standard_input_that_is_closed_is_a_problem():
         pytest.param("a".encode("utf-32"), "! is UTF-32 text; only UTF-8 is read", id="UTF-32"),
     ],
 )
-def test_only_utf_8_is_text(tmp_path: Path, content: bytes, expected: str):
+def test_only_utf_8_is_text(tmp_path: Path, content: bytes, expected: str) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(content)
 
     assert read(path) == [(str(path), expected)]
 
 
-def test_every_path_that_cannot_be_read_is_a_problem_of_its_own(tmp_path: Path):
+def test_every_path_that_cannot_be_read_is_a_problem_of_its_own(tmp_path: Path) -> None:
     fill(tmp_path, "x.yaml", "empty/notes.txt")
 
-    assert read(tmp_path / "none.yaml", tmp_path / "x.yaml" / "y", tmp_path / "empty", "", "a\0b") == [
+    assert read(tmp_path / "none.yaml", tmp_path / "x.yaml" / "y", tmp_path / "empty", "", "a\0b", "x" * 300) == [
         (f"{tmp_path}/none.yaml", "! does not exist"),
         (f"{tmp_path}/x.yaml/y", "! cannot be read: not a directory"),
         (f"{tmp_path}/empty", "! holds no .yaml, .yml or .json files"),
         ('""', "! is not the name of a file"),
         ("a�b", "! is not the name of a file"),
+        ("x" * 300, "! cannot be read: file name too long"),
     ]

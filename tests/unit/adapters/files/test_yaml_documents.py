@@ -62,14 +62,14 @@ def problems(text: str) -> list[tuple[int, str]]:
         pytest.param("!!map {a: !!seq [1]}", {"a": [1]}, id="tagged collections"),
     ],
 )
-def test_scalars_mean_what_they_mean_to_kubernetes(text: str, expected: object):
+def test_scalars_mean_what_they_mean_to_kubernetes(text: str, expected: object) -> None:
     found = value(text)
 
     assert found == expected
     assert type(found) is type(expected)
 
 
-def test_keys_become_texts_as_in_json():
+def test_keys_become_texts_as_in_json() -> None:
     assert values("1: a\ntrue: b\n1.5: c\n8.0: d\n0x10: e\n") == [
         {"1": "a", "true": "b", "1.5": "c", "8": "d", "16": "e"},
     ]
@@ -84,13 +84,13 @@ def test_keys_become_texts_as_in_json():
         pytest.param(['"<<": *x'], {"<<": {"a": 1, "b": 2}}, id="a quoted merge key is a key"),
     ],
 )
-def test_merge_keys_take_effect_where_they_stand(entries: list[str], expected: dict[str, Any]):
+def test_merge_keys_take_effect_where_they_stand(entries: list[str], expected: dict[str, Any]) -> None:
     text = "x: &x {a: 1, b: 2}\nv:\n" + "".join(f"  {entry}\n" for entry in entries)
 
     assert values(text)[0]["v"] == expected
 
 
-def test_documents_keep_their_numbers_whether_empty_or_not():
+def test_documents_keep_their_numbers_whether_empty_or_not() -> None:
     assert values("# nothing\n---\na: 1\n---\n---\nnull\n...\n---\nb: 2\n") == [{"a": 1}, None, None, {"b": 2}]
     assert values("# nothing\n") == []
 
@@ -98,7 +98,7 @@ def test_documents_keep_their_numbers_whether_empty_or_not():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("a: 1\na:\n\tb: 1\n", ["line 3: tabs cannot indent YAML; use blanks"], id="tab"),
+        pytest.param("a: 1\nb:\n\tc: 1\n", ["line 3: tabs cannot indent YAML; use blanks"], id="tab"),
         pytest.param("a: 1\nb: 2\na: 3\n", ['line 3: the key "a" appears twice in one mapping'], id="repeated key"),
         pytest.param(
             "1: a\n'1': b\n", ['line 2: the key "1" appears twice in one mapping'], id="key repeated as a text"
@@ -127,7 +127,7 @@ def test_documents_keep_their_numbers_whether_empty_or_not():
             "? [a]\n: b\n~: c\n",
             [
                 "line 1: a key must be a text, not null, a list or a mapping",
-                "line 2: a key must be a text, not null, a list or a mapping",
+                "line 3: a key must be a text, not null, a list or a mapping",
             ],
             id="keys that JSON cannot have",
         ),
@@ -142,13 +142,13 @@ def test_documents_keep_their_numbers_whether_empty_or_not():
         pytest.param("a: b: c\n", ["line 1: mapping values are not allowed"], id="two colons"),
     ],
 )
-def test_what_kubernetes_cannot_carry_is_refused(text: str, expected: list[str]):
+def test_what_kubernetes_cannot_carry_is_refused(text: str, expected: list[str]) -> None:
     found = [problem.replace(" here", "").replace(" in this context", "") for _, problem in problems(text)]
 
     assert found == expected
 
 
-def test_an_error_names_the_line_where_the_broken_part_begins():
+def test_an_error_names_the_line_where_the_broken_part_begins() -> None:
     (_, problem), *others = problems("a: 1\nb:\n- c\n- [d,\n  e\nf: 1\n")
 
     assert problem.startswith("line 6: ")
@@ -156,7 +156,7 @@ def test_an_error_names_the_line_where_the_broken_part_begins():
     assert not others
 
 
-def test_a_broken_document_costs_only_itself():
+def test_a_broken_document_costs_only_itself() -> None:
     text = 'a: 1\n---\nä: "ö\n---\nb: 2\nb: 3\n---\nc: [\n--- # four\nd: 4\n---\n\te: 5\n'
 
     documents = yaml_documents(text)
@@ -170,27 +170,27 @@ def test_a_broken_document_costs_only_itself():
     ]
 
 
-def test_lines_may_end_as_on_windows():
+def test_lines_may_end_as_on_windows() -> None:
     assert values("a: |\r\n  b\r\n  c\r\n---\r\nd: 1\r\n") == [{"a": "b\nc\n"}, {"d": 1}]
     assert problems("a: [\r\n---\r\nb: 1\r\nb: 2\r\n")[-1] == (2, 'line 4: the key "b" appears twice in one mapping')
 
 
-def test_aliases_stand_for_their_values():
+def test_aliases_stand_for_their_values() -> None:
     assert values("a: &a {b: [1]}\nc: [*a, *a]\n&k d: *k\n") == [{"a": {"b": [1]}, "c": [{"b": [1]}] * 2, "d": "d"}]
 
 
-def test_anchors_end_with_their_document():
-    assert problems("a: &a 1\n---\nb: *a\n") == [(2, "line 2: the alias *a has no anchor")]
+def test_anchors_end_with_their_document() -> None:
+    assert problems("a: &a 1\n---\nb: *a\n") == [(2, "line 3: the alias *a has no anchor")]
 
 
-def test_aliases_that_multiply_are_refused_without_being_expanded():
+def test_aliases_that_multiply_are_refused_without_being_expanded() -> None:
     levels = ["l0: &l0 [x, x, x, x, x, x, x, x, x, x]"]
     levels += [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 60)]
 
     assert problems("\n".join(levels)) == [(1, "line 6: aliases multiply the document beyond reason")]
 
 
-def test_aliases_may_not_outweigh_what_is_written():
+def test_aliases_may_not_outweigh_what_is_written() -> None:
     template = ", ".join(f"k{n}: {n}" for n in range(1000))
     uses = "".join(f"- <<: *template\n  name: {n}\n" for n in range(200))
 
@@ -199,7 +199,7 @@ def test_aliases_may_not_outweigh_what_is_written():
     ]
 
 
-def test_aliases_may_repeat_a_template_often():
+def test_aliases_may_repeat_a_template_often() -> None:
     uses = "".join(f"- <<: *template\n  name: n{n}\n" for n in range(5000))
 
     assert len(values(f"template: &template {{a: 1, b: [2, 3]}}\nuses:\n{uses}")[0]["uses"]) == 5000
@@ -217,18 +217,18 @@ def test_aliases_may_repeat_a_template_often():
         ),
     ],
 )
-def test_nesting_without_end_is_refused(text: str):
+def test_nesting_without_end_is_refused(text: str) -> None:
     (_, problem), *others = problems(text)
 
     assert problem.endswith(": lists and mappings are nested more than 100 levels deep")
     assert not others
 
 
-def test_reasonable_nesting_is_read():
+def test_reasonable_nesting_is_read() -> None:
     assert problems("[" * MAX_NESTING + "]" * MAX_NESTING) == []
     assert len(problems("[" * (MAX_NESTING + 1) + "]" * (MAX_NESTING + 1))) == 1
 
 
 @pytest.mark.parametrize("escape", ["\\U00110000", "\\UFFFFFFFF"])
-def test_an_escape_beyond_unicode_is_a_problem(escape: str):
+def test_an_escape_beyond_unicode_is_a_problem(escape: str) -> None:
     assert [number for number, _ in problems(f'a: "{escape}"\n---\nb: 1\n')] == [1]

@@ -49,7 +49,7 @@ def pause(election: Election, now: float) -> float:
 
 
 LOOKED = told(FRESH, Absent(), sent_at=0, now=0.1)
-LEADER = told(LOOKED, Written(lease("us")), sent_at=100, now=101)
+LEADER = told(LOOKED, Written(lease("us")), sent_at=100, now=101, jitter=1)
 
 
 def test_a_candidate_looks_first() -> None:

@@ -217,18 +217,20 @@ async def test_clocks_ten_percent_apart_leave_writes_of_the_last_moment_two_and_
 
 
 RATES = st.floats(0.9, 1.1)
-FATES = st.lists(st.sampled_from([Fate.ANSWERED, *Fate]), max_size=60)
+SPELLS = st.tuples(st.sampled_from([Fate.ANSWERED, *Fate]), st.integers(1, 8))
+FATES = st.lists(SPELLS, max_size=8).map(lambda spells: [fate for fate, length in spells for _ in range(length)])
+"""Failures come in spells, as partitions do."""
 
 
 @given(
     candidates=st.lists(st.tuples(FATES, RATES, st.floats(0, 1), st.floats(0, 10)), min_size=2, max_size=3),
     interrupted_at=st.floats(0, 80),
-    is_crash=st.booleans(),
+    interruption=st.sampled_from(["crash", "release", "partition", "partition"]),
 )
 @settings(deadline=None)
 @virtual_time
 async def test_never_two_gates_are_open_at_once(
-    candidates: list[tuple[list[Fate], float, float, float]], interrupted_at: float, *, is_crash: bool
+    candidates: list[tuple[list[Fate], float, float, float]], interrupted_at: float, interruption: str
 ) -> None:
     store, loop = LeaseStore(), asyncio.get_running_loop()
     running: list[Candidate] = []
@@ -240,7 +242,13 @@ async def test_never_two_gates_are_open_at_once(
     async def interrupt() -> None:
         await asyncio.sleep(interrupted_at)
         for candidate in [candidate for candidate in running if candidate.elector.gate()]:
-            candidate.crash() if is_crash else await candidate.elector.release()
+            match interruption:
+                case "crash":
+                    candidate.crash()
+                case "release":
+                    await candidate.elector.release()
+                case "partition":
+                    candidate.connection.cut = True
 
     async with asyncio.TaskGroup() as group:
         for index, (fates, rate, jitter, delay) in enumerate(candidates):
@@ -248,7 +256,7 @@ async def test_never_two_gates_are_open_at_once(
         group.create_task(interrupt())
         while loop.time() < 120:
             assert sum(candidate.elector.gate() for candidate in running) <= 1
-            await asyncio.sleep(0.03)
+            await asyncio.sleep(0.25)
 
     for candidate in running:
         candidate.task.cancel()

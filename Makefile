@@ -1,0 +1,54 @@
+# Two commands need nothing but Python 3.11 or later, make, and the package registries: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint format unit bench lock clean
+
+help: ## Say what can be made.
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+install: $(INSTALLED) ## Create .venv from the hash-checked pins, with the command installed in place.
+
+$(INSTALLED): requirements/build.txt requirements/dev.txt pyproject.toml core/hedgerow/version.py
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r requirements/build.txt -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: install ## Show what a controller does, step by step, in memory.
+	@$(BIN)/hedgerow demo
+
+lint: install ## Check style, types, layers and banned calls.
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy core adapters entrypoints tests
+	$(BIN)/lint-imports
+
+unit: install ## Run the tests that need no server.
+	$(BIN)/python -m pytest tests/unit tests/golden
+
+test: lint ## Run every test, against a real API server too, which is built first if need be.
+	$(BIN)/python tests/e2e/servers/build.py
+	$(BIN)/python -m pytest
+
+bench: install ## Measure speed and memory; docs/performance.md explains the figures.
+	$(BIN)/python -m benchmarks
+
+format: install ## Put the code into shape.
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --quiet --fix .
+
+# uv resolves once for all supported Pythons; it is needed for this alone, so it is not among the pins.
+lock: ## Pin anew what pyproject.toml and requirements/build.in ask for.
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--extra command --extra speed --group dev pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/build.in -o requirements/build.txt
+
+clean: ## Remove everything that was made.
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,146 @@
+"""The two API servers that every case of the contract runs against, behind one small interface.
+
+`managedFields` are left out of a real server's answers: the in-memory cluster keeps none.
+"""
+
+import http.client
+import json
+import ssl
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol.transport import Request, Response
+from tests.control_plane import ControlPlane
+
+PATIENCE = 10.0
+
+
+class Watch(Protocol):
+    """The events of an open watch, in order."""
+
+    def next(self) -> Mapping[str, Any] | None:
+        """The next event; none once the server has ended the watch. An event that does not come is an error."""
+        ...
+
+
+class Target(Protocol):
+    """An API server."""
+
+    def send(self, request: Request) -> Response:
+        """Its answer."""
+        ...
+
+    def watch(self, request: Request) -> AbstractContextManager[Watch]:
+        """An open watch; it is closed when the context is left."""
+        ...
+
+    def forget_history(self) -> None:
+        """Make all resource versions and continue tokens until now too old."""
+        ...
+
+    def make_bookmarks_due(self) -> None:
+        """Let watches that want bookmarks get one, where the server does not decide that by itself."""
+        ...
+
+
+class _RecordedWatch:
+    """A watch of the in-memory cluster: whatever it has not sent by now will not come."""
+
+    def __init__(self) -> None:
+        self.events: deque[Mapping[str, Any] | None] = deque()
+
+    def next(self) -> Mapping[str, Any] | None:
+        return self.events.popleft()
+
+
+class MemoryTarget:
+    """The in-memory cluster."""
+
+    def __init__(self) -> None:
+        self._cluster = InMemoryCluster()
+
+    def send(self, request: Request) -> Response:
+        return self._cluster.handle(request)
+
+    @contextmanager
+    def watch(self, request: Request) -> Iterator[Watch]:
+        watch = _RecordedWatch()
+        opened = self._cluster.watch(request, watch.events.append, lambda _error: watch.events.append(None))
+        assert not isinstance(opened, Response), opened
+        yield watch
+        opened.close()
+
+    def forget_history(self) -> None:
+        self._cluster.compact()
+
+    def make_bookmarks_due(self) -> None:
+        self._cluster.send_bookmarks()
+
+
+class _ReadWatch:
+    """A watch of a real server: an event is a line."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self._response = response
+
+    def next(self) -> Mapping[str, Any] | None:
+        line = self._response.readline()
+        event: Mapping[str, Any] | None = _without_managed_fields(json.loads(line)) if line else None
+        return event
+
+
+class ServerTarget:
+    """A real kube-apiserver."""
+
+    def __init__(self, control_plane: ControlPlane) -> None:
+        self._control_plane = control_plane
+        self._context = ssl.create_default_context(cadata=control_plane.ca_pem)
+
+    def send(self, request: Request) -> Response:
+        with self._exchange(request) as answer:
+            body = json.loads(answer.read())
+            return Response(answer.status, _without_managed_fields(body))
+
+    @contextmanager
+    def watch(self, request: Request) -> Iterator[Watch]:
+        with self._exchange(request) as answer:
+            assert answer.status == http.client.OK, answer.read()
+            yield _ReadWatch(answer)
+
+    def forget_history(self) -> None:
+        self._control_plane.expire_resource_versions()
+
+    def make_bookmarks_due(self) -> None:
+        """A server sends one two seconds before it ends a watch."""
+
+    @contextmanager
+    def _exchange(self, request: Request) -> Iterator[http.client.HTTPResponse]:
+        address = self._control_plane.url.removeprefix("https://")
+        connection = http.client.HTTPSConnection(address, timeout=PATIENCE, context=self._context)
+        headers = {"Authorization": f"Bearer {self._control_plane.token()}", "Accept": request.accept}
+        body = None
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+            body = json.dumps(request.body)
+        path = f"{request.path}?{urlencode(request.query)}" if request.query else request.path
+        try:
+            connection.request(request.method, path, body, headers)
+            with connection.getresponse() as answer:
+                yield answer
+        finally:
+            connection.close()
+
+
+Send = Callable[[Request], Response]
+
+
+def _without_managed_fields(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_managed_fields(item) for name, item in value.items() if name != "managedFields"}
+    if isinstance(value, list):
+        return [_without_managed_fields(item) for item in value]
+    return value
