@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
+
 from hedgerow_adapters.protocol import requests
 from tests.contract.objects import NAMESPACES
 from tests.contract.targets import MemoryTarget, Send, ServerTarget, Target

@@ -1,6 +1,7 @@
 """Deletion: preconditions, finalizers, propagation, collections."""
 
 import pytest
+
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.objects import (

@@ -1,6 +1,7 @@
 """Namespaces: what is refused in them, and how they terminate."""
 
 import pytest
+
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.objects import CONFIG_MAPS, NAMESPACES, NETWORK_POLICIES, config_map, key, policy, refusal, version

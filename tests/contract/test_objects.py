@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.objects import (
@@ -72,33 +73,35 @@ def test_a_name_is_made_from_a_prefix(send: Send, namespace: str) -> None:
     assert {metadata["generateName"] for metadata in made} == {"made-"}
 
 
-REFUSED_BODIES: dict[str, tuple[dict[str, Any], int, str | None, str]] = {
+REFUSED_BODIES: dict[str, tuple[dict[str, Any], tuple[int, str | None, str]]] = {
     "another namespace": (
         config_map("a", namespace="elsewhere"),
-        400,
-        "BadRequest",
-        "the namespace of the provided object does not match the namespace sent on the request",
+        (
+            400,
+            "BadRequest",
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
     ),
     "a resource version": (
         config_map("a", resourceVersion="12"),
-        500,
-        None,
-        "resourceVersion should not be set on objects to be created",
+        (500, None, "resourceVersion should not be set on objects to be created"),
     ),
     "no name": (
         {"metadata": {}},
-        422,
-        "Invalid",
-        'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+        (
+            422,
+            "Invalid",
+            'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+        ),
     ),
 }
 
 
-@pytest.mark.parametrize(("body", "status", "reason", "message"), REFUSED_BODIES.values(), ids=REFUSED_BODIES)
+@pytest.mark.parametrize(("body", "expected"), REFUSED_BODIES.values(), ids=REFUSED_BODIES)
 def test_a_body_that_does_not_fit_the_request_is_refused(
-    send: Send, namespace: str, body: dict[str, Any], status: int, reason: str | None, message: str
+    send: Send, namespace: str, body: dict[str, Any], expected: tuple[int, str | None, str]
 ) -> None:
-    assert refusal(send(requests.create(CONFIG_MAPS, body, namespace))) == (status, reason, message)
+    assert refusal(send(requests.create(CONFIG_MAPS, body, namespace))) == expected
 
 
 WRONG_TYPES: dict[str, dict[str, Any]] = {

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.objects import CONFIG_MAPS, NETWORK_POLICIES, causes, config_map, key, policy, refusal, version

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.objects import (
@@ -121,7 +122,8 @@ def test_the_body_names_the_object_of_the_path(send: Send, namespace: str, body:
 def test_an_update_that_changes_nothing_keeps_the_version(send: Send, namespace: str) -> None:
     created = send(requests.create(NETWORK_POLICIES, policy("p", {"ingress": [{"ports": [{"port": 1}]}]}), namespace))
 
-    spelled_otherwise = policy("p", {"podSelector": {}, "ingress": [{"ports": [{"port": 1}], "from": []}]})
+    ports = [{"port": 1, "protocol": "TCP"}]
+    spelled_otherwise = policy("p", {"podSelector": {}, "ingress": [{"ports": ports}], "policyTypes": []}, labels={})
     updated = send(requests.update(NETWORK_POLICIES, key(namespace, "p"), spelled_otherwise))
     patched = send(requests.merge_patch(NETWORK_POLICIES, key(namespace, "p"), {"metadata": {"labels": {"no": None}}}))
 
@@ -147,6 +149,26 @@ def test_the_generation_counts_changes_of_the_spec(
     patched = send(requests.merge_patch(NETWORK_POLICIES, key(namespace, "p"), patch))
 
     assert patched.body["metadata"]["generation"] == generation
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"podSelector": {}, "ingress": [{"from": []}]},
+        {"podSelector": {}, "ingress": [{}], "egress": []},
+        {"podSelector": {"matchLabels": {}}, "ingress": [{}]},
+    ],
+    ids=["peers", "rules", "labels"],
+)
+def test_what_is_empty_in_a_policy_counts_as_a_change_every_time_that_it_is_spelled_out(
+    send: Send, namespace: str, spec: dict[str, Any]
+) -> None:
+    created = send(requests.create(NETWORK_POLICIES, policy("p", {"podSelector": {}, "ingress": [{}]}), namespace))
+
+    updates = [send(requests.update(NETWORK_POLICIES, key(namespace, "p"), policy("p", spec))) for _ in range(2)]
+
+    assert [update.body["spec"] for update in updates] == [created.body["spec"]] * 2
+    assert [update.body["metadata"]["generation"] for update in updates] == [2, 3]
 
 
 def test_times_of_the_server_cannot_be_changed(send: Send, namespace: str) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from hedgerow_adapters.protocol import requests
 from tests.contract.objects import (
     CONFIG_MAPS,
@@ -14,6 +15,7 @@ from tests.contract.objects import (
     SERVICES,
     causes,
     config_map,
+    key,
     lease,
     policy,
     refusal,
@@ -212,13 +214,13 @@ def test_a_policy_at_the_edge_of_the_rules_is_accepted(send: Send, namespace: st
 
 def test_an_update_is_held_to_the_same_rules(send: Send, namespace: str) -> None:
     send(requests.create(NETWORK_POLICIES, policy(), namespace))
-    key = requests.ObjectKey(namespace, "policy")
+    policy_key = key(namespace, "policy")
 
     bad_port = {"spec": {"ingress": [{"ports": [{"port": 0}]}]}}
     bad_label = {"metadata": {"labels": {"a b": ""}}}
 
-    assert causes(send(requests.merge_patch(NETWORK_POLICIES, key, bad_port))) == [(INVALID, f"{PORT}.port")]
-    assert causes(send(requests.merge_patch(NETWORK_POLICIES, key, bad_label))) == [(INVALID, "metadata.labels")]
+    assert causes(send(requests.merge_patch(NETWORK_POLICIES, policy_key, bad_port))) == [(INVALID, f"{PORT}.port")]
+    assert causes(send(requests.merge_patch(NETWORK_POLICIES, policy_key, bad_label))) == [(INVALID, "metadata.labels")]
 
 
 def service(name: str = "s", **spec: Any) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def test_a_bookmark_tells_a_version_from_which_nothing_is_missed(target: Target,
 
     request = requests.watch(CONFIG_MAPS, resource_version=start, timeout_seconds=4, namespace=namespace)
     with target.watch(request) as watch:
-        target.send(requests.create(NETWORK_POLICIES, policy("elsewhere"), namespace))
+        target.send(requests.create(CONFIG_MAPS, config_map(f"{namespace}-elsewhere"), "default"))
         target.make_bookmarks_due()
         event = watch.next()
 

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.control_plane import ControlPlane
 
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, error_of_status, missing_permission
@@ -13,6 +12,7 @@ from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, TransportError
+from tests.control_plane import ControlPlane
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 SERVICES = Resource("", "v1", "services", "Service")

@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+
 from tests.virtual_clock import START, DeadlockError, run, virtual_time, wall_clock
 
 

@@ -22,10 +22,9 @@ class Source:
     """Counted from 1, empty documents included; 0: the file as a whole."""
 
     def __str__(self) -> str:
-        """`path:document`, or the path alone; always printable, whatever bytes the name of the file holds."""
-        name = "<stdin>" if self.path == STANDARD_INPUT else self.path or '""'
-        printable = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        return printable if self.document == WHOLE_FILE else f"{printable}:{self.document}"
+        """`path:document`, or the path alone, printable."""
+        name = "<stdin>" if self.path == STANDARD_INPUT else printable(self.path) or '""'
+        return name if self.document == WHOLE_FILE else f"{name}:{self.document}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +44,12 @@ class LoadProblem:
     """One clause without a full stop; starts with `line N: ` where the line is known."""
 
     def __str__(self) -> str:
-        """One sentence: place, problem."""
-        return f"{self.source}: {self.what}"
+        """One sentence in one line: place, problem, printable."""
+        return f"{self.source}: {printable(self.what)}"
+
+
+def printable(text: str) -> str:
+    """The text with everything escaped that a terminal would obey or could not show: files may hold anything."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )

@@ -58,7 +58,7 @@ def _identity(path: str) -> str:
 def _files(path: str) -> Iterator[str | LoadProblem]:
     """The files that one path of the command line stands for."""
     if not path or "\0" in path:
-        yield _problem(path.replace("\0", "\ufffd"), "is not the name of a file")
+        yield _problem(path, "is not the name of a file")
     elif path == STANDARD_INPUT or not _is_folder(Path(path)):
         yield path
     elif found := tuple(_files_below(path)):

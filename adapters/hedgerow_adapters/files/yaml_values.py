@@ -80,7 +80,7 @@ class ValueBuilder:
     def _begin(self) -> None:
         self._root: list[Any] = []
         self._open = [_Open(self._root)]
-        self._anchors: dict[str, _Anchored] = {}
+        self._anchors: dict[str, _Anchored | _Open] = {}
         self._nodes = 0
         self._aliased_nodes = 0
         self._problems: list[str] = []
@@ -128,13 +128,11 @@ class ValueBuilder:
 
     def _anchored(self, event: AliasEvent) -> _Anchored:
         """What an alias stands for; null where it is a mistake."""
-        name = event.anchor or ""
-        if any(opened.anchor == name for opened in self._open):
-            self._problem(event, f"the alias *{name} stands within the value that it stands for")
-        elif name in self._anchors:
-            return self._anchors[name]
-        else:
-            self._problem(event, f"the alias *{name} has no anchor")
+        known = self._anchors.get(event.anchor or "")
+        if isinstance(known, _Anchored):
+            return known
+        why = "has no anchor" if known is None else "stands within the value that it stands for"
+        self._problem(event, f"the alias *{event.anchor} {why}")
         return _Anchored(None, nodes=1, height=0)
 
     def begin_list(self, event: SequenceStartEvent) -> None:
@@ -148,7 +146,7 @@ class ValueBuilder:
     def end(self, event: Event) -> None:
         """Take the end of the innermost list or mapping."""
         closed = self._open.pop()
-        if closed.anchor is not None:
+        if closed.anchor is not None and self._anchors[closed.anchor] is closed:
             nodes = self._nodes + self._aliased_nodes - closed.nodes_before
             self._anchors[closed.anchor] = _Anchored(closed.value, nodes, closed.height)
         self._open[-1].height = max(self._open[-1].height, closed.height + 1)
@@ -160,8 +158,11 @@ class ValueBuilder:
         if event.tag is not None and event.tag not in {"!", f"{_TAGS}{type_name}"}:
             self._refuse_tag(event.tag, event)
         self._reach(1, event)
-        self._open.append(_Open(value, event.anchor, self._nodes + self._aliased_nodes))
+        opened = _Open(value, event.anchor, self._nodes + self._aliased_nodes)
+        self._open.append(opened)
         self._nodes += 1
+        if event.anchor is not None:
+            self._anchors[event.anchor] = opened
 
     def _reach(self, height: int, event: Event) -> None:
         """Note that the innermost collection holds a value of this height."""

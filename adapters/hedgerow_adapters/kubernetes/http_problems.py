@@ -36,17 +36,25 @@ def asked(request: Request) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """The words of the system or of OpenSSL for an error."""
+    """The words of the system or of OpenSSL for an error, or for the one inside it."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
-            return _reason(error.certificate_error)
+            return _words(error.certificate_error)
         case aiohttp.ClientConnectorError():
-            return _reason(error.os_error)
+            return _words(error.os_error)
+        case _:
+            return _words(error)
+
+
+def _words(error: Exception) -> str:
+    match error:
         case ssl.SSLCertVerificationError():
             return error.verify_message
         case ssl.SSLError():
             return (error.reason or "unknown").replace("_", " ").lower()
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number)
+        case OSError(strerror=str(words)):
+            return words
         case _:
             return str(error)

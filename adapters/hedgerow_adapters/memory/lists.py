@@ -25,13 +25,13 @@ def page(storage: Storage, kind: Kind, selection: Selection, options: ListOption
     paths = state.range(selection.namespace, after)
     matches: Callable[[Manifest], bool] = selection.matches
     if selection.is_everything:
-        chosen = paths if options.limit is None else paths[: options.limit + 1]
+        chosen = paths if options.limit is None else paths[: options.limit]
     else:
         wanted = (path for path in paths if matches(state.objects[path]))
-        chosen = list(wanted if options.limit is None else islice(wanted, options.limit + 1))
+        chosen = list(wanted if options.limit is None else islice(wanted, options.limit))
     metadata: dict[str, Any] = {"resourceVersion": str(state.revision)}
-    if options.limit is not None and len(chosen) > options.limit:
-        chosen = chosen[: options.limit]
+    if options.limit is not None and len(chosen) == options.limit and chosen[-1] != paths[-1]:
+        # What follows need not be selected: the last page may be empty.
         metadata["continue"] = Continuation(state.revision, chosen[-1]).token()
         if selection.is_everything:
             metadata["remainingItemCount"] = len(paths) - len(chosen)

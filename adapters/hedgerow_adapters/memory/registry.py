@@ -6,7 +6,7 @@ stands in its declaration; namespaces alone are known here, as everything lives 
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.memory import statuses
@@ -22,6 +22,14 @@ from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
 
 _KEPT_ON_UPDATE = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+class _Update(NamedTuple):
+    """An update: the document as the client gave it, the object as it is, and as it is to become."""
+
+    given: Any
+    old: Manifest
+    new: Fields
 
 
 class Registry:
@@ -74,7 +82,7 @@ class Registry:
             raise statuses.conflict(kind.resource, key.name, problem)
         if subresource == "finalize":
             return self._finalized(kind, key, old, new)
-        return self._update(kind, key, old, new, subresource)
+        return self._update(kind, _Update(body, old, new), subresource)
 
     def patch(self, kind: Kind, key: ObjectKey, patch: Any, content_type: str, subresource: str) -> Manifest:
         """Change an object as a patch says."""
@@ -85,7 +93,7 @@ class Registry:
         except ShapeError as error:
             raise statuses.unusable_patch((invalid("patch", "{...}", str(error)),)) from None
         _require_same_key(kind, new["metadata"], key)
-        return self._update(kind, key, old, new, subresource)
+        return self._update(kind, _Update(document, old, new), subresource)
 
     def delete(self, kind: Kind, key: ObjectKey, options: DeleteOptions) -> Manifest:
         """Delete an object, or mark it for deletion while finalizers hold it; the answer to the client."""
@@ -141,7 +149,8 @@ class Registry:
             new["status"] = kind.initial_status
         kind.defaults(new, None)
 
-    def _update(self, kind: Kind, key: ObjectKey, old: Manifest, new: Fields, subresource: str) -> Manifest:
+    def _update(self, kind: Kind, update: _Update, subresource: str) -> Manifest:
+        old, new, key = update.old, update.new, key_of(update.old)
         _require_version(kind, new["metadata"], old)
         if subresource == "status":
             new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
@@ -151,7 +160,7 @@ class Registry:
         metadata.setdefault("uid", old["metadata"]["uid"])
         metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
         kind.defaults(new, old)
-        _count_generation(kind, new, old)
+        _count_generation(kind, update.given, new, old)
         errors = (
             *metadata_errors(metadata, kind),
             *metadata_change_errors(metadata, old["metadata"]),
@@ -234,12 +243,12 @@ def _require_version(kind: Kind, metadata: Fields, old: Manifest) -> None:
     metadata["resourceVersion"] = present
 
 
-def _count_generation(kind: Kind, new: Fields, old: Manifest) -> None:
+def _count_generation(kind: Kind, given: Any, new: Fields, old: Manifest) -> None:
     """The generation counts changes of the spec, whatever a client says."""
     metadata, generation = new["metadata"], old["metadata"].get("generation")
     metadata.pop("generation", None)
     if generation is not None:
-        changed = kind.has_generation and new.get("spec") != old.get("spec")
+        changed = kind.has_generation and kind.spec_differs(given, new, old)
         metadata["generation"] = generation + 1 if changed else generation
 
 

@@ -25,6 +25,11 @@ def no_rules(_new: Manifest, _old: Manifest | None) -> Iterable[FieldError]:
     return ()
 
 
+def differs(_given: Any, new: Manifest, old: Manifest) -> bool:
+    """Whether a spec is another than before."""
+    return bool(new.get("spec") != old.get("spec"))
+
+
 def as_it_is(manifest: Manifest) -> Manifest:
     """The conversion of a kind that is stored as it is served."""
     return manifest
@@ -48,6 +53,8 @@ class Kind:
     """The status of a new object, whatever was given; none: what was given."""
     has_generation: bool = False
     """Whether changes of the spec are counted."""
+    spec_differs: Callable[[Any, Manifest, Manifest], bool] = differs
+    """What counts as such a change; it is told the object as the client gave it, the new and the old object."""
     unconditional_update: bool = True
     """Whether an update may leave out the resourceVersion."""
     deletable_as_collection: bool = True

@@ -3,8 +3,8 @@
 Source: Kubernetes API, NetworkPolicy of networking.k8s.io/v1; network-and-nodes §2.7.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.objects import Manifest, Resource
@@ -54,6 +54,25 @@ def complete(policy: Fields, _old: Manifest | None) -> None:
             port.setdefault("protocol", "TCP")
     if "policyTypes" not in spec:
         spec["policyTypes"] = list(POLICY_TYPES) if spec.get("egress") else ["Ingress"]
+
+
+def spec_differs(given: Any, new: Manifest, old: Manifest) -> bool:
+    """Whether the server counts an update as a change of the spec.
+
+    It does so too where a client spells out an empty list or map that is then not stored: every such update counts.
+    """
+    return bool(new["spec"] != old["spec"]) or _spells_out_nothing(given.get("spec"))
+
+
+def _spells_out_nothing(given: Any) -> bool:
+    if isinstance(given, list | tuple):
+        return not given or any(map(_spells_out_nothing, given))
+    if isinstance(given, Mapping):
+        # Empty policy types are completed before the server compares.
+        return given.get("matchLabels") == {} or any(
+            _spells_out_nothing(value) for name, value in given.items() if name != "policyTypes"
+        )
+    return False
 
 
 def errors(policy: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
@@ -122,4 +141,5 @@ NETWORK_POLICIES: Final = Kind(
     defaults=complete,
     rules=errors,
     has_generation=True,
+    spec_differs=spec_differs,
 )

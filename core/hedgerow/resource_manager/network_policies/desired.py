@@ -50,6 +50,7 @@ from hedgerow.resource_manager.network_policies.views import (
 )
 
 DEFAULT_CONFIG: Final = NetworkPolicyConfig()
+_FROM_CONTROLLER: Final = "from-ingress-controller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def _answers(facts: Facts, openings: tuple[Opening, ...], peers: tuple[str, ...]
         yield from _to_labelled_pods(facts.service, target, opening, peers)
     yield from _to_everybody(facts.service, target)
     if facts.config.ingress_controller:
-        yield from _to_the_ingress_controller(facts, target, facts.config.ingress_controller)
+        yield from _to_the_ingress_controller(facts, target, openings, facts.config.ingress_controller)
 
 
 def _to_labelled_pods(
@@ -133,23 +134,34 @@ def _to_labelled_pods(
 ) -> Iterator[_Answer]:
     """One port, opened to the labelled pods of each peer namespace."""
     own = service.key.namespace
-    port, alias, reason, field = opening
+    port, alias, reason, _ = opening
     identity = policy_id(service.key.name, port, alias)
-    problem = port_problem(port) or policy_name_problem(identity)
+    unfit = _opening_failure(service, opening, identity)
     infix = service.annotations.get(NAMESPACE_ALIAS, own)
     for namespace in peers:
         label = pod_label(alias or identity, None if namespace == own else infix)
         ingress_name, egress_name = f"ingress-to-{identity}", f"egress-to-{identity}"
         if namespace != own:
             ingress_name, egress_name = f"{ingress_name}-from-{namespace}", f"egress-to-{own}-{identity}"
-        if refused := problem or pod_label_problem(label):
-            failure = DomainFailure(SERVICES, service.key, field, refused)
+        if failure := unfit or _label_failure(service, label):
             yield Refusal(policy_key(own, ingress_name), failure)
             yield Refusal(policy_key(namespace, egress_name), failure)
         else:
             peer = labelled_pods(namespace, label)
             yield target.ingress_half(ingress_name, port, peer, reason)
             yield target.egress_half(egress_name, port, peer, reason)
+
+
+def _opening_failure(service: ServiceView, opening: Opening, identity: str) -> DomainFailure | None:
+    problem = port_problem(opening.port) or policy_name_problem(identity)
+    return DomainFailure(SERVICES, service.key, opening.field, problem) if problem else None
+
+
+def _label_failure(service: ServiceView, label: str) -> DomainFailure | None:
+    """What is wrong with a pod label: all of it but the namespace alias stands in the policy's name as well."""
+    problem = pod_label_problem(label)
+    field = annotation_field(NAMESPACE_ALIAS)
+    return DomainFailure(SERVICES, service.key, field, f"makes no pod label: {problem}") if problem else None
 
 
 def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
@@ -172,20 +184,28 @@ def _acceptable(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...],
     return Success(ports)
 
 
-def _to_the_ingress_controller(facts: Facts, target: Target, controller: IngressController) -> Iterator[_Answer]:
+def _to_the_ingress_controller(
+    facts: Facts, target: Target, openings: tuple[Opening, ...], controller: IngressController
+) -> Iterator[_Answer]:
     """The ports that Ingresses route to. Without a living controller namespace there is nowhere to put the egress."""
     own = facts.service.key.namespace
     peer = ingress_controller_pods(controller.namespace, controller.pod_selector)
     home = facts.namespaces.get(controller.namespace)
-    for port in ingress_backend_ports(facts.service, facts.ingresses):
+    exposed = ingress_backend_ports(facts.service, facts.ingresses)
+    for opening in openings:
+        port = opening.port
+        if opening.alias or port not in exposed:
+            continue
         identity = policy_id(facts.service.key.name, port)
-        ingress_name = f"ingress-to-{identity}-from-ingress-controller"
-        if port_problem(port):
-            continue  # refused, and said, as a port of the Service
+        scope = identity if controller.namespace == own else f"{own}-{identity}"
+        ingress_name, egress_name = f"ingress-to-{identity}-{_FROM_CONTROLLER}", f"egress-to-{scope}-{_FROM_CONTROLLER}"
+        if failure := _opening_failure(facts.service, opening, identity):
+            yield Refusal(policy_key(own, ingress_name), failure)
+            yield Refusal(policy_key(controller.namespace, egress_name), failure)
+            continue
         yield target.ingress_half(ingress_name, port, peer, "ingress-backend")
         if home and not home.terminating:
-            scope = identity if controller.namespace == own else f"{own}-{identity}"
-            yield target.egress_half(f"egress-to-{scope}-from-ingress-controller", port, peer, "ingress-backend")
+            yield target.egress_half(egress_name, port, peer, "ingress-backend")
 
 
 def _assembled(answers: Iterable[_Answer]) -> DesiredPolicies:

@@ -43,5 +43,5 @@ def namespace_selectors_annotation(selectors: Iterable[LabelSelector | Mapping[s
             case Success(parsed):
                 manifests.append(parsed.manifest())
             case problems:
-                raise ValueError(f"not a label selector: {problems.failure()}")
+                raise ValueError(f"not a label selector: {'; '.join(map(str, problems.failure()))}")
     return NAMESPACE_SELECTORS, json.dumps(manifests, separators=(",", ":"))

@@ -4,6 +4,7 @@ Names are part of the contract with everyone who labels pods; a change here brea
 Source: network-and-nodes §2.5, §8 and decision D-9 for shortening.
 """
 
+import json
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final
@@ -55,4 +56,5 @@ def pod_label_problem(label: str) -> str | None:
 
 def policy_name_problem(name: str) -> str | None:
     """Why the API server would refuse a policy of this name; none if it would take it."""
-    return dns_subdomain_problem(name)
+    problem = dns_subdomain_problem(name)
+    return problem and f"policy name {json.dumps(name)} {problem}"

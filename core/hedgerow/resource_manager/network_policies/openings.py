@@ -37,7 +37,7 @@ class Opening(NamedTuple):
 def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[DomainFailure, ...]]:
     """The ports of the Service's spec, then those of its allowed-ports annotations by alias, each once.
 
-    An annotation that cannot be understood forbids everything: nobody knows which policies it stands for.
+    They are sorted, so that which of two gets a name that both ask for depends on nothing but themselves. An annotation that cannot be understood forbids everything: nobody knows which policies it stands for.
     """
     openings = [
         Opening(port.target, "", "service-port", f"spec.ports[{position}]")
@@ -53,7 +53,12 @@ def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[Domai
                 failures.append(DomainFailure(SERVICES, service.key, field, problem))
     if failures:
         return Failure(tuple(failures))
-    return Success(tuple({opening[:2]: opening for opening in reversed(openings)}.values())[::-1])
+    return Success(tuple(sorted({opening[:2]: opening for opening in reversed(openings)}.values(), key=_rank)))
+
+
+def _rank(opening: Opening) -> tuple[str, str, str, int]:
+    protocol, _, end_port = opening.port
+    return opening.alias, opening.port.text, protocol or "", end_port or 0
 
 
 def from_policy_aliases(annotations: Mapping[str, str]) -> dict[str, str]:

@@ -98,6 +98,8 @@ def json_list(text: str) -> list[object]:
     """
     try:
         value = json.loads(text, parse_constant=_not_json)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()  # fails for half a surrogate pair, which is no character
     except (ValueError, RecursionError) as error:
         raise ValueError("is not valid JSON") from error
     if value is None:
@@ -124,11 +126,9 @@ def _entry(position: int, entry: object) -> PolicyPort:
 
 
 def _port_number_or_name(position: int, port: object) -> int | str | None:
-    if port is None or port == "":
-        return None
     if isinstance(port, str):
         return number_if_digits(port)
-    if _is_int32(port):
+    if port is None or _is_int32(port):
         return port
     raise ValueError(f"[{position}].port must be a number or a name, got {_json_type(port)}")
 

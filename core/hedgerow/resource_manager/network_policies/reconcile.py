@@ -112,6 +112,10 @@ def _deletions(policies: Iterable[Manifest], *, reason: str) -> Iterator[Delete]
 
 def _warnings(service: ServiceView, failures: Iterable[DomainFailure], reason: str) -> tuple[Event, ...]:
     return tuple(
-        Event(SERVICES, service.key, service.uid, "Warning", reason, f"{failure.field}: {failure.problem}")
-        for failure in failures
+        Event(SERVICES, service.key, service.uid, "Warning", reason, _note(failure)) for failure in failures
     )
+
+
+def _note(failure: DomainFailure) -> str:
+    """A failure as an event about the Service says it, which need not name the Service once more."""
+    return f"{failure.field}: {failure.problem}" if failure.resource == SERVICES else str(failure)

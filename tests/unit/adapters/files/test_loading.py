@@ -120,9 +120,16 @@ def test_an_object_stands_in_one_place(load: Load, first: str, second: str, expe
     assert [str(problem) for problem in loaded.swap().value_or(())] == expected
 
 
+def test_problems_show_what_a_terminal_would_obey(load: Load) -> None:
+    (problem,) = load("-", stdin='{"apiVersion": "v1", "kind": "\\u001b[31m\\nPod", "metadata": {}}').failure()
+
+    assert str(problem) == "<stdin>:1: a \\x1b[31m\\nPod without a name"
+
+
 @settings(deadline=None)
 @given(st.binary() | st.text(alphabet=st.sampled_from(" \t\n-:[]{}&*!|>'\"%@#,?<a1.~\\")).map(str.encode))
 def test_whatever_is_given_is_read_or_refused_in_sentences(content: bytes) -> None:
     loaded = load_manifests(["-"], stdin=io.BytesIO(content))
 
-    assert is_successful(loaded) or all(str(problem).startswith("<stdin>:") for problem in loaded.failure())
+    sentences = [] if is_successful(loaded) else [str(problem) for problem in loaded.failure()]
+    assert all(sentence.startswith("<stdin>:") and sentence.isprintable() for sentence in sentences)

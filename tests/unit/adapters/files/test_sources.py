@@ -30,7 +30,7 @@ def fill(folder: Path, *names: str) -> None:
         (Source("shop.yaml"), "shop.yaml"),
         (Source("-", 1), "<stdin>:1"),
         (Source("", 0), '""'),
-        (Source("caf\udce9.yaml", 1), "caf�.yaml:1"),
+        (Source("caf\udce9.yaml", 1), "caf\\udce9.yaml:1"),
     ],
     ids=str,
 )
@@ -142,6 +142,6 @@ def test_every_path_that_cannot_be_read_is_a_problem_of_its_own(tmp_path: Path) 
         (f"{tmp_path}/x.yaml/y", "! cannot be read: not a directory"),
         (f"{tmp_path}/empty", "! holds no .yaml, .yml or .json files"),
         ('""', "! is not the name of a file"),
-        ("a�b", "! is not the name of a file"),
+        ("a\\x00b", "! is not the name of a file"),
         ("x" * 300, "! cannot be read: file name too long"),
     ]

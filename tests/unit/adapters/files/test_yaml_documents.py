@@ -179,6 +179,10 @@ def test_aliases_stand_for_their_values() -> None:
     assert values("a: &a {b: [1]}\nc: [*a, *a]\n&k d: *k\n") == [{"a": {"b": [1]}, "c": [{"b": [1]}] * 2, "d": "d"}]
 
 
+def test_an_alias_stands_for_the_last_value_that_began_with_its_anchor() -> None:
+    assert values("a: &a 1\nb: &a [&a 2]\nc: *a\n") == [{"a": 1, "b": [2], "c": 2}]
+
+
 def test_anchors_end_with_their_document() -> None:
     assert problems("a: &a 1\n---\nb: *a\n") == [(2, "line 3: the alias *a has no anchor")]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.adapters.leader_election.lease_store import LATENCY, Connection, Fate, LeaseStore
-from tests.virtual_clock import virtual_time, wall_clock
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.leader_election import ElectionEvent, EventKind, LeaderElector, LeadershipLostError
+from tests.unit.adapters.leader_election.lease_store import LATENCY, Connection, Fate, LeaseStore
+from tests.virtual_clock import virtual_time, wall_clock
 
 KEY = ObjectKey("garden", "hedgerow")
 

@@ -1,0 +1,137 @@
+"""Watches from servers that cut their events anywhere, break off, or fall silent, on loopback."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.kubernetes import json_codec
+from hedgerow_adapters.kubernetes.credentials import Connection
+from hedgerow_adapters.kubernetes.http_transport import HttpTransport
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Stream, TransportError
+from tests.e2e.loopback_servers import CHUNKED, JSON, chunk, http_server, in_turn, raw_server
+
+SERVICES = Resource("", "v1", "services", "Service")
+WATCH = requests.watch(SERVICES, resource_version="1", timeout_seconds=60)
+
+
+@pytest.fixture(params=[json_codec.standard(), json_codec.fastest()], ids=lambda codec: codec.name)
+def codec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> json_codec.Codec:
+    """The process's codec, as it is without and with the optional one."""
+    chosen: json_codec.Codec = request.param
+    monkeypatch.setattr(json_codec, "encode", chosen.encode)
+    monkeypatch.setattr(json_codec, "decode", chosen.decode)
+    return chosen
+
+
+@contextlib.asynccontextmanager
+async def watching(server: str, *, timeout: float = 10) -> AsyncIterator[Stream]:
+    async with HttpTransport(Connection(server)) as transport, transport.stream(WATCH, timeout=timeout) as stream:
+        yield stream
+
+
+async def broken_watch(server: str, *, timeout: float = 10) -> tuple[list[Any], str]:
+    """The events before a watch broke, and what was said of that."""
+    events = []
+    try:
+        async with watching(server, timeout=timeout) as stream:
+            async for event in stream.events:
+                events.append(event)  # noqa: PERF401 -- the loop ends by an error
+    except TransportError as error:
+        return events, str(error).replace(server, "SERVER")
+    raise AssertionError("the watch did not break")
+
+
+async def test_events_come_out_wherever_chunks_end(codec: json_codec.Codec) -> None:
+    pieces = [b'{"type":"ADDED","obj', b'ect":{"a":1}}\n{"type":"BOOK', b'MARK"}\n\n{"type":"DELETED"', b"}\n", b""]
+    async with raw_server(CHUNKED, *map(chunk, pieces)) as server, watching(server) as stream:
+        events = [event async for event in stream.events]
+
+    assert stream.status == 200
+    assert events == [{"type": "ADDED", "object": {"a": 1}}, {"type": "BOOKMARK"}, {"type": "DELETED"}]
+
+
+async def test_an_event_of_five_mebibytes_comes_out_whole(codec: json_codec.Codec) -> None:
+    event = {"type": "ADDED", "object": {"data": "x" * 5 * 2**20}}
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(json.dumps(event).encode() + b"\n")
+        return response
+
+    async with http_server(handler) as server, watching(server) as stream:
+        events = [event async for event in stream.events]
+
+    assert events == [event]
+
+
+async def test_a_disconnect_in_the_middle_of_a_line_is_an_error() -> None:
+    pieces = [CHUNKED, chunk(b'{"type":"ADDED"}\n'), chunk(b'{"type":"DEL')]
+    async with raw_server(*pieces) as server:
+        _, problem = await broken_watch(server)
+
+    assert problem == "the answer of SERVER to GET /api/v1/services was cut off"
+
+
+async def test_a_watch_that_ends_in_the_middle_of_a_line_was_cut_off() -> None:
+    async with raw_server(JSON + b"Connection: close\r\n\r\n", b'{"type":"ADDED"}\n{"type":"DEL') as server:
+        events, problem = await broken_watch(server)
+
+    assert events == [{"type": "ADDED"}]
+    assert problem == "the answer of SERVER to GET /api/v1/services was cut off"
+
+
+async def test_a_line_that_is_no_json_ends_a_watch() -> None:
+    async with raw_server(CHUNKED, chunk(b'{"type":"ADDED"}\n<html>\n'), hangs=True) as server:
+        events, problem = await broken_watch(server)
+
+    assert events == [{"type": "ADDED"}]
+    assert problem == "the answer of SERVER to GET /api/v1/services is not JSON"
+
+
+async def test_a_silent_watch_is_given_up_after_its_timeout() -> None:
+    async with raw_server(CHUNKED, chunk(b'{"type":"ADDED"}\n'), hangs=True) as server:
+        events, problem = await broken_watch(server, timeout=0.1)
+
+    assert events == [{"type": "ADDED"}]
+    assert problem == "SERVER did not answer GET /api/v1/services completely within 0.1 s"
+
+
+async def test_a_watch_that_is_not_answered_cannot_be_opened() -> None:
+    async with raw_server(hangs=True) as server:
+        events, problem = await broken_watch(server, timeout=0.1)
+
+    assert (events, problem) == ([], "SERVER did not answer GET /api/v1/services completely within 0.1 s")
+
+
+async def test_a_refused_watch_gives_the_status() -> None:
+    status = {"kind": "Status", "code": 410, "reason": "Expired"}
+    async with http_server(in_turn(web.json_response(status, status=410))) as server, watching(server) as stream:
+        events = [event async for event in stream.events]
+
+    assert (stream.status, stream.body, events) == (410, status, [])
+
+
+async def test_leaving_a_watch_closes_its_connection() -> None:
+    closed = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(CHUNKED + chunk(b'{"type":"ADDED"}\n'))
+        await reader.read()
+        writer.close()
+        closed.set()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with HttpTransport(Connection(url)) as transport:
+            async with transport.stream(WATCH, timeout=10) as stream:
+                assert await anext(aiter(stream.events)) == {"type": "ADDED"}
+            await asyncio.wait_for(closed.wait(), 10)
