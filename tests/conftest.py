@@ -1,6 +1,13 @@
 """The options of the test suite."""
 
+import os
+
 import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("local", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -9,4 +16,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--without-servers",
         action="store_true",
         help="skip the tests that talk to a real API server, instead of building and starting one",
+    )
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write the expected files of the golden cases anew, from what comes out; read them before you keep them",
     )

@@ -1,6 +1,7 @@
 """How planned actions are shown: as a diff, a table, YAML or JSON."""
 
 import difflib
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatc
 from hedgerow_adapters.files import render_yaml
 
 VERBS: Final = {Create: "create", MergePatch: "change", JsonPatch: "change", Delete: "delete"}
+VERB_COLOURS: Final = {"create": "green", "change": "yellow", "delete": "red"}
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _NOT_SHOWN: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"})
 
@@ -45,6 +47,12 @@ class Planned:
                 return None
 
 
+def styled_verb(action: Action) -> str:
+    """What an action does, in a word in the colour of that word."""
+    verb = VERBS[type(action)]
+    return click.style(verb, fg=VERB_COLOURS[verb])
+
+
 def without_server_fields(manifest: Manifest) -> Manifest:
     """The object without what only an API server knows."""
     metadata = {name: value for name, value in (manifest.get("metadata") or {}).items() if name not in _NOT_SHOWN}
@@ -65,8 +73,27 @@ def _diff(planned: Planned) -> Iterator[str]:
     lines = difflib.unified_diff(
         before, after, f"live {name}" if before else "/dev/null", name if after else "/dev/null"
     )
-    for line in lines:
-        yield click.style(line, fg=COLOURS.get(line[0]))
+    yield from map(_coloured, lines)
+
+
+def changed_lines(before: Manifest | None, after: Manifest | None, *, context: int = 2) -> Iterator[str]:
+    """The lines of an object's YAML that differ, a few unchanged ones around them, and nothing else.
+
+    Args:
+        before: the object as it was; none: it did not exist.
+        after: the object as it is; none: it is gone.
+        context: how many unchanged lines are shown around a change.
+    """
+    headers = 2
+    lines = difflib.unified_diff(_yaml(before), _yaml(after), n=context)
+    for line in itertools.islice(lines, headers, None):
+        if not line.startswith("@@"):
+            yield _coloured(line)
+
+
+def _coloured(line: str) -> str:
+    colour = COLOURS.get(line[0])
+    return click.style(line, fg=colour) if colour else line
 
 
 def _yaml(manifest: Manifest | None) -> list[str]:
@@ -77,7 +104,13 @@ def as_table(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> s
     """A line per action, in columns."""
     del failures  # as above
     rows = [
-        (each.verb, each.action.resource.kind, each.action.key.namespace, each.action.key.name, each.action.reason)
+        (
+            styled_verb(each.action),
+            each.action.resource.kind,
+            each.action.key.namespace,
+            each.action.key.name,
+            each.action.reason,
+        )
         for each in planned
     ]
     if not rows:

@@ -1,34 +1,54 @@
-"""The resource manager's process: which parts it has, how they are wired, and in which order they start and stop.
+"""The resource manager's process: which controllers a configuration enables, and how it announces itself.
 
-Start: logs, connections, probes and metrics, caches, leader election, then the controllers' workers. Stop: the workers
-finish what they are at, events leave, the lease is given back.
-Source: managed-resources §4.
+Source: managed-resources §4.1, §4.2.
 """
 
 import asyncio
-import contextlib
-import os
-import random
-import signal
-import socket
-import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, cast
 
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.configuration import ClientConnection, ResourceManagerConfiguration
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.network_policies import network_policy_controller
 from hedgerow.version import __version__
-from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
-from hedgerow_adapters.kubernetes.http_transport import HttpTransport
-from hedgerow_adapters.leader_election import ElectionEvent, EventKind, LeaderElector, LeadershipLostError, Timings
-from hedgerow_adapters.probes import Check, serve_metrics, serve_probes
-from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
-from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.runtime.runner import EVERYWHERE, ControllerRunner
-from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, configure_logs, get_logger
-from returns.result import Failure
+from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
 
-from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.process import Process
+
+
+def run_resource_manager(
+    component: str,
+    flags: Sequence[tuple[str, str]],
+    configuration: ResourceManagerConfiguration,
+    warnings: Sequence[str],
+) -> None:
+    """Run the process until it is told to stop.
+
+    Args:
+        component: its name, as logs show it.
+        flags: what the command line said, for the first lines of the log.
+        configuration: valid, with the kubeconfigs that the environment names.
+        warnings: what is odd in the configuration file.
+
+    Raises:
+        CommandError: it could not start, or lost its lease.
+    """
+    configure_logs(cast("Level", configuration.log_level), cast("Format", configuration.log_format))
+    log = get_logger(component)
+    log.info(f"Starting {component}", version=__version__)
+    for name, value in flags:
+        log.info(f"FLAG: --{name}={value}")
+    for warning in warnings:
+        log.warning("Configuration is odd", warning=warning)
+    controllers = target_controllers(configuration)
+    if not controllers:
+        log.warning("No controller is enabled")
+    asyncio.run(Process(component, configuration, controllers).run())
+
+
+def target_controllers(configuration: ResourceManagerConfiguration) -> list[Controller[Any]]:
+    """The enabled controllers that look after the target cluster, in the order in which they start."""
+    settings = configuration.network_policy
+    if not settings.enabled or settings.concurrent_syncs is None:
+        return []
+    return [network_policy_controller(settings.rules, settings.concurrent_syncs)]

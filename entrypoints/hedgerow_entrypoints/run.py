@@ -26,8 +26,8 @@ def command(component: str, config_file: str | None) -> None:
     try:
         _run(component, config_file)
     except CommandError as error:
-        # Whoever reads the container's output finds the reason there, as with the reference.
-        click.echo(f"{error.message}")
+        # The reference tells its reason on standard output, and so log collectors look for it there.
+        click.echo(error.message)
         sys.exit(error.exit_code)
 
 
@@ -43,4 +43,4 @@ def _run(component: str, config_file: str | None) -> None:
     decoded = read_configuration(config_file, decode)
     environment = (os.environ.get("KUBECONFIG", ""), os.environ.get("TARGET_KUBECONFIG", ""))
     configuration = with_kubeconfigs(decoded.configuration, *environment)
-    run_resource_manager(component, config_file, configuration, decoded.warnings)
+    run_resource_manager(component, [("config", config_file)], configuration, decoded.warnings)

@@ -36,7 +36,7 @@ def command(
     settlement = settle(cluster, chosen)
     objects = _everything(cluster, chosen) if everything else _owned(cluster, chosen)
     click.echo(FORMATS[output]([without_server_fields(manifest) for manifest in objects]), nl=False)
-    if problems := _problems(settlement):
+    if problems := problems_of(settlement):
         for problem in problems:
             note(f"error: {problem}")
         sys.exit(1)
@@ -56,7 +56,8 @@ def _everything(cluster: InMemoryCluster, controllers: list[Controller[Any]]) ->
     return [manifest for resource in resources for manifest in cluster.objects(resource)]
 
 
-def _problems(settlement: Settlement) -> list[str]:
+def problems_of(settlement: Settlement) -> list[str]:
+    """What could not be planned and what the server refused, a sentence each."""
     problems = [str(failure) for failure in settlement.failures]
     problems += [
         f"{step.action.resource.kind} {step.action.key}: {step.refusal}" for step in settlement.steps if step.refusal

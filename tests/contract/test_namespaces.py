@@ -66,6 +66,15 @@ def test_the_name_label_and_the_finalizers_of_a_namespace_cannot_be_changed(send
     assert send(requests.merge_patch(NAMESPACES, key("", namespace), patch)).body == before.body
 
 
+def test_nobody_can_say_that_a_namespace_terminates_without_deleting_it(send: Send, namespace: str) -> None:
+    patch = {"status": {"phase": "Terminating"}}
+
+    refused = send(requests.merge_patch(NAMESPACES, key("", namespace), patch, subresource="status"))
+
+    problem = "status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty"
+    assert refusal(refused) == (422, "Invalid", f'Namespace "{namespace}" is invalid: {problem}')
+
+
 def test_labels_of_a_namespace_can_be_changed(send: Send, namespace: str) -> None:
     patched = send(requests.merge_patch(NAMESPACES, key("", namespace), {"metadata": {"labels": {"role": "shoot"}}}))
 

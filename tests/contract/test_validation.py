@@ -345,7 +345,10 @@ def test_a_bad_event_is_refused(
         field: value,
     }
 
-    assert causes(send(requests.create(EVENTS, event, namespace))) == expected
+    refused = send(requests.create(EVENTS, event, namespace))
+
+    assert causes(refused) == expected
+    assert refused.body["message"].startswith('Event "e" is invalid: ')
 
 
 def test_a_generated_name_is_a_name(send: Send, namespace: str) -> None:

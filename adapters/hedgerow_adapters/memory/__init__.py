@@ -1,8 +1,8 @@
 """An API server in memory, for tests, demonstrations and simulations.
 
     cluster = InMemoryCluster()
-    cluster.handle(create(NAMESPACES, {"metadata": {"name": "shop"}}))
-    client = ...(MemoryTransport(cluster))
+    cluster.handle(requests.create(NAMESPACES, {"metadata": {"name": "shop"}}))  # synchronously
+    await MemoryTransport(cluster).send(requests.get(NAMESPACES, ObjectKey("", "shop")))  # as the HTTP client
 
 It knows the rules that our controllers could break, and answers as kube-apiserver does: a contract suite holds both
 against each other. What it leaves out: users, managed fields, server-side apply, graceful deletion, addresses of

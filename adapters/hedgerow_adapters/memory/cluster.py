@@ -18,7 +18,7 @@ from hedgerow_adapters.memory.garbage import Housekeeping
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE, NAMESPACES
 from hedgerow_adapters.memory.lists import page
-from hedgerow_adapters.memory.presentation import presented_list, wants_metadata
+from hedgerow_adapters.memory.presentation import metadata_of, presented_list, wants_metadata
 from hedgerow_adapters.memory.registry import Registry
 from hedgerow_adapters.memory.routing import Routes, Target
 from hedgerow_adapters.memory.selection import parse_list_options, parse_selection, whole_number
@@ -224,6 +224,4 @@ class InMemoryCluster:
 
 def _as_asked(answer: Manifest, *, metadata_only: bool) -> Manifest:
     """An object, or its metadata if no more was asked for; a Status stays as it is."""
-    if not metadata_only or answer["kind"] == "Status":
-        return answer
-    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": answer["metadata"]}
+    return metadata_of(answer) if metadata_only and answer["kind"] != "Status" else answer

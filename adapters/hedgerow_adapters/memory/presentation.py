@@ -24,9 +24,12 @@ def wants_metadata(accept: str, *, a_list: bool) -> bool:
 
 def presented(kind: Kind, stored: Manifest, *, metadata_only: bool) -> Manifest:
     """A stored object as a kind serves it."""
-    if metadata_only:
-        return {"kind": "PartialObjectMetadata", "apiVersion": _META_VERSION, "metadata": stored["metadata"]}
-    return kind.from_stored(stored)
+    return metadata_of(stored) if metadata_only else kind.from_stored(stored)
+
+
+def metadata_of(manifest: Manifest) -> dict[str, Any]:
+    """An object reduced to its metadata."""
+    return {"kind": "PartialObjectMetadata", "apiVersion": _META_VERSION, "metadata": manifest["metadata"]}
 
 
 def presented_list(

@@ -255,4 +255,4 @@ def _count_generation(kind: Kind, given: Any, new: Fields, old: Manifest) -> Non
 def _refuse_invalid(kind: Kind, name: str, errors: Iterable[FieldError]) -> None:
     found = tuple(errors)
     if found:
-        raise statuses.invalid(kind.resource, name, found)
+        raise statuses.invalid(kind.stored_as, name, found)

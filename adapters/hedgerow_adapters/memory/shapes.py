@@ -37,10 +37,6 @@ def anything(value: Any, path: str) -> Any:
     return value
 
 
-def nothing(_value: Any, _path: str) -> None:
-    """Nothing: the server replaces whatever is given, or forgets it."""
-
-
 def optional_text(value: Any, path: str) -> str | None:
     """A string; the empty one is kept."""
     if value is None or isinstance(value, str):

@@ -3,10 +3,12 @@
 Source: Kubernetes documentation, "Namespaces" and the admission controller NamespaceLifecycle.
 """
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
+from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import anything, structure, texts
 from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
@@ -27,6 +29,14 @@ def complete(namespace: Fields, old: Manifest | None) -> None:
         return
     finalizers = namespace.get("spec", {}).get("finalizers", [])
     namespace["spec"] = {"finalizers": list(dict.fromkeys((*finalizers, CONTENT_FINALIZER)))}
+
+
+def errors(namespace: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
+    """Only a deletion makes a namespace terminate, and it always does."""
+    phase, deleted = namespace["status"].get("phase"), is_terminating(namespace)
+    if deleted != (phase == "Terminating"):
+        only, when = ("Terminating", "not empty") if deleted else ("Active", "empty")
+        yield invalid("status.Phase", phase, f"may only be '{only}' if `deletionTimestamp` is {when}")
 
 
 def refusal_to_create(namespace: Manifest | None, name: str, resource: Resource, created: str) -> RefusedError | None:
@@ -74,6 +84,7 @@ NAMESPACES: Final = Kind(
     fields={"spec": structure({"finalizers": texts}), "status": anything},
     name_problem=dns_label_problem,
     defaults=complete,
+    rules=errors,
     has_status=True,
     initial_status={"phase": "Active"},
     deletable_as_collection=False,

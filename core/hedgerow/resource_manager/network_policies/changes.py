@@ -70,8 +70,9 @@ def kept_of_service(service: Manifest) -> Manifest:
     annotations = annotations_of(service)
     ours = {name: annotations[name] for name in annotations if name in _SINGLE_ANNOTATIONS or allowed_ports_alias(name)}
     spec = service.get("spec") or _NOTHING
-    kept = {name: spec[name] for name in ("selector", "ports") if spec.get(name)}
-    return {"metadata": {**_identity(service), "annotations": ours}, "spec": kept}
+    if isinstance(spec, Mapping):
+        spec = {name: spec[name] for name in ("selector", "ports") if spec.get(name)}
+    return {"metadata": {**_identity(service), "annotations": ours}, "spec": spec}
 
 
 def kept_of_policy(policy: Manifest) -> Manifest:
@@ -92,8 +93,10 @@ def kept_of_namespace(namespace: Manifest) -> Manifest:
 
 def kept_of_ingress(ingress: Manifest) -> Manifest:
     """What the rules read of an Ingress: identity and rules."""
-    rules = (ingress.get("spec") or _NOTHING).get("rules") or []
-    return {"metadata": _identity(ingress), "spec": {"rules": rules}}
+    spec = ingress.get("spec") or _NOTHING
+    if isinstance(spec, Mapping):
+        spec = {"rules": spec.get("rules") or []}
+    return {"metadata": _identity(ingress), "spec": spec}
 
 
 def _identity(manifest: Manifest) -> dict[str, Any]:

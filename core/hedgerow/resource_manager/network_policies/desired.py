@@ -39,7 +39,7 @@ from hedgerow.resource_manager.network_policies.policies import (
     policy_key,
 )
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, parse_ports_annotation, port_problem
-from hedgerow.resource_manager.network_policies.shapes import service_failures
+from hedgerow.resource_manager.network_policies.shapes import shape_failures
 from hedgerow.resource_manager.network_policies.views import (
     Ingress,
     IngressView,
@@ -103,12 +103,13 @@ def desired_network_policies(
 
     Source: network-and-nodes §2.4, §2.5, §2.7.
     """
-    if not isinstance(service, ServiceView) and (failures := service_failures(service)):
+    namespaces, ingresses = tuple(namespaces), tuple(ingresses) if config.ingress_controller else ()
+    if failures := shape_failures(service, namespaces, ingresses):
         return Failure(failures)
     facts = Facts(
         ServiceView.of(service),
         {namespace.name: namespace for namespace in map(NamespaceView.of, namespaces)},
-        tuple(map(IngressView.of, ingresses)) if config.ingress_controller else (),
+        tuple(map(IngressView.of, ingresses)),
         config,
     )
     if reason := no_policies_because(facts):

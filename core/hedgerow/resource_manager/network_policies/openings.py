@@ -37,7 +37,8 @@ class Opening(NamedTuple):
 def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[DomainFailure, ...]]:
     """The ports of the Service's spec, then those of its allowed-ports annotations by alias, each once.
 
-    They are sorted, so that which of two gets a name that both ask for depends on nothing but themselves. An annotation that cannot be understood forbids everything: nobody knows which policies it stands for.
+    They are sorted, so that which of two gets a name that both ask for does not depend on the order they stand in. An
+    annotation that cannot be understood forbids everything: nobody knows which policies it stands for.
     """
     openings = [
         Opening(port.target, "", "service-port", f"spec.ports[{position}]")

@@ -4,10 +4,10 @@ Reads the snapshot, asks `desired_network_policies`, and plans the difference to
 Source: network-and-nodes §2.4, §1.2.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from returns.result import Failure
+from returns.result import Failure, Result
 
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
@@ -35,8 +35,9 @@ from hedgerow.resource_manager.network_policies.changes import service_of_policy
 from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, desired_network_policies
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
-from hedgerow.resource_manager.network_policies.views import ServiceView
+from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServiceView
 
+_NOTHING: Mapping[str, Any] = {}
 POLICIES_BY_SERVICE = Index("policies by service", NETWORK_POLICIES, service_of_policy)
 
 
@@ -50,23 +51,32 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicy
     service = snapshot.get(SERVICES, key)
     if service is None:
         return Plan(tuple(_deletions(existing, reason="service-gone")))
-    view = ServiceView.of(service)
-    namespaces = _relevant_namespaces(view, snapshot, context.config)
-    ingresses = snapshot.list(INGRESSES, namespace=key.namespace) if context.config.ingress_controller else ()
-    decision = desired_network_policies(view, namespaces, ingresses, context.config)
+    decision = _asked_for(service, snapshot, context.config)
     if isinstance(decision, Failure):
         failures = decision.failure()
-        return Plan((), _warnings(view, failures, "InvalidAnnotation"), failures)
+        return Plan((), _warnings(service, failures, "InvalidAnnotation"), failures)
     desired = decision.unwrap()
     actions = (*_writes(desired.policies, snapshot), *_removals(desired, existing))
-    return Plan(actions, _warnings(view, desired.failures, "NetworkPolicyRefused"), desired.failures)
+    return Plan(actions, _warnings(service, desired.failures, "NetworkPolicyRefused"), desired.failures)
 
 
-def _relevant_namespaces(service: ServiceView, snapshot: Snapshot, config: NetworkPolicyConfig) -> Iterable[Manifest]:
+def _asked_for(
+    service: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig
+) -> Result[DesiredPolicies, tuple[DomainFailure, ...]]:
+    """What the Service asks for. An API server has checked what it stored, which is read at once; files are checked."""
+    namespaces = _relevant_namespaces(service, snapshot, config)
+    ingresses = snapshot.list(INGRESSES, namespace=key_of(service).namespace) if config.ingress_controller else ()
+    if resource_version_of(service) is None:
+        return desired_network_policies(service, namespaces, ingresses, config)
+    views = map(NamespaceView.of, namespaces), map(IngressView.of, ingresses)
+    return desired_network_policies(ServiceView.of(service), *views, config)
+
+
+def _relevant_namespaces(service: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig) -> Iterable[Manifest]:
     """All Namespaces where the Service selects among them, else the two that the rules look at."""
-    if NAMESPACE_SELECTORS in service.annotations:
+    if NAMESPACE_SELECTORS in annotations_of(service):
         return snapshot.list(NAMESPACES)
-    names = {service.key.namespace}
+    names = {key_of(service).namespace}
     if config.ingress_controller:
         names.add(config.ingress_controller.namespace)
     found = (snapshot.get(NAMESPACES, namespace_key(name)) for name in names)
@@ -92,9 +102,9 @@ def _correction(policy: NetworkPolicy, live: Manifest) -> dict[str, Any]:
     if annotations := {name: value for name, value in policy.annotations.items() if present.get(name) != value}:
         metadata["annotations"] = annotations
     patch: dict[str, Any] = {"metadata": metadata} if metadata else {}
-    spec = live.get("spec") or {}
+    spec = live.get("spec") or _NOTHING
     if spec != policy.spec:
-        patch["spec"] = merge_patch(spec, policy.spec)
+        patch["spec"] = merge_patch(spec if isinstance(spec, Mapping) else _NOTHING, policy.spec)
     return patch
 
 
@@ -110,9 +120,9 @@ def _deletions(policies: Iterable[Manifest], *, reason: str) -> Iterator[Delete]
         yield Delete(NETWORK_POLICIES, key_of(policy), reason, uid_of(policy), resource_version_of(policy))
 
 
-def _warnings(service: ServiceView, failures: Iterable[DomainFailure], reason: str) -> tuple[Event, ...]:
+def _warnings(service: Manifest, failures: Iterable[DomainFailure], reason: str) -> tuple[Event, ...]:
     return tuple(
-        Event(SERVICES, service.key, service.uid, "Warning", reason, _note(failure)) for failure in failures
+        Event(SERVICES, key_of(service), uid_of(service), "Warning", reason, _note(failure)) for failure in failures
     )
 
 

@@ -1,11 +1,11 @@
 """Whether plain manifests have the shape that the rules rely on.
 
-An API server has checked this before it stored an object; files and callers have not. Views are made from what has
-been checked, so they pass.
+An API server has checked this before it stored an object; files and callers have not. Each shape names, with its path,
+whatever cannot stand where it stands; absent and null are the same. Views are made of what was checked, so they pass.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem
@@ -20,90 +20,115 @@ from hedgerow.resource_manager.network_policies.views import (
     ServiceView,
 )
 
-_NOTHING: Mapping[str, Any] = {}
+_Shape: TypeAlias = Callable[[Any, str], Iterator[tuple[str, str]]]
+"""Takes a value and its path, yields paths and problems."""
 
 
-class _Problem(NamedTuple):
-    """What is wrong with one field."""
+def _text(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if value is not None and not isinstance(value, str):
+        yield path, "must be a string"
 
-    field: str
-    text: str
+
+def _number(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if value is not None and not _is_number(value):
+        yield path, "must be a number"
+
+
+def _required_number(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if not _is_number(value):
+        yield path, "is missing" if value is None else "must be a number"
+
+
+def _number_or_name(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if value is not None and not _is_number(value) and not isinstance(value, str):
+        yield path, "must be a number or a name"
+
+
+def _required_name(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Services and Namespaces are called as a DNS label; of an Ingress, whose name nobody reads, no more is asked."""
+    if not isinstance(value, str) or not value:
+        yield path, "is missing" if value is None or value == "" else "must be a string"
+    elif problem := dns_label_problem(value):
+        yield path, problem
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Texts by text, as labels, annotations and selectors are."""
+    if value is not None and not isinstance(value, Mapping):
+        yield path, "must be a mapping"
+        return
+    for name, entry in (value or {}).items():
+        if not isinstance(name, str):
+            yield path, f"key {name} must be a string"
+        elif not isinstance(entry, str):
+            yield f'{path}["{name}"]', "must be a string"
+
+
+def _structure(fields: Mapping[str, _Shape]) -> _Shape:
+    """A mapping with these fields, whatever else it holds."""
+
+    def problems(value: Any, path: str) -> Iterator[tuple[str, str]]:
+        if value is not None and not isinstance(value, Mapping):
+            yield path, "must be a mapping"
+            return
+        for name, shape in fields.items():
+            yield from shape((value or {}).get(name), f"{path}.{name}".removeprefix("."))
+
+    return problems
+
+
+def _list_of(shape: _Shape) -> _Shape:
+    """A list of values of one shape."""
+
+    def problems(value: Any, path: str) -> Iterator[tuple[str, str]]:
+        if value is not None and not isinstance(value, list | tuple):
+            yield path, "must be a list"
+            return
+        for position, entry in enumerate(value or ()):
+            yield from shape(entry, f"{path}[{position}]")
+
+    return problems
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_PORT: Final = {"port": _required_number, "targetPort": _number_or_name, "protocol": _text, "name": _text}
+_BACKEND: Final = {"name": _text, "port": _structure({"name": _text, "number": _number})}
+_PATH: Final = {"backend": _structure({"service": _structure(_BACKEND)})}
+_RULE: Final = {"http": _structure({"paths": _list_of(_structure(_PATH))})}
+
+_SERVICE: Final = _structure(
+    {
+        "metadata": _structure({"name": _required_name, "namespace": _required_name, "annotations": _texts}),
+        "spec": _structure({"selector": _texts, "ports": _list_of(_structure(_PORT))}),
+    }
+)
+_NAMESPACE: Final = _structure({"metadata": _structure({"name": _required_name, "labels": _texts})})
+_INGRESS: Final = _structure(
+    {
+        "metadata": _structure({"name": _text, "namespace": _required_name}),
+        "spec": _structure({"rules": _list_of(_structure(_RULE))}),
+    }
+)
 
 
 def shape_failures(
     service: Service, namespaces: Iterable[Namespace], ingresses: Iterable[Ingress]
 ) -> tuple[DomainFailure, ...]:
     """What keeps manifests from being read as what they should be, field by field; empty for all that is stored."""
-    return (
-        *_failures(SERVICES, () if isinstance(service, ServiceView) else (service,), _service_problems),
-        *_failures(NAMESPACES, (each for each in namespaces if not isinstance(each, NamespaceView)), _namespace_problems),
-        *_failures(INGRESSES, (each for each in ingresses if not isinstance(each, IngressView)), _ingress_problems),
+    failures = (
+        *_failures(SERVICES, _SERVICE, [service] if not isinstance(service, ServiceView) else ()),
+        *_failures(NAMESPACES, _NAMESPACE, [each for each in namespaces if not isinstance(each, NamespaceView)]),
+        *_failures(INGRESSES, _INGRESS, [each for each in ingresses if not isinstance(each, IngressView)]),
     )
+    return tuple(sorted(failures, key=str)) if failures else ()
 
 
-def _failures(
-    resource: Resource, manifests: Iterable[Manifest], problems: Callable[[Manifest], Iterator[_Problem]]
-) -> Iterator[DomainFailure]:
+def _failures(resource: Resource, shape: _Shape, manifests: Iterable[Manifest]) -> Iterator[DomainFailure]:
     for manifest in manifests:
-        for field, problem in problems(manifest):
-            yield DomainFailure(resource, _key(manifest), field, problem)
-
-
-def _key(manifest: Manifest) -> ObjectKey:
-    """The key as far as there is one, so that the failure names the object that it is about."""
-    return key_of(manifest) if isinstance(manifest.get("metadata"), Mapping) else ObjectKey("", "")
-
-
-def _service_problems(service: Manifest) -> Iterator[_Problem]:
-    yield from _metadata_problems(service, "namespace", "name")
-    yield from _text_map_problems(service, "metadata", "annotations")
-    spec = service.get("spec")
-    if problem := _wrong_type("spec", spec, Mapping):
-        yield problem
-    elif spec:
-        yield from _text_map_problems(service, "spec", "selector")
-        yield from _each("spec.ports", spec.get("ports"), _port_problems)
-
-
-def _port_problems(field: str, port: Manifest) -> Iterator[_Problem]:
-    if not _is_number(port.get("port")):
-        yield _Problem(f"{field}.port", "is missing" if port.get("port") is None else "must be a number")
-    target = port.get("targetPort")
-    if target is not None and not _is_number(target) and not isinstance(target, str):
-        yield _Problem(f"{field}.targetPort", "must be a number or a name")
-    for name in ("protocol", "name"):
-        if problem := _wrong_type(f"{field}.{name}", port.get(name), str):
-            yield problem
-
-
-def _namespace_problems(namespace: Manifest) -> Iterator[_Problem]:
-    yield from _metadata_problems(namespace, "name")
-    yield from _text_map_problems(namespace, "metadata", "labels")
-
-
-def _ingress_problems(ingress: Manifest) -> Iterator[_Problem]:
-    yield from _metadata_problems(ingress, "namespace", "name")
-    spec = ingress.get("spec")
-    if problem := _wrong_type("spec", spec, Mapping):
-        yield problem
-    elif spec:
-        yield from _each("spec.rules", spec.get("rules"), _rule_problems)
-
-
-def _rule_problems(field: str, rule: Manifest) -> Iterator[_Problem]:
-    http = rule.get("http")
-    if problem := _wrong_type(f"{field}.http", http, Mapping):
-        yield problem
-    elif http:
-        yield from _each(f"{field}.http.paths", http.get("paths"), _path_problems)
-
-
-def _path_problems(field: str, path: Manifest) -> Iterator[_Problem]:
-    """The backend of a path, down to the Service port: each part is there or not, and if it is, it is a mapping."""
-    part: Mapping[str, Any] = path
-    for name in ("backend", "service", "port"):
-        field = f"{field}.{name}"
-        if problem := _wrong_type(field, part.get(name), Mapping):
-            yield problem
-            return
-        if name == "port" or 
+        for field, problem in shape(manifest, ""):
+            metadata = manifest.get("metadata")
+            key = key_of(manifest) if isinstance(metadata, Mapping) else ObjectKey("", "")
+            yield DomainFailure(resource, key, field, problem)

@@ -7,7 +7,7 @@ already: files and fakes have not. Every function of this package takes manifest
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, labels_of, uid_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.resource_manager.network_policies.annotations import METADATA_NAME
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, number_if_digits
 
@@ -68,11 +68,12 @@ class NamespaceView(NamedTuple):
         """The view of a manifest, with the name label that every stored Namespace carries; a view as it is."""
         if isinstance(namespace, NamespaceView):
             return namespace
-        name = key_of(namespace).name
-        labels = labels_of(namespace)
+        metadata = namespace.get("metadata") or _NOTHING
+        name = metadata.get("name") or ""
+        labels = metadata.get("labels") or _NOTHING
         if labels.get(METADATA_NAME) != name:
             labels = {**labels, METADATA_NAME: name}
-        return cls(name, labels, is_terminating(namespace))
+        return cls(name, labels, bool(metadata.get("deletionTimestamp")))
 
 
 class Backend(NamedTuple):

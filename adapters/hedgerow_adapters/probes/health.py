@@ -1,0 +1,102 @@
+"""Named checks, and the answer to whether a process is healthy or ready.
+
+Knows what was asked and what the checks say; knows nothing of HTTP servers. The wording is the one of Kubernetes
+components, on which people and scripts rely: an aggregate never tells why a check failed, as anybody may ask.
+
+Source: managed-resources §4.3; Kubernetes documentation, "Kubernetes API health endpoints".
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Check: TypeAlias = Callable[[], Awaitable[str | None]]
+"""Says what is wrong, as a clause without a full stop; none: nothing."""
+
+Checks: TypeAlias = Mapping[str, Check]
+"""Checks by their names."""
+
+TIME_LIMIT: Final = 5.0
+"""Seconds after which a check counts as failed."""
+
+HEALTHY: Final = 200
+FAILED: Final = 500
+
+
+async def ping() -> None:
+    """The check that passes if anybody answers at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What is asked at one path, such as `healthz`; without any check it asks whether anybody answers."""
+
+    name: str
+    checks: Checks
+
+    @property
+    def effective_checks(self) -> Checks:
+        """The checks to run."""
+        return self.checks or {"ping": ping}
+
+
+@dataclass(frozen=True, slots=True)
+class HealthAnswer:
+    """An HTTP status and the text that goes with it."""
+
+    status: int
+    text: str
+    problems: Mapping[str, str]
+    """What is wrong, by check: for the process's own logs."""
+
+
+async def problem_of(check: Check, time_limit: float = TIME_LIMIT) -> str | None:
+    """What a check says is wrong; that it does not answer in time, or raises, is wrong as well."""
+    try:
+        async with asyncio.timeout(time_limit):
+            return await check()
+    except TimeoutError:
+        return f"no answer within {time_limit:g} s"
+    except Exception as error:  # noqa: BLE001 -- a check that breaks is a failed check, not a failed server
+        return str(error) or type(error).__name__
+
+
+async def health_of(
+    endpoint: Endpoint, *, excluded: Collection[str] = (), verbose: bool = False, time_limit: float = TIME_LIMIT
+) -> HealthAnswer:
+    """The answer to all checks of an endpoint together, run side by side.
+
+    Args:
+        endpoint: which checks there are.
+        excluded: names of checks that are not asked.
+        verbose: whether to list the checks although all pass.
+        time_limit: seconds for each check.
+    """
+    asked = {name: check for name, check in endpoint.effective_checks.items() if name not in excluded}
+    found = await asyncio.gather(*(problem_of(check, time_limit) for check in asked.values()))
+    problems = {name: problem for name, problem in zip(asked, found, strict=True) if problem is not None}
+    if not problems and not verbose:
+        return HealthAnswer(HEALTHY, "ok", {})
+    names = sorted(endpoint.effective_checks)
+    lines = [_line(name, is_excluded=name not in asked, has_failed=name in problems) for name in names]
+    if unknown := sorted(set(excluded) - set(names)):
+        quoted = ", ".join(f'"{name}"' for name in unknown)
+        lines.append(f"warn: some health checks cannot be excluded: no matches for {quoted}")
+    lines.append(f"{endpoint.name} check {'failed' if problems else 'passed'}")
+    text = "".join(f"{line}\n" for line in lines)
+    return HealthAnswer(FAILED if problems else HEALTHY, text, problems)
+
+
+def _line(name: str, *, is_excluded: bool, has_failed: bool) -> str:
+    if is_excluded:
+        return f"[+]{name} excluded: ok"
+    return f"[-]{name} failed: reason withheld" if has_failed else f"[+]{name} ok"
+
+
+async def health_of_one(check: Check, time_limit: float = TIME_LIMIT) -> HealthAnswer:
+    """The answer to one check alone, which tells why it failed."""
+    problem = await problem_of(check, time_limit)
+    if problem is None:
+        return HealthAnswer(HEALTHY, "ok", {})
+    return HealthAnswer(FAILED, f"internal server error: {problem}\n", {"": problem})

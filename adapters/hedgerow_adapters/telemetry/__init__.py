@@ -1,0 +1,24 @@
+"""What a process tells people and machines about itself: log lines and metrics.
+
+`logs` makes every line, those of libraries included, one JSON object or one readable line. `metrics` holds the numbers
+under the names that operators of controller-runtime know. `reconciliation` gives all lines of one reconciliation the
+same `reconcileID`. `controller` turns what a running controller reports into both. Nothing here decides anything.
+"""
+
+from hedgerow_adapters.telemetry.controller import ControllerTelemetry
+from hedgerow_adapters.telemetry.logs import Format, Level, configure_logs, get_logger
+from hedgerow_adapters.telemetry.metrics import ControllerMetrics, QueueMetrics, RuntimeMetrics
+from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
+
+__all__ = [
+    "ControllerMetrics",
+    "ControllerTelemetry",
+    "Format",
+    "Level",
+    "QueueMetrics",
+    "RuntimeMetrics",
+    "begin_reconciliation",
+    "configure_logs",
+    "end_reconciliation",
+    "get_logger",
+]

@@ -1,0 +1,167 @@
+"""Turns what one running controller reports into log lines and metrics.
+
+Knows no thresholds and draws no conclusions. What is told most often only counts; what takes time to work out is worked
+out when somebody asks for the metrics.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from typing_extensions import override
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow_adapters.runtime.executor import NotWritten
+from hedgerow_adapters.runtime.observer import ControllerObserver, Result
+from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
+from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
+
+KINDS: Final[Mapping[type[Action], str]] = {
+    Create: "create",
+    MergePatch: "merge_patch",
+    JsonPatch: "json_patch",
+    Delete: "delete",
+}
+"""What a kind of action is called in logs and metrics."""
+
+
+class ControllerTelemetry(ControllerObserver):
+    """The ears of one controller."""
+
+    def __init__(
+        self,
+        controller: Controller[Any],
+        metrics: RuntimeMetrics,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        unix_time: Callable[[], float] = time.time,
+    ) -> None:
+        """Ears that have heard nothing; the controller's metrics exist from now on.
+
+        Args:
+            controller: the controller, for its name and its number of workers.
+            metrics: of the process.
+            clock: monotonic seconds.
+            unix_time: calendar time in seconds.
+        """
+        self._log = get_logger("controller").bind(controller=controller.name)
+        self._workers = controller.concurrency
+        self._metrics = metrics.controller(controller.name, controller.concurrency)
+        self._queue = metrics.queue(controller.name)
+        self._clock = clock
+        self._unix_time = unix_time
+        self._depth = 0
+        self._running: dict[ObjectKey, float] = {}
+        self._queue.depth.set_function(lambda: self._depth)
+        self._queue.unfinished_work.set_function(lambda: sum(self._ages()))
+        self._queue.longest_running.set_function(lambda: max(self._ages(), default=0))
+        self._metrics.active_workers.set_function(lambda: len(self._running))
+
+    def _ages(self) -> list[float]:
+        now = self._clock()
+        return [now - began for began in list(self._running.values())]
+
+    def synced(self) -> None:
+        """The caches are complete."""
+        self._metrics.cache_sync_timestamp.set(self._unix_time())
+        self._log.info("Caches are complete")
+
+    @override
+    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
+        """Count the end of a list or watch; one that has a problem is worth a line."""
+        self._metrics.watch_restarts(str(resource), cause).inc()
+        if problem is None:
+            self._log.debug("Watch ended", resource=resource, cause=cause)
+        else:
+            self._log.warning("Watch interrupted", resource=resource, cause=cause, error=problem)
+
+    @override
+    def started(self, keys: int) -> None:
+        """Say that work begins."""
+        self._log.info("Starting workers", workers=self._workers, keys=keys)
+
+    @override
+    def added(self, depth: int) -> None:
+        """Count a key that was put in line."""
+        self._depth = depth
+        self._queue.adds.inc()
+
+    @override
+    def taken(self, depth: int, waited: float) -> None:
+        """Count the time that a key waited."""
+        self._depth = depth
+        self._queue.queue_duration.observe(waited)
+
+    @override
+    def finished(self, worked: float) -> None:
+        """Count the time that a key was worked on."""
+        self._queue.work_duration.observe(worked)
+
+    @override
+    def retried(self) -> None:
+        """Count a key that was put back."""
+        self._queue.retries.inc()
+
+    @override
+    def began(self, key: ObjectKey) -> None:
+        """Let all lines until the end of the reconciliation carry its identity."""
+        self._running[key] = self._clock()
+        begin_reconciliation(key)
+
+    @override
+    def reconciled(self, key: ObjectKey, result: Result, seconds: float) -> None:
+        """Count a reconciliation."""
+        self._running.pop(key, None)
+        self._metrics.results[result].inc()
+        self._metrics.seconds.observe(seconds)
+        if result == "error":
+            self._metrics.errors.inc()
+        self._log.debug("Reconciled", result=result, seconds=seconds)
+        end_reconciliation()
+
+    @override
+    def acted(self, key: ObjectKey, action: Action) -> None:
+        """Count an action and say what was done and which rule asked for it."""
+        kind = KINDS[type(action)]
+        self._metrics.plan_actions(kind).inc()
+        self._log.info("Carried out", action=kind, resource=action.resource, key=action.key, reason=action.reason)
+
+    @override
+    def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
+        """Say what could not be done and why; that somebody else was faster is nothing to worry about."""
+        tell = self._log.debug if failed.is_race else self._log.error
+        action = failed.action
+        tell("Could not carry out", action=KINDS[type(action)], resource=action.resource, key=action.key,
+             reason=action.reason, error=failed.problem)  # fmt: skip
+
+    @override
+    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+        """Say what could not be planned."""
+        if not any(failure.retryable for failure in failures):
+            self._metrics.terminal_errors.inc()
+        for failure in failures:
+            self._log.error("Could not plan", error=failure)
+
+    @override
+    def raised(self, key: ObjectKey, error: Exception) -> None:
+        """Show a defect with its traceback; a reconciliation that took too long is none."""
+        if isinstance(error, TimeoutError):
+            self._log.error("Reconciliation took too long")
+            return
+        self._metrics.panics.inc()
+        self._log.error("Reconciliation ended with a defect", exc_info=error)
+
+    @override
+    def deletions_held(self, key: ObjectKey, deletions: int) -> None:
+        """Count and say that the guard held deletions back."""
+        self._metrics.deletion_guard_stops.inc()
+        self._log.error("Held deletions back", deletions=deletions)
+
+    @override
+    def cache_behind(self, key: ObjectKey) -> None:
+        """Say that a decision is made on a view that may be old."""
+        self._log.warning("Caches do not show own writes")

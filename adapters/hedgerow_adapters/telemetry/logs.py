@@ -1,0 +1,123 @@
+"""Log lines: which are written, and how they look.
+
+A line has a constant message and data as keys and values: `log.info("Starting workers", count=5)`. Lines of libraries
+that use the standard library's logging come out alike. Exceptions are shown with their traceback and never with the
+values of variables, which may be Secrets.
+
+Source: managed-resources §3.1 (`logLevel`, `logFormat`), §4.1.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any, Final, Literal, TextIO, TypeAlias, cast
+
+import structlog
+from structlog.typing import EventDict, FilteringBoundLogger, Processor
+
+Level: TypeAlias = Literal["debug", "info", "error"]
+Format: TypeAlias = Literal["json", "text"]
+
+SEVERITY: Final[Mapping[Level, int]] = {"debug": logging.DEBUG, "info": logging.INFO, "error": logging.ERROR}
+_PLAIN: Final = frozenset({str, int, float, bool, type(None), list, tuple, dict})
+"""Types of values that both formats show well; a subclass, such as a key, has a better spelling of its own."""
+
+
+def get_logger(name: str) -> FilteringBoundLogger:
+    """A logger whose lines say where they come from.
+
+    It takes the configuration in force when it writes its first line or binds its first value, and keeps it.
+    """
+    return cast("FilteringBoundLogger", structlog.get_logger(logger_name=name))
+
+
+def configure_logs(level: Level, log_format: Format, stream: TextIO | None = None) -> None:
+    """Write lines of a level and above, in a format, to a stream; none: standard error.
+
+    For the whole process: a later call replaces an earlier one for loggers that are not yet in use.
+    """
+    out = structlog.WriteLogger(stream or sys.stderr)
+    processors = _processors(log_format, stream or sys.stderr)
+    structlog.configure(
+        processors=processors,
+        wrapper_class=structlog.make_filtering_bound_logger(SEVERITY[level]),
+        logger_factory=lambda *_names: out,
+        cache_logger_on_first_use=True,
+    )
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler, _LibraryLines)]:
+        root.removeHandler(handler)
+    root.addHandler(_LibraryLines(processors, out))
+    root.setLevel(SEVERITY[level])
+
+
+def _processors(log_format: Format, stream: TextIO) -> list[Processor]:
+    """What turns the data of an event into its line, step by step."""
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+        _spelled_out,
+        *(_json() if log_format == "json" else _text(coloured=_takes_colours(stream))),
+    ]
+
+
+def _json() -> Sequence[Processor]:
+    return (structlog.processors.format_exc_info, _in_order, structlog.processors.JSONRenderer(separators=(",", ":")))
+
+
+def _text(*, coloured: bool) -> Sequence[Processor]:
+    renderer = structlog.dev.ConsoleRenderer(
+        colors=coloured,
+        sort_keys=False,
+        timestamp_key="ts",
+        exception_formatter=structlog.dev.plain_traceback,
+    )
+    return (renderer,)
+
+
+def _takes_colours(stream: TextIO) -> bool:
+    """Whether a person watches who did not ask for plain text."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _spelled_out(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Write values that are more than plain data the way they write themselves."""
+    for name, value in event.items():
+        if type(value) not in _PLAIN and name != "exc_info":
+            event[name] = str(value)
+    return event
+
+
+def _in_order(_logger: Any, _method: str, event: EventDict) -> Mapping[str, Any]:
+    """The same line with what every line has in front, under its final name."""
+    line: MutableMapping[str, Any] = {"ts": event.pop("ts"), "level": event.pop("level"), "msg": event.pop("event")}
+    if "logger_name" in event:
+        line["logger"] = event.pop("logger_name")
+    stacktrace = event.pop("exception", None)
+    line.update(event)
+    if stacktrace is not None:
+        line["stacktrace"] = stacktrace
+    return line
+
+
+class _LibraryLines(logging.Handler):
+    """Passes what libraries log through the same steps to the same stream."""
+
+    def __init__(self, processors: Sequence[Processor], out: structlog.WriteLogger) -> None:
+        super().__init__()
+        self._processors = processors
+        self._out = out
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a library's record."""
+        try:
+            event: Any = {"event": record.getMessage(), "logger_name": record.name}
+            if record.exc_info:
+                event["exc_info"] = record.exc_info
+            for processor in self._processors:
+                event = processor(None, record.levelname.lower(), event)
+            self._out.msg(event)
+        except Exception:  # noqa: BLE001 -- the standard library's contract: logging never breaks its caller
+            self.handleError(record)
