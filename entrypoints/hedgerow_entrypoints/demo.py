@@ -31,7 +31,7 @@ from hedgerow_entrypoints.worlds import cluster_from_files
 
 CONTROLLER: Final = "network-policy"
 MARGIN: Final = "   "
-WIDTH: Final = 96
+WIDTH: Final = 80
 
 
 @click.command(name="demo")

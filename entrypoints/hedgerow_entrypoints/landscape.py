@@ -92,7 +92,7 @@ def scenes(vpn_seed_server: Manifest) -> Iterator[Scene]:
                 "annotations": {NAMESPACE_SELECTORS: '[{"matchLabels": {"gardener.cloud/role": "istio-ingress"}]\n'}
             }
         },
-        "Nobody can know which policies are meant now, so none is touched, and the VPN goes on working.",
+        "Which policies are meant cannot be known now, so none is touched, and the VPN goes on working.",
     )
     yield Scene(
         "The Service goes",

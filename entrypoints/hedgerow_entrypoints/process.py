@@ -15,17 +15,19 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
+from returns.result import Failure
+
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import ClientConnection, ResourceManagerConfiguration
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.leader_election import ElectionEvent, EventKind, LeaderElector, LeadershipLostError, Timings
+from hedgerow_adapters.probes import ListenError
+from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.runner import EVERYWHERE, ControllerRunner
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
-from returns.result import Failure
-
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.probing import probes
 
@@ -45,6 +47,7 @@ class Process:
         self._identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
+        self._recorders: list[EventRecorder] = []
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -58,7 +61,7 @@ class Process:
             source, target, election = await self._transports(stack)
             elector = self._elector(election)
             runners = [self._runner(controller, target, elector) for controller in self._controllers]
-            await stack.enter_async_context(probes(self._configuration.server, self._metrics, source, runners))
+            await self._serve_probes(stack, source, runners)
             await self._work(elector, runners)
 
     def _listen_for_signals(self) -> None:
@@ -117,7 +120,7 @@ class Process:
                 self._metrics.leads(lease, is_leading=False)
         worrying = event.kind in {EventKind.LOST, EventKind.FORBIDDEN, EventKind.FAILED}
         tell = self._log.error if worrying else self._log.info
-        tell("Leader election", event=event.kind.value, detail=event.detail)
+        tell("Leader election", what=event.kind.value, detail=event.detail)
 
     def _runner(
         self, controller: Controller[Any], transport: HttpTransport, elector: LeaderElector | None
@@ -125,6 +128,7 @@ class Process:
         settings = self._configuration.target or self._configuration.source
         may_write = elector.may_write if elector else lambda: True
         recorder = EventRecorder(transport, component=controller.name, instance=self._identity, may_write=may_write)
+        self._recorders.append(recorder)
         return ControllerRunner(
             controller,
             transport,
@@ -136,9 +140,21 @@ class Process:
             resync_period=settings.cache_resync_period.total_seconds(),
         )
 
+    async def _serve_probes(
+        self, stack: contextlib.AsyncExitStack, source: Transport, runners: Sequence[ControllerRunner]
+    ) -> None:
+        separate = self._configuration.target is not None
+        try:
+            await stack.enter_async_context(
+                probes(self._configuration.server, self._metrics, source, runners, separate_target=separate)
+            )
+        except ListenError as error:
+            raise CommandError(str(error)) from error
+
     async def _work(self, elector: LeaderElector | None, runners: Sequence[ControllerRunner]) -> None:
         """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
         parts = [asyncio.create_task(runner.run()) for runner in runners]
+        parts += [asyncio.create_task(recorder.run()) for recorder in self._recorders]
         if elector is not None:
             parts.append(asyncio.create_task(elector.run()))
         beginning = asyncio.create_task(self._begin(elector, runners))

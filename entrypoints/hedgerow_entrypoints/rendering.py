@@ -68,7 +68,7 @@ def as_diff(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> st
 def _diff(planned: Planned) -> Iterator[str]:
     action = planned.action
     name = f"{action.resource.kind} {action.key}"
-    yield click.style(f"# {planned.verb} {name} ({action.reason})\n", bold=True)
+    yield click.style(f"# {planned.verb} {name} ({action.reason})", bold=True) + "\n"
     before, after = _yaml(planned.live), _yaml(planned.after)
     lines = difflib.unified_diff(
         before, after, f"live {name}" if before else "/dev/null", name if after else "/dev/null"
@@ -76,7 +76,7 @@ def _diff(planned: Planned) -> Iterator[str]:
     yield from map(_coloured, lines)
 
 
-def changed_lines(before: Manifest | None, after: Manifest | None, *, context: int = 2) -> Iterator[str]:
+def changed_lines(before: Manifest | None, after: Manifest | None, *, context: int = 1) -> Iterator[str]:
     """The lines of an object's YAML that differ, a few unchanged ones around them, and nothing else.
 
     Args:
@@ -93,7 +93,7 @@ def changed_lines(before: Manifest | None, after: Manifest | None, *, context: i
 
 def _coloured(line: str) -> str:
     colour = COLOURS.get(line[0])
-    return click.style(line, fg=colour) if colour else line
+    return click.style(line.rstrip("\n"), fg=colour) + "\n" if colour else line
 
 
 def _yaml(manifest: Manifest | None) -> list[str]:

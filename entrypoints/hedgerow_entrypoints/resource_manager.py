@@ -12,7 +12,6 @@ from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.network_policies import network_policy_controller
 from hedgerow.version import __version__
 from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
-
 from hedgerow_entrypoints.process import Process
 
 
@@ -35,9 +34,9 @@ def run_resource_manager(
     """
     configure_logs(cast("Level", configuration.log_level), cast("Format", configuration.log_format))
     log = get_logger(component)
-    log.info(f"Starting {component}", version=__version__)
-    for name, value in flags:
-        log.info(f"FLAG: --{name}={value}")
+    announce = [f"Starting {component} {__version__}", *(f"FLAG: --{name}={value}" for name, value in flags)]
+    for line in announce:
+        log.info(line)
     for warning in warnings:
         log.warning("Configuration is odd", warning=warning)
     controllers = target_controllers(configuration)

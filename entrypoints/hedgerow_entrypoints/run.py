@@ -36,7 +36,6 @@ def _run(component: str, config_file: str | None) -> None:
         raise CommandError("missing config file")
     # The process's parts are slow to import, and a wrong call should not wait for them.
     from hedgerow.resource_manager.configuration import decode, with_kubeconfigs  # noqa: PLC0415
-
     from hedgerow_entrypoints.configuration import read_configuration  # noqa: PLC0415
     from hedgerow_entrypoints.resource_manager import run_resource_manager  # noqa: PLC0415
 

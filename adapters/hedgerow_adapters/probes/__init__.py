@@ -3,7 +3,7 @@
 `health` runs named checks and words the answer as Kubernetes components do; `server` listens.
 """
 
-from hedgerow_adapters.probes.health import Check, Checks, Endpoint, HealthAnswer, health_of
+from hedgerow_adapters.probes.health import Check, Checks, Endpoint, HealthAnswer, health_of, ping
 from hedgerow_adapters.probes.server import Listener, ListenError, Ports, listener, serve
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "Ports",
     "health_of",
     "listener",
+    "ping",
     "serve",
 ]

@@ -94,9 +94,9 @@ def _line(name: str, *, is_excluded: bool, has_failed: bool) -> str:
     return f"[-]{name} failed: reason withheld" if has_failed else f"[+]{name} ok"
 
 
-async def health_of_one(check: Check, time_limit: float = TIME_LIMIT) -> HealthAnswer:
+async def health_of_one(name: str, check: Check, time_limit: float = TIME_LIMIT) -> HealthAnswer:
     """The answer to one check alone, which tells why it failed."""
     problem = await problem_of(check, time_limit)
     if problem is None:
         return HealthAnswer(HEALTHY, "ok", {})
-    return HealthAnswer(FAILED, f"internal server error: {problem}\n", {"": problem})
+    return HealthAnswer(FAILED, f"internal server error: {problem}\n", {name: problem})

@@ -103,9 +103,9 @@ def _routes(endpoint: Endpoint, on_problem: Callable[[str, Mapping[str, str]], N
         answer = await health_of(endpoint, excluded=excluded, verbose="verbose" in request.query)
         return respond(answer)
 
-    def answer_one(check: Check) -> Handler:
+    def answer_one(name: str, check: Check) -> Handler:
         async def answer(_request: web.Request) -> web.Response:
-            return respond(await health_of_one(check))
+            return respond(await health_of_one(name, check))
 
         return answer
 
@@ -115,8 +115,8 @@ def _routes(endpoint: Endpoint, on_problem: Callable[[str, Mapping[str, str]], N
         return web.Response(status=answer.status, text=answer.text, headers=_HEADERS)
 
     path = f"/{endpoint.name}"
-    checks = endpoint.effective_checks.items()
-    return {path: answer_all, f"{path}/": answer_all} | {f"{path}/{name}": answer_one(check) for name, check in checks}
+    single = {f"{path}/{name}": answer_one(name, check) for name, check in endpoint.effective_checks.items()}
+    return {path: answer_all, f"{path}/": answer_all, **single}
 
 
 def _metrics_handler(exposition: Callable[[], bytes]) -> Handler:
@@ -147,3 +147,5 @@ async def _listen(purpose: str, where: Listener, runner: web.AppRunner) -> None:
     except OSError as error:
         reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else error.strerror
         raise ListenError(f"cannot listen on {where} for {purpose}: {reason or error}") from error
+    except OverflowError as error:
+        raise ListenError(f"cannot listen on {where} for {purpose}: there is no such port") from error

@@ -20,6 +20,9 @@ class ControllerObserver:
     def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
         """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end."""
 
+    def synced(self) -> None:
+        """All caches are complete."""
+
     def started(self, keys: int) -> None:
         """The workers begin; so many keys are looked at for a start."""
 

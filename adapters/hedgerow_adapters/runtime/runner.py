@@ -121,6 +121,7 @@ class ControllerRunner:
         for informer in self._informers:
             await informer.synced.wait()
         self.synced.set()
+        self._observer.synced()
         await self._may_start.wait()
         keys = all_keys(self.controller, self.snapshot)
         self._started = True

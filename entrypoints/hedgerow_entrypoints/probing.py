@@ -1,0 +1,74 @@
+"""What a process answers to probes: whether it is alive, whether it is ready.
+
+Source: managed-resources §4.3.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from hedgerow.resource_manager.configuration import Server
+from hedgerow_adapters.probes import Check, Endpoint, Ports, listener, serve
+from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
+from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
+
+PATIENCE = 4.0
+"""Seconds that the API server has to answer; kubelets give up after a few themselves."""
+
+
+def probes(
+    server: Server,
+    metrics: RuntimeMetrics,
+    source: Transport,
+    runners: Sequence[ControllerRunner],
+    *,
+    separate_target: bool,
+) -> AbstractAsyncContextManager[Ports]:
+    """The servers for health, readiness and metrics, to be entered.
+
+    Args:
+        server: where they listen.
+        metrics: what `/metrics` shows.
+        source: leads to the source cluster, whose API server has to be reachable.
+        runners: whose caches have to be complete.
+        separate_target: whether they hold another cluster than the source.
+    """
+    informers = "target-informer-sync" if separate_target else "source-informer-sync"
+    return serve(
+        health=listener(server.health_probes.bind_address, server.health_probes.port),
+        metrics=listener(server.metrics.bind_address, server.metrics.port),
+        endpoints=(
+            Endpoint("healthz", {"ping": _ping, "apiserver-healthz": _api_server_is_healthy(source)}),
+            Endpoint("readyz", {informers: _caches_are_complete(runners)}),
+        ),
+        exposition=metrics.exposition,
+        on_problem=_tell,
+    )
+
+
+async def _ping() -> None:
+    """Whoever answers is alive."""
+
+
+def _api_server_is_healthy(transport: Transport) -> Check:
+    async def check() -> str | None:
+        try:
+            response = await transport.send(Request("GET", "/healthz", accept="*/*"), timeout=PATIENCE)
+        except TransportError as error:
+            return str(error)
+        if response.is_success:
+            return None
+        return f"failed talking to the source cluster's kube-apiserver (status code: {response.status})"
+
+    return check
+
+
+def _caches_are_complete(runners: Sequence[ControllerRunner]) -> Check:
+    async def check() -> str | None:
+        return None if all(runner.synced.is_set() for runner in runners) else "informers not synced yet"
+
+    return check
+
+
+def _tell(endpoint: str, problems: Mapping[str, str]) -> None:
+    get_logger("probes").info("Probe failed", endpoint=endpoint, **problems)
