@@ -1,1 +1,1 @@
-"""How fast and how small hedgerow is, measured; `python -m benchmarks` prints the figures that docs/performance.md explains."""
+"""How fast and how small hedgerow is; `python -m benchmarks` prints the figures that docs/performance.md explains."""

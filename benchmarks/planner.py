@@ -45,7 +45,8 @@ def _rate(work: Any) -> float:
 def namespaces() -> list[dict[str, Any]]:
     """Namespaces of two teams."""
     return [
-        {"metadata": {"name": f"ns-{number}", "labels": {"team": "ab"[number % 2]}}} for number in range(NAMESPACE_COUNT)
+        {"metadata": {"name": f"ns-{number}", "labels": {"team": "ab"[number % 2]}}}
+        for number in range(NAMESPACE_COUNT)
     ]
 
 
@@ -57,7 +58,11 @@ def services() -> list[dict[str, Any]]:
 def _service(number: int) -> dict[str, Any]:
     annotations = {} if number % 10 else {NAMESPACE_SELECTORS: '[{"matchLabels":{"team":"a"}}]'}
     return {
-        "metadata": {"name": f"svc-{number}", "namespace": f"ns-{number % NAMESPACE_COUNT}", "annotations": annotations},
+        "metadata": {
+            "name": f"svc-{number}",
+            "namespace": f"ns-{number % NAMESPACE_COUNT}",
+            "annotations": annotations,
+        },
         "spec": {"selector": {"app": f"app-{number}"}, "ports": [{"protocol": "TCP", "port": 80, "targetPort": 8080}]},
     }
 
@@ -65,9 +70,7 @@ def _service(number: int) -> dict[str, Any]:
 def _desired() -> float:
     all_services, all_namespaces = services(), namespaces()
     began = time.perf_counter()
-    count = sum(
-        len(desired_network_policies(service, all_namespaces).unwrap().policies) for service in all_services
-    )
+    count = sum(len(desired_network_policies(service, all_namespaces).unwrap().policies) for service in all_services)
     return count / (time.perf_counter() - began)
 
 

@@ -1,27 +1,42 @@
 """The `hedgerow` command: its subcommands, and how it ends.
 
 Each subcommand stands in a module of its own that is imported when it is asked for, so that one does not pay for the
-others.
+others, and help for none.
 """
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import click
 
 from hedgerow.version import __version__
+from hedgerow_entrypoints.errors import CommandError, note
+
+
+class Subcommand(NamedTuple):
+    """Where a subcommand stands, and what the list of all says about it."""
+
+    module: str
+    summary: str
+
 
 SUBCOMMANDS: Final = {
-    "run": "hedgerow_entrypoints.run",
-    "plan": "hedgerow_entrypoints.plan",
-    "simulate": "hedgerow_entrypoints.simulate",
-    "demo": "hedgerow_entrypoints.demo",
-    "config": "hedgerow_entrypoints.config",
+    "run": Subcommand("hedgerow_entrypoints.run", "Run a component in a cluster."),
+    "plan": Subcommand("hedgerow_entrypoints.plan", "Show what controllers would do, without doing it."),
+    "simulate": Subcommand("hedgerow_entrypoints.simulate", "Let controllers work in memory and print the outcome."),
+    "demo": Subcommand("hedgerow_entrypoints.demo", "Show a controller at work in a sample landscape."),
+    "config": Subcommand("hedgerow_entrypoints.config", "Check component configuration files."),
 }
+FAILED: Final = 1
 INTERRUPTED: Final = 130
 CLOSED_PIPE: Final = 141
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads what a command prints any more."""
 
 
 class LazyGroup(click.Group):
@@ -35,8 +50,20 @@ class LazyGroup(click.Group):
         """The subcommand of a name."""
         if cmd_name not in SUBCOMMANDS:
             return None
-        command: click.Command = import_module(SUBCOMMANDS[cmd_name]).command
+        command: click.Command = import_module(SUBCOMMANDS[cmd_name].module).command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- as above
+        """The list of subcommands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, subcommand.summary) for name, subcommand in SUBCOMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand. A closed pipe gets another name, because click would end the process as a failure."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
 
 
 @click.group(
@@ -46,28 +73,50 @@ class LazyGroup(click.Group):
     epilog='Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or zsh_source, fish_source).',
 )
 @click.version_option(__version__, prog_name="hedgerow", message="%(prog)s %(version)s")
-def hedgerow() -> None:
+@click.pass_context
+def hedgerow(context: click.Context) -> None:
     """Kubernetes control-plane controllers whose decisions are pure functions.
 
     The same controller runs in a cluster (run), over manifests (plan) and in memory (simulate, demo).
     """
+    if os.environ.get("NO_COLOR"):
+        context.color = False
 
 
-def main() -> None:
-    """Run the command; errors are sentences, and wrong usage is an error like any other (exit code 1)."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; errors are sentences, and wrong usage is an error like any other (exit code 1).
+
+    Args:
+        arguments: what follows the command's name; none: what the process was started with.
+    """
     try:
-        code = hedgerow.main(prog_name="hedgerow", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.Exit as end:
-        code = end.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        code = hedgerow.main(arguments, prog_name="hedgerow", standalone_mode=False)
+    except click.Abort:
+        note("interrupted")
         code = INTERRUPTED
     except click.ClickException as error:
-        error.show()
-        code = 1
-    except BrokenPipeError:
-        # The reader is gone; the interpreter would complain when it flushes what is left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _explain(error)
+        code = FAILED
+    except ReaderGoneError:
+        _forget_output()
         code = CLOSED_PIPE
+    except OSError as error:
+        # Commands turn the errors of what they read into sentences; what is left concerns what they write.
+        _forget_output()
+        note(f"error: the output cannot be written: {error.strerror or error}")
+        code = FAILED
     sys.exit(code)
+
+
+def _explain(error: click.ClickException) -> None:
+    if isinstance(error, CommandError | click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    note(f"error: {error.format_message()}")
+    if isinstance(error, click.UsageError) and error.ctx:
+        note(f"Try '{error.ctx.command_path} --help' for help.")
+
+
+def _forget_output() -> None:
+    """Lose what is not written yet; the interpreter would try again at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,6 +1,7 @@
 """How a command ends that cannot do what it was asked to."""
 
 from collections.abc import Iterable
+from typing import IO, Any
 
 import click
 
@@ -18,6 +19,11 @@ class CommandError(click.ClickException):
     def of(cls, problems: Iterable[object]) -> "CommandError":
         """An error that lists several problems, a line each."""
         return cls(*map(str, problems))
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say each sentence as an error; those in the words of the reference begin with that word already."""
+        for sentence in self.sentences:
+            click.echo(sentence if sentence.startswith("error ") else f"error: {sentence}", file=file, err=file is None)
 
 
 def note(sentence: str) -> None:

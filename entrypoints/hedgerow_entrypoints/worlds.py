@@ -1,11 +1,12 @@
 """Where the offline commands take their objects from: files, or a live cluster that is only read."""
 
 import asyncio
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from returns.result import Failure
 
@@ -28,7 +29,7 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
     """
-    result = load_manifests(paths, stdin=sys.stdin.buffer)
+    result = load_manifests(paths, stdin=_standard_input())
     if isinstance(result, Failure):
         raise CommandError.of(result.failure())
     loaded = result.unwrap()
@@ -46,6 +47,15 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
     if problems:
         raise CommandError.of(problems)
     return cluster
+
+
+def _standard_input() -> BinaryIO:
+    """Standard input, also where the process was started without one."""
+    if sys.stdin is not None:
+        return sys.stdin.buffer
+    missing = io.BytesIO()
+    missing.close()
+    return missing
 
 
 def _abridged(names: Sequence[str]) -> str:

@@ -41,10 +41,9 @@ async def _all(transport: Transport, resource: Resource) -> list[Manifest]:
 async def _page(transport: Transport, request: Request) -> Manifest:
     try:
         response = await transport.send(request, timeout=PATIENCE)
-    except TransportError as error:
-        raise ListingError(str(error)) from error
+    except TransportError as lost:
+        raise ListingError(str(lost)) from lost
     if not response.is_success:
-        error = api_error(response)
-        raise ListingError(missing_permission(request, error) if error.is_forbidden else error.message)
+        raise ListingError(missing_permission(request, api_error(response)))
     body: Manifest = response.body
     return body

@@ -1,0 +1,161 @@
+"""Log lines as they are written."""
+
+import io
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow_adapters.telemetry.logs import Format, Level, configure_logs, get_logger
+from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
+
+KEY = ObjectKey("shop", "cart")
+FORMATS: list[Format] = ["json", "text"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def configured(level: Level = "info", log_format: Format = "json", stream: io.StringIO | None = None) -> io.StringIO:
+    stream = stream or io.StringIO()
+    configure_logs(level, log_format, stream)
+    return stream
+
+
+def use_secret(password: str) -> None:
+    secret = password
+    raise ValueError(f"wrong password of {len(secret)} letters")
+
+
+def test_a_line_is_an_object_with_time_level_message_and_logger_in_front() -> None:
+    stream = configured()
+
+    get_logger("queue").info("Added", key=KEY, depth=3)
+
+    (line,) = lines(stream)
+    assert list(line) == ["ts", "level", "msg", "logger", "key", "depth"]
+    assert datetime.fromisoformat(line.pop("ts")).tzinfo == UTC
+    assert line == {"level": "info", "msg": "Added", "logger": "queue", "key": "shop/cart", "depth": 3}
+
+
+def test_values_are_spelled_as_users_write_them() -> None:
+    stream = configured()
+
+    get_logger("x").info("Values", key=KEY, resource=Resource("apps", "v1", "pods", "Pod"), error=ValueError("no"),
+                         names=["a"], pair=(1, 2), nothing=None)  # fmt: skip
+
+    assert lines(stream)[0].items() >= {
+        "key": "shop/cart", "resource": "pods.apps", "error": "no", "nothing": None,
+    }.items()  # fmt: skip
+    assert (lines(stream)[0]["names"], lines(stream)[0]["pair"]) == (["a"], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("level", "written"),
+    [
+        ("debug", ["debug", "info", "warning", "error"]),
+        ("info", ["info", "warning", "error"]),
+        ("error", ["error"]),
+    ],
+)
+@pytest.mark.parametrize("is_ours", [True, False], ids=["ours", "a library's"])
+def test_lines_below_the_level_are_not_written(level: Level, written: list[str], *, is_ours: bool) -> None:
+    stream = configured(level)
+    log = get_logger("x") if is_ours else logging.getLogger("aiohttp.client")
+
+    log.debug("d")
+    log.info("i")
+    log.warning("w")
+    log.error("e")
+
+    assert [line["level"] for line in lines(stream)] == written
+
+
+def test_lines_of_libraries_look_like_our_own() -> None:
+    stream = configured()
+
+    logging.getLogger("aiohttp.client").warning("closed %s", "early")
+
+    (line,) = lines(stream)
+    del line["ts"]
+    assert line == {"level": "warning", "msg": "closed early", "logger": "aiohttp.client"}
+
+
+@pytest.mark.parametrize("log_format", FORMATS)
+@pytest.mark.parametrize("is_ours", [True, False], ids=["ours", "a library's"])
+def test_exceptions_show_their_traceback_and_no_values_of_variables(log_format: Format, *, is_ours: bool) -> None:
+    stream = configured(log_format=log_format)
+    log = get_logger("x") if is_ours else logging.getLogger("asyncio")
+
+    try:
+        use_secret("2retnuh"[::-1])
+    except ValueError:
+        log.exception("Failed")
+
+    assert "in use_secret" in stream.getvalue()
+    assert "ValueError: wrong password of 7 letters" in stream.getvalue()
+    assert "hunter2" not in stream.getvalue()
+
+
+def test_a_second_configuration_replaces_the_first() -> None:
+    first, second = configured(), configured("debug")
+
+    get_logger("x").debug("ours")
+    logging.getLogger("aiohttp").info("theirs")
+
+    assert first.getvalue() == ""
+    assert [line["msg"] for line in lines(second)] == ["ours", "theirs"]
+
+
+@pytest.mark.parametrize(
+    ("stream", "no_color", "is_coloured"),
+    [
+        (Terminal(), "", True),
+        (Terminal(), "1", False),
+        (io.StringIO(), "", False),
+    ],
+    ids=["terminal", "terminal without colours", "file"],
+)
+def test_text_is_coloured_only_for_people_who_want_it(
+    stream: io.StringIO, no_color: str, *, is_coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    configured(log_format="text", stream=stream)
+
+    get_logger("queue").info("Added", depth=3)
+
+    assert ("\x1b[" in stream.getvalue()) is is_coloured
+
+
+def test_text_is_one_readable_line() -> None:
+    stream = configured(log_format="text")
+
+    get_logger("queue").info("Added", key=KEY, depth=3)
+
+    assert stream.getvalue()[28:].split() == ["[info", "]", "Added", "[queue]", "key=shop/cart", "depth=3"]
+
+
+def test_all_lines_of_a_reconciliation_carry_its_identity_and_others_do_not() -> None:
+    stream = configured()
+    log = get_logger("x")
+
+    first = begin_reconciliation(KEY)
+    log.info("one")
+    logging.getLogger("aiohttp").info("two")
+    second = begin_reconciliation(KEY)
+    log.info("three")
+    end_reconciliation()
+    log.info("four")
+
+    assert first != second
+    assert [line.get("reconcileID") for line in lines(stream)] == [first, first, second, None]
+    assert [line.get("object") for line in lines(stream)] == ["shop/cart"] * 3 + [None]
