@@ -3,10 +3,13 @@
 import gc
 import statistics
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from hedgerow.machinery.controller import plans
+from hedgerow.machinery.objects import Resource
+from hedgerow.machinery.plan import Create
 from hedgerow.resource_manager.network_policies import (
     NetworkPolicyConfig,
     desired_network_policies,
@@ -38,7 +41,7 @@ def measure() -> list[str]:
     return lines
 
 
-def _rate(work: Any) -> float:
+def _rate(work: Callable[[], float]) -> float:
     return statistics.median(work() for _ in range(RUNS))
 
 
@@ -87,11 +90,12 @@ def _cold() -> float:
 def _settled() -> float:
     snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: services(), NAMESPACES: namespaces()})
     policies = [
-        action.manifest  # type: ignore[union-attr]  # from nothing there are only creations
+        action.manifest
         for _, plan in plans(CONTROLLER, snapshot, datetime.now(UTC))
         for action in plan.actions
+        if isinstance(action, Create)
     ]
-    world = {SERVICES: services(), NAMESPACES: namespaces(), NETWORK_POLICIES: policies}
+    world: dict[Resource, list[Any]] = {SERVICES: services(), NAMESPACES: namespaces(), NETWORK_POLICIES: policies}
     snapshot = StoreSnapshot.of(CONTROLLER, world)
     began = time.perf_counter()
     writes = sum(len(plan.actions) for _, plan in plans(CONTROLLER, snapshot, datetime.now(UTC)))

@@ -15,6 +15,8 @@ from hedgerow.resource_manager.configuration.shape import Duration, Purpose, Sec
 LEASE_DURATION: Final = timedelta(seconds=15)
 RENEW_DEADLINE: Final = timedelta(seconds=10)
 RETRY_PERIOD: Final = timedelta(seconds=2)
+LONGEST_PAUSE: Final = 1.2
+"""In retry periods, jitter included."""
 LEASES: Final = "leases"
 RESOURCE_NAME: Final = "gardener-resource-manager"
 _UNSET: Final = timedelta(0)
@@ -76,6 +78,10 @@ class LeaderElectionSection(Section):
             # The other field's value at this one's path, as the reference reports it.
             detail = "LeaseDuration must be greater than RenewDeadline"
             yield invalid(f"{path}.leaseDuration", election.renew_deadline, detail)
+        if election.retry_period > _UNSET and election.renew_deadline <= election.retry_period * LONGEST_PAUSE:
+            # client-go refuses this later, when it starts to elect.
+            detail = f"RenewDeadline must be greater than {LONGEST_PAUSE:g} times RetryPeriod"
+            yield invalid(f"{path}.renewDeadline", election.renew_deadline, detail)
         if election.resource_lock != LEASES:
             yield unsupported(f"{path}.resourceLock", election.resource_lock, (LEASES,))
         if not election.resource_namespace:

@@ -44,6 +44,11 @@ def test_zero_durations_and_empty_names_are_unset(decoded: Callable[[str], Decod
             id="CFG-4",
         ),
         pytest.param(
+            "renewDeadline: 2s",
+            "leaderElection.renewDeadline: Invalid value: 2s: RenewDeadline must be greater than 1.2 times RetryPeriod",
+            id="no time for a second attempt",
+        ),
+        pytest.param(
             "leaseDuration: 10s",
             "leaderElection.leaseDuration: Invalid value: 10s: LeaseDuration must be greater than RenewDeadline",
             id="as short as the default deadline",

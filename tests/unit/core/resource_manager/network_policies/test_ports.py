@@ -1,0 +1,144 @@
+"""The annotation values that list ports, and which ports an API server takes."""
+
+import pytest
+from returns.result import Failure, Success
+
+from hedgerow.resource_manager.network_policies import PolicyPort, parse_ports_annotation
+from hedgerow.resource_manager.network_policies.ports import PortManifest, number_if_digits, port_problem
+
+LONG = "a-port-name-of-18-"
+
+
+@pytest.mark.parametrize(
+    ("text", "ports"),
+    [
+        pytest.param("[]", (), id="empty list"),
+        pytest.param("null", (), id="null"),
+        pytest.param('[{"port":80,"protocol":"TCP"}]', (PolicyPort("TCP", 80),), id="number"),
+        pytest.param('[{"port":"http","protocol":"UDP"}]', (PolicyPort("UDP", "http"),), id="name"),
+        pytest.param('[{"port":"10250"}]', (PolicyPort(None, 10250),), id="number as a string"),
+        pytest.param('[{"port":"0080"}]', (PolicyPort(None, 80),), id="leading zeros"),
+        pytest.param('[{"protocol":"TCP"}]', (PolicyPort("TCP", None),), id="no port"),
+        pytest.param('[{"port":null,"protocol":null,"endPort":null}]', (PolicyPort(None, None),), id="nulls"),
+        pytest.param('[{"port":""}]', (PolicyPort(None, ""),), id="an empty name is no absent port"),
+        pytest.param('[{"port":80,"endPort":90}]', (PolicyPort(None, 80, 90),), id="range"),
+        pytest.param('[{"port":80,"name":"http","x":[1]}]', (PolicyPort(None, 80),), id="unknown fields"),
+        pytest.param(
+            '[{"port":2},{"port":1},{"port":2}]',
+            (PolicyPort(None, 2), PolicyPort(None, 1), PolicyPort(None, 2)),
+            id="order and repetition are kept",
+        ),
+        pytest.param(r'[{"port":"\u0068ttp"}]', (PolicyPort(None, "http"),), id="escapes"),
+        pytest.param(' [ {"port" : 80} ] ', (PolicyPort(None, 80),), id="blanks"),
+    ],
+)
+def test_an_annotation_value_lists_ports(text: str, ports: tuple[PolicyPort, ...]) -> None:
+    assert parse_ports_annotation(text) == Success(ports)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "is not valid JSON"),
+        ("notjson", "is not valid JSON"),
+        ("[", "is not valid JSON"),
+        ('[{"port":80}] x', "is not valid JSON"),
+        ("[NaN]", "is not valid JSON"),
+        ('[{"port":Infinity}]', "is not valid JSON"),
+        ("[" * 100_000, "is not valid JSON"),
+        ("1" * 5_000, "is not valid JSON"),
+        pytest.param(rf'[{{"port":"{"\ud800" * 300}"}}]'.replace("\ud800", r"\ud800"), "is not valid JSON", id="halves"),
+        ('{"port":80}', "must be a JSON list, got an object"),
+        ("80", "must be a JSON list, got the number 80"),
+        ('"80"', "must be a JSON list, got a string"),
+        ("true", "must be a JSON list, got a boolean"),
+        ("[80]", "[0] must be a JSON object, got the number 80"),
+        ("[null]", "[0] must be a JSON object, got null"),
+        ('[{"port":80},["x"]]', "[1] must be a JSON object, got a list"),
+        ('[{"port":80.5}]', "[0].port must be a number or a name, got the number 80.5"),
+        ('[{"port":80.0}]', "[0].port must be a number or a name, got the number 80.0"),
+        ('[{"port":true}]', "[0].port must be a number or a name, got a boolean"),
+        ('[{"port":2147483648}]', "[0].port must be a number or a name, got the number 2147483648"),
+        ('[{"port":[80]}]', "[0].port must be a number or a name, got a list"),
+        ('[{"protocol":6}]', "[0].protocol must be a string, got the number 6"),
+        ('[{"port":80,"endPort":"90"}]', "[0].endPort must be an integer, got a string"),
+        ('[{"port":80,"endPort":false}]', "[0].endPort must be an integer, got a boolean"),
+    ],
+)
+def test_a_value_that_is_no_list_of_ports_says_why(text: str, problem: str) -> None:
+    assert parse_ports_annotation(text) == Failure(problem)
+
+
+@pytest.mark.parametrize(
+    ("port", "problem"),
+    [
+        (PolicyPort("TCP", 1), None),
+        (PolicyPort("UDP", 65535), None),
+        (PolicyPort("SCTP", "metrics"), None),
+        (PolicyPort(None, 80), None),
+        (PolicyPort("TCP", None), None),
+        (PolicyPort("TCP", 80, 80), None),
+        (PolicyPort("TCP", 80, 65535), None),
+        (PolicyPort("TCP", 0), "port must be between 1 and 65535, got 0"),
+        (PolicyPort("TCP", -1), "port must be between 1 and 65535, got -1"),
+        (PolicyPort("TCP", 65536), "port must be between 1 and 65535, got 65536"),
+        (PolicyPort("HTTP", 80), 'protocol must be one of TCP, UDP, SCTP, got "HTTP"'),
+        (PolicyPort("tcp", 80), 'protocol must be one of TCP, UDP, SCTP, got "tcp"'),
+        (PolicyPort("TCP", ""), 'port name "" must not be empty'),
+        (PolicyPort("TCP", "Web"), 'port name "Web" must consist of a-z, 0-9 and "-", for example "http-metrics"'),
+        (PolicyPort("TCP", "a--b"), 'port name "a--b" must not contain "--"'),
+        (PolicyPort("TCP", LONG), f'port name "{LONG}" must have at most 15 characters, has 18'),
+        (PolicyPort("TCP", "80-81"), 'port name "80-81" must contain at least one letter (a-z)'),
+        (PolicyPort("TCP", "http", 90), "endPort needs a numeric port"),
+        (PolicyPort("TCP", None, 90), "endPort needs a numeric port"),
+        (PolicyPort("TCP", 80, 79), "endPort must be between port 80 and 65535, got 79"),
+        (PolicyPort("TCP", 80, 65536), "endPort must be between port 80 and 65535, got 65536"),
+    ],
+)
+def test_a_port_that_no_api_server_takes_says_why(port: PolicyPort, problem: str | None) -> None:
+    assert port_problem(port) == problem
+
+
+@pytest.mark.parametrize(
+    ("port", "manifest"),
+    [
+        (PolicyPort("UDP", "dns"), {"protocol": "UDP", "port": "dns"}),
+        (PolicyPort(None, 80), {"protocol": "TCP", "port": 80}),
+        (PolicyPort("TCP", None), {"protocol": "TCP"}),
+        (PolicyPort("TCP", 80, 90), {"protocol": "TCP", "port": 80, "endPort": 90}),
+    ],
+)
+def test_a_port_is_written_as_an_api_server_stores_it(port: PolicyPort, manifest: PortManifest) -> None:
+    assert port.manifest() == manifest
+    assert list(port.manifest())[0] == "protocol"
+
+
+@pytest.mark.parametrize(
+    ("port", "description"),
+    [
+        (PolicyPort("TCP", 80), "TCP/80"),
+        (PolicyPort("UDP", "dns"), "UDP/dns"),
+        (PolicyPort(None, 80), "80"),
+        (PolicyPort("TCP", None), "TCP/<nil>"),
+        (PolicyPort(None, None), "<nil>"),
+    ],
+)
+def test_a_port_is_described_as_it_was_written(port: PolicyPort, description: str) -> None:
+    assert port.description == description
+
+
+@pytest.mark.parametrize(
+    ("text", "port"),
+    [
+        ("8080", 8080),
+        ("0080", 80),
+        ("http", "http"),
+        ("", ""),
+        ("-1", "-1"),
+        ("1_0", "1_0"),
+        ("\u0664\u0664", "\u0664\u0664"),
+        ("99999999999999", "99999999999999"),
+    ],
+)
+def test_only_digits_spell_a_number(text: str, port: int | str) -> None:
+    assert number_if_digits(text) == port
