@@ -7,6 +7,7 @@ others, and help for none.
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
@@ -52,6 +53,15 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(SUBCOMMANDS[cmd_name].module).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand that the arguments name; where there is none of that name, what may have been meant."""
+        close = get_close_matches(args[0], SUBCOMMANDS, n=1)
+        if close and args[0] not in SUBCOMMANDS and not ctx.resilient_parsing:
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- as above
         """The list of subcommands, without importing one."""

@@ -10,13 +10,17 @@ from hedgerow_entrypoints.errors import note
 
 @click.group(name="config")
 def command() -> None:
-    """Look at component configuration files."""
+    """Check component configuration files."""
 
 
-@command.command()
+@command.command(short_help="Print a configuration with its defaults, or its errors.")
 @click.argument("file")
 def check(file: str) -> None:
-    """Print the configuration in FILE with all its defaults, or everything that is wrong with it."""
+    """Print the configuration in FILE with all its defaults, or everything that is wrong with it.
+
+    Exit code 0: valid; 1: not valid, or not readable. Fields that are not known, and those that do nothing yet, are
+    warned of.
+    """
     decoded = read_configuration(file, decode)
     for warning in decoded.warnings:
         note(f"warning: {file}: {warning}")

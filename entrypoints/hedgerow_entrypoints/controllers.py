@@ -5,14 +5,15 @@ from typing import Any, Final
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import note
 
 
 def _network_policy(config_file: str | None) -> Controller[Any]:
     if config_file is None:
         return network_policy_controller(NetworkPolicyConfig())
-    from hedgerow.resource_manager.configuration import decode_offline  # noqa: PLC0415 -- slow to import
+    # Slow to import, and most plans do without a configuration.
+    from hedgerow.resource_manager.configuration import decode_offline  # noqa: PLC0415
+    from hedgerow_entrypoints.configuration import read_configuration  # noqa: PLC0415
 
     decoded = read_configuration(config_file, decode_offline)
     for warning in decoded.warnings:

@@ -5,6 +5,7 @@ Tells what happens and what the controller does about it. What the landscape is 
 """
 
 import io
+import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +44,7 @@ def command() -> None:
     """
     examples = examples_folder()
     (controller,) = chosen_controllers([CONTROLLER], str(examples / "resource-manager.yaml"))
-    cluster = cluster_from_files([str(examples / "landscape")], [controller])
+    cluster = cluster_from_files([str(examples / "landscape")], [controller]).cluster
     newcomer = _manifest(examples / "vpn-seed-server.yaml")
     click.echo("A small Gardener seed cluster, in memory: nothing outside this process is read or changed.")
     _tell("0. The landscape settles", _settling(cluster, controller))
@@ -149,7 +150,7 @@ def _paragraph(text: str) -> str:
 def _as_typed(examples: Path) -> str:
     """The folder as one would name it on the command line here."""
     here = Path.cwd()
-    return str(examples.relative_to(here) if examples.is_relative_to(here) else examples)
+    return shlex.quote(str(examples.relative_to(here) if examples.is_relative_to(here) else examples))
 
 
 def _invitations(examples: str) -> Iterator[str]:

@@ -67,7 +67,7 @@ def scenes(vpn_seed_server: Manifest) -> Iterator[Scene]:
         SERVICES,
         VPN_SEED_SERVER,
         requests.create(SERVICES, vpn_seed_server, VPN_SEED_SERVER.namespace),
-        "Per namespace one policy lets the traffic in and one lets it out, for labelled pods alone.",
+        "For each namespace one policy lets the traffic in and one lets it out, for labelled pods alone.",
     )
     yield _patch(
         "A namespace gets a label that a selector matches",

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -17,19 +17,33 @@ from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.simulation import world_of
 from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers
 from hedgerow_entrypoints.errors import note
-from hedgerow_entrypoints.rendering import FORMATS, Planned
+from hedgerow_entrypoints.rendering import FORMATS, Planned, summary
 from hedgerow_entrypoints.worlds import cluster_from_files, world_from_cluster
 
 CHANGES_PENDING: Final = 2
+EXAMPLES: Final = """\b
+Examples:
+  hedgerow plan network-policy -f manifests/ -o table
+  kubectl get ns,svc,ing,netpol -A -o yaml | hedgerow plan network-policy -f -
+  hedgerow plan network-policy --context seed --config resource-manager.yaml"""
 
 
-@click.command(name="plan")
+@click.command(name="plan", epilog=EXAMPLES)
 @click.argument("controllers", nargs=-1, required=True, type=click.Choice(list(CONTROLLERS)), metavar="CONTROLLER...")
-@click.option("-f", "--filename", "paths", multiple=True, metavar="PATH", help="File, folder, or - for standard input.")
+@click.option(
+    "-f",
+    "--filename",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    help="File, folder, or - for standard input; repeatable.",
+)
 @click.option("--kubeconfig", metavar="FILE", help="Take the objects from this cluster instead; it is only read.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of the one that kubectl would take.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of $KUBECONFIG or ~/.kube/config.")
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
-@click.option("-o", "--output", type=click.Choice(list(FORMATS)), default="diff", show_default=True)
+@click.option(
+    "-o", "--output", type=click.Choice(list(FORMATS)), default="diff", show_default=True, help="How to show the plan."
+)
 def command(
     controllers: tuple[str, ...],
     paths: tuple[str, ...],
@@ -43,22 +57,25 @@ def command(
 
     CONTROLLER is one or more of: network-policy.
 
-    Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for.
+    Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for. The others
+    are planned and shown all the same.
     """
     live = kubeconfig is not None or context is not None
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
     chosen = chosen_controllers(controllers, config_file)
+    explained: Callable[[DomainFailure], str] = str
     if live:
         world = world_from_cluster(kubeconfig, context, chosen)
         planned, failures = _planned_for(chosen, [world] * len(chosen))
     else:
-        cluster = cluster_from_files(paths, chosen)
-        planned, failures = _planned_for(chosen, [world_of(cluster, controller) for controller in chosen])
+        files = cluster_from_files(paths, chosen)
+        explained = files.located
+        planned, failures = _planned_for(chosen, [world_of(files.cluster, controller) for controller in chosen])
     click.echo(FORMATS[output](planned, failures), nl=False)
     for failure in failures:
-        note(f"error: {failure}")
-    note(_summary(planned))
+        note(f"error: {explained(failure)}")
+    note(_summary(planned, failures))
     if failures:
         sys.exit(1)
     if planned:
@@ -96,8 +113,6 @@ def _warn_of_mass_deletion(controller: Controller[Any], snapshot: StoreSnapshot,
         )
 
 
-def _summary(planned: Sequence[Planned]) -> str:
-    if not planned:
-        return "nothing to do"
+def _summary(planned: Sequence[Planned], failures: Sequence[DomainFailure]) -> str:
     counts = Counter(each.verb for each in planned)
-    return ", ".join(f"{counts[verb]} to {verb}" for verb in ("create", "change", "delete") if counts[verb])
+    return summary([(counts[verb], f"to {verb}") for verb in ("create", "change", "delete")], failures)

@@ -11,6 +11,7 @@ import click
 from tabulate import tabulate
 
 from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
@@ -43,7 +44,9 @@ class Planned:
                 return manifest
             case MergePatch(_, _, patch):
                 return without_server_fields(apply_merge_patch(self.live or {}, patch))
-            case _:
+            case JsonPatch(_, _, operations):
+                return apply_json_patch(self.live, operations).map(without_server_fields).value_or(self.live)
+            case Delete():
                 return None
 
 
@@ -53,10 +56,22 @@ def styled_verb(action: Action) -> str:
     return click.style(verb, fg=VERB_COLOURS[verb])
 
 
+def summary(counts: Iterable[tuple[int, str]], problems: Sequence[object]) -> str:
+    """All actions and problems in one line, such as `3 to create, 1 error`; `nothing to do` where there are none.
+
+    Args:
+        counts: how many actions there are of a sort, and its name.
+        problems: what could not be done.
+    """
+    errors = (len(problems), "error" if len(problems) == 1 else "errors")
+    return ", ".join(f"{count} {what}" for count, what in (*counts, errors) if count) or "nothing to do"
+
+
 def without_server_fields(manifest: Manifest) -> Manifest:
-    """The object without what only an API server knows."""
-    metadata = {name: value for name, value in (manifest.get("metadata") or {}).items() if name not in _NOT_SHOWN}
-    return {**manifest, "metadata": metadata}
+    """The object without what only an API server knows, and without empty labels or annotations."""
+    metadata = manifest.get("metadata") or {}
+    shown = {name: value for name, value in metadata.items() if name not in _NOT_SHOWN and value != {}}
+    return {**manifest, "metadata": shown}
 
 
 def as_diff(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:

@@ -1,44 +1,66 @@
 """`hedgerow simulate`: what exists once controllers have settled in the in-memory cluster."""
 
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import click
 
 from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle
 from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers
 from hedgerow_entrypoints.errors import note
-from hedgerow_entrypoints.rendering import without_server_fields
+from hedgerow_entrypoints.rendering import VERBS, summary, without_server_fields
 from hedgerow_entrypoints.worlds import cluster_from_files
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}
+EXAMPLES: Final = """\b
+Examples:
+  hedgerow simulate network-policy -f manifests/ > policies.yaml
+  hedgerow simulate network-policy -f old/ --all | hedgerow plan network-policy -f - -f new.yaml"""
 
 
-@click.command(name="simulate")
+@click.command(name="simulate", epilog=EXAMPLES)
 @click.argument("controllers", nargs=-1, required=True, type=click.Choice(list(CONTROLLERS)), metavar="CONTROLLER...")
-@click.option("-f", "--filename", "paths", multiple=True, required=True, metavar="PATH", help="File, folder, or -.")
+@click.option(
+    "-f",
+    "--filename",
+    "paths",
+    multiple=True,
+    required=True,
+    metavar="PATH",
+    help="File, folder, or - for standard input; repeatable.",
+)
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
 @click.option("--all", "everything", is_flag=True, help="Print the objects that the controllers read as well.")
-@click.option("-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True)
+@click.option(
+    "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
+)
 def command(
     controllers: tuple[str, ...], paths: tuple[str, ...], config_file: str | None, *, everything: bool, output: str
 ) -> None:
     """Let controllers work on the objects in files until they have settled, and print what they own then.
 
     CONTROLLER is one or more of: network-policy.
+
+    Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with. The outcome of the others is
+    printed all the same.
     """
     chosen = chosen_controllers(controllers, config_file)
-    cluster = cluster_from_files(paths, chosen)
-    settlement = settle(cluster, chosen)
-    objects = _everything(cluster, chosen) if everything else _owned(cluster, chosen)
+    files = cluster_from_files(paths, chosen)
+    settlement = settle(files.cluster, chosen)
+    objects = _everything(files.cluster, chosen) if everything else _owned(files.cluster, chosen)
     click.echo(FORMATS[output]([without_server_fields(manifest) for manifest in objects]), nl=False)
-    if problems := problems_of(settlement):
-        for problem in problems:
-            note(f"error: {problem}")
+    problems = problems_of(settlement, files.located)
+    for problem in problems:
+        note(f"error: {problem}")
+    note(_summary(settlement, problems))
+    if problems:
         sys.exit(1)
 
 
@@ -56,9 +78,20 @@ def _everything(cluster: InMemoryCluster, controllers: list[Controller[Any]]) ->
     return [manifest for resource in resources for manifest in cluster.objects(resource)]
 
 
-def problems_of(settlement: Settlement) -> list[str]:
-    """What could not be planned and what the server refused, a sentence each."""
-    problems = [str(failure) for failure in settlement.failures]
+def _summary(settlement: Settlement, problems: Sequence[str]) -> str:
+    """As that of `plan`, but what is counted has been done."""
+    counts = Counter(f"{VERBS[type(step.action)]}d" for step in settlement.steps if not step.refusal)
+    return summary([(counts[done], done) for done in ("created", "changed", "deleted")], problems)
+
+
+def problems_of(settlement: Settlement, explained: Callable[[DomainFailure], str] = str) -> list[str]:
+    """What could not be planned and what the server refused, a sentence each.
+
+    Args:
+        settlement: how the controllers came to rest.
+        explained: the sentence of a failure.
+    """
+    problems = [explained(failure) for failure in settlement.failures]
     problems += [
         f"{step.action.resource.kind} {step.action.key}: {step.refusal}" for step in settlement.steps if step.refusal
     ]

@@ -5,15 +5,17 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import LoadedObject, Source, implied_namespaces, load_manifests
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.simulation import seeded_cluster
 from hedgerow_entrypoints.errors import CommandError, note
 
@@ -21,7 +23,21 @@ IMPLIED: Final = Source("(implied)")
 MOST_NAMES: Final = 5
 
 
-def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[Any]]) -> InMemoryCluster:
+@dataclass(frozen=True, slots=True)
+class ClusterFromFiles:
+    """An in-memory cluster, and where its objects stand."""
+
+    cluster: InMemoryCluster
+    sources: Mapping[tuple[str, ObjectKey], Source]
+    """The documents of the objects, by kind and key."""
+
+    def located(self, failure: DomainFailure) -> str:
+        """A failure as one sentence that opens with the document of its object, where a file holds it."""
+        source = self.sources.get((failure.resource.kind, failure.key))
+        return f"{source}: {failure}" if source else str(failure)
+
+
+def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[Any]]) -> ClusterFromFiles:
     """An in-memory cluster with the objects in files that the controllers read.
 
     A Namespace that objects live in but that stands in no file exists as well: without it they could not.
@@ -32,21 +48,22 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
     result = load_manifests(paths, stdin=_standard_input())
     if isinstance(result, Failure):
         raise CommandError.of(result.failure())
-    loaded = result.unwrap()
     resources = {
         (watch.resource.api_version, watch.resource.kind): watch.resource
         for controller in controllers
         for watch in controller.watches
     }
-    read = [each for each in loaded if (each.manifest["apiVersion"], each.manifest["kind"]) in resources]
-    implied = implied_namespaces([each.manifest for each in read])
+    read = [each for each in result.unwrap() if (each.manifest["apiVersion"], each.manifest["kind"]) in resources]
+    implied = [
+        each for each in implied_namespaces([each.manifest for each in read]) if key_of(each).name not in ALWAYS_THERE
+    ]
     if implied:
-        names = [namespace["metadata"]["name"] for namespace in implied]
+        names = [key_of(namespace).name for namespace in implied]
         note(f"note: assuming that these namespaces exist, without further labels: {_abridged(names)}")
     cluster, problems = seeded_cluster([*(LoadedObject(each, IMPLIED) for each in implied), *read], resources)
     if problems:
         raise CommandError.of(problems)
-    return cluster
+    return ClusterFromFiles(cluster, {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read})
 
 
 def _standard_input() -> BinaryIO:
@@ -80,7 +97,10 @@ def world_from_cluster(
 
 
 def _default_kubeconfig() -> str:
-    return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+    named = os.environ.get("KUBECONFIG")
+    if named and os.pathsep in named:
+        raise CommandError("KUBECONFIG names several files, which are not merged here: give one by --kubeconfig")
+    return named or os.path.expanduser("~/.kube/config")  # noqa: PTH111 -- Path.home() fails for a user without a home
 
 
 async def _live_world(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.control_plane import ControlPlane, server_binaries
+from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.territory import Territory
 
 _numbers = itertools.count(1)
 
@@ -34,3 +36,19 @@ def namespace_prefix(request: pytest.FixtureRequest) -> str:
     """The beginning of names that no other test uses: a valid name of a namespace, and short enough to add to."""
     test = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower().removeprefix("test_"))
     return f"t{next(_numbers)}-{test[:30].strip('-')}"
+
+
+@pytest.fixture
+def territory(control_plane: ControlPlane, namespace_prefix: str, tmp_path: Path) -> Iterator[Territory]:
+    """Namespaces of the test's own, which its processes look after."""
+    own = Territory(control_plane, namespace_prefix, tmp_path)
+    yield own
+    own.clear()
+
+
+@pytest.fixture
+def resource_manager(territory: Territory) -> Iterator[ResourceManager]:
+    """A process that looks after the test's namespaces, without leader election, and is ready."""
+    with ResourceManager(territory.folder, territory.configuration()) as running:
+        running.wait_ready()
+        yield running

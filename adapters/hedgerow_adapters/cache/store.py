@@ -1,7 +1,7 @@
 """The objects of one resource by key, by namespace and by declared index.
 
 A store holds what it is given, which is what a watch keeps of an object, and decides nothing. It is read and written
-from one thread.
+from one thread. A write that fails, because an index cannot make sense of an object, changes nothing.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -13,6 +13,9 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Value
 
 _Found: TypeAlias = dict[ObjectKey, Manifest]
+_Table: TypeAlias = dict[Hashable, _Found]
+_Filing: TypeAlias = tuple[ObjectKey, Manifest, list[tuple[_Table, list[Hashable]]]]
+"""An object, and where it is to be found: under which values of which index."""
 _Value = TypeVar("_Value", bound=Hashable)
 
 
@@ -22,9 +25,7 @@ class ObjectStore:
     def __init__(self, indexes: Iterable[Index[Any]] = ()) -> None:
         self._objects: _Found = {}
         self._namespaces: dict[str, _Found] = {}
-        self._indexes: dict[str, tuple[Index[Any], dict[Hashable, _Found]]] = {
-            index.name: (index, {}) for index in indexes
-        }
+        self._indexes: dict[str, tuple[Index[Any], _Table]] = {index.name: (index, {}) for index in indexes}
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -47,41 +48,53 @@ class ObjectStore:
 
     def put(self, manifest: Manifest) -> Change:
         """Store an object in place of the one of its key."""
-        key = key_of(manifest)
-        old = self._objects.get(key)
-        if old is not None:
-            self._unfile(key, old)
-        self._file(key, manifest)
-        return Change(old, manifest)
+        return self._store(self._filing(manifest))
 
     def remove(self, key: ObjectKey) -> Change | None:
         """Forget the object of a key; none if there was none."""
-        old = self._objects.pop(key, None)
+        old = self._objects.get(key)
         if old is None:
             return None
-        self._unfile(key, old)
+        self._unfile(self._filing(old))
+        del self._objects[key]
         return Change(old, None)
 
     def replace(self, manifests: Iterable[Manifest], namespace: str = "") -> list[Change]:
-        """Hold exactly these objects from now on, of one namespace if given; the changes made, removals last."""
-        before = set(self._namespaces.get(namespace, ()) if namespace else self._objects)
-        changes = [self.put(manifest) for manifest in manifests]
-        present = {key_of(change.new) for change in changes if change.new is not None}
-        return changes + [change for key in before - present if (change := self.remove(key))]
+        """Hold exactly these objects from now on, of one namespace if given.
 
-    def _file(self, key: ObjectKey, manifest: Manifest) -> None:
+        Returns:
+            What is different from before: new and changed objects in the order given, then removals.
+        """
+        filings = [self._filing(manifest) for manifest in manifests]
+        present = {key for key, _, _ in filings}
+        before = self._namespaces.get(namespace, {}) if namespace else self._objects
+        superfluous = [key for key in before if key not in present]
+        changes = [self._store(filing) for filing in filings if self._objects.get(filing[0]) != filing[1]]
+        return changes + [change for key in superfluous if (change := self.remove(key))]
+
+    def _filing(self, manifest: Manifest) -> _Filing:
+        places = [(table, list(index.values(manifest))) for index, table in self._indexes.values()]
+        return key_of(manifest), manifest, places
+
+    def _store(self, filing: _Filing) -> Change:
+        key, manifest, places = filing
+        old = self._objects.get(key)
+        if old is not None:
+            self._unfile(self._filing(old))
         self._objects[key] = manifest
         if key.namespace:
             self._namespaces.setdefault(key.namespace, {})[key] = manifest
-        for index, table in self._indexes.values():
-            for value in index.values(manifest):
+        for table, values in places:
+            for value in values:
                 table.setdefault(value, {})[key] = manifest
+        return Change(old, manifest)
 
-    def _unfile(self, key: ObjectKey, manifest: Manifest) -> None:
+    def _unfile(self, filing: _Filing) -> None:
+        key, _, places = filing
         if key.namespace:
             _drop(self._namespaces, key.namespace, key)
-        for index, table in self._indexes.values():
-            for value in index.values(manifest):
+        for table, values in places:
+            for value in values:
                 _drop(table, value, key)
 
 

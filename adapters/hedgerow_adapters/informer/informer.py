@@ -4,30 +4,29 @@ Decides only when to try again. It never ends by itself: whatever the server doe
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, Protocol
 
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.informer.answers import Reader, Refused, UnreadableObjectError
 from hedgerow_adapters.informer.backoff import restart_delay
 from hedgerow_adapters.informer.machine import (
     Delivery,
     Empty,
-    Expired,
     Input,
     Interrupted,
     Listed,
     Listing,
+    Lost,
     Opened,
-    Page,
     ProtocolError,
     Replace,
     State,
-    WatchEvent,
     Watching,
     advance,
 )
-from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error
+from hedgerow_adapters.kubernetes.api_errors import api_error
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 
@@ -40,20 +39,15 @@ HEALTHY_AFTER: Final = 5.0
 """Seconds that a watch has to last so that its end is no reason to wait."""
 
 
-class Refused(Exception):  # noqa: N818 -- an answer of the server, not an error of ours
-    """The server answered, and did not do what it was asked to."""
-
-    def __init__(self, request: Request, error: ApiError) -> None:
-        super().__init__(error.message)
-        self.request = request
-        self.error = error
-
-
 class InformerObserver(Protocol):
     """Is told what happens to a list-and-watch, for logs and metrics."""
 
     def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
-        """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end."""
+        """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end.
+
+        The causes: `closed` and `closed-early`, `disconnected`, `refused`, `expired`, `unreadable`, and `raised` for a
+        defect of whoever is delivered to.
+        """
         ...
 
 
@@ -61,7 +55,11 @@ class Informer:
     """Keeps whoever listens in step with the objects of one resource, of one namespace or of all.
 
     Expected flow: `run` in a task; `synced` is set after the first complete list. Each delivery arrives in order, and
-    `resource_version` is what it brought the listener up to.
+    `resource_version` is what the deliveries so far have brought the listener up to.
+
+    Guarantees: after an end that is no good sign the next try waits, from 0.8 s up to 30 s and jitter, until a watch
+    has lasted; an answer that cannot be read, or a listener that raises, is told and leads to a fresh list, as nobody
+    knows then what the listener has missed.
     """
 
     def __init__(
@@ -79,67 +77,80 @@ class Informer:
         self.synced = asyncio.Event()
         self.resource_version = 0
         self._transport = transport
-        self._watch = watch
+        self._metadata_only = watch.metadata_only
+        self._reader = Reader(watch.resource, watch.keep)
         self._deliver = deliver
         self._observer = observer
         self._random = random
         self._state: State = Empty()
+        self._fruitless = 0
         self._step: asyncio.Task[bool] | None = None
-        self._fresh: asyncio.Future[None] | None = None
+        self._asked_for: asyncio.Future[None] | None = None
+        self._under_way: asyncio.Future[None] | None = None
 
     async def run(self) -> None:
         """List and watch until cancelled."""
-        fruitless = 0
         while True:
-            self._step = asyncio.create_task(self._next_step())
-            try:
-                fruitless = 0 if await self._step else fruitless + 1
-                if fruitless:
-                    await self._pause(fruitless)
-            except asyncio.CancelledError:
-                if not self._wants_fresh_list():
-                    self._step.cancel()
-                    raise
-                self._state, fruitless = Empty(), 0
+            if self._must_start_anew:
+                self._under_way, self._asked_for = self._asked_for, None
+                self._state = Empty()
+            if await self._unless_relisted(self._next_step()) is False:
+                self._fruitless += 1
+                if not self._must_start_anew:
+                    await self._unless_relisted(_pause(restart_delay(self._fruitless, self._random())))
 
     async def relist(self) -> None:
         """Return when a complete list that was begun after this call has been delivered."""
-        if self._fresh is None:
-            self._fresh = asyncio.get_running_loop().create_future()
-            if self._step is not None:
+        if self._asked_for is None:
+            self._asked_for = asyncio.get_running_loop().create_future()
+            if self._step is not None and self._must_start_anew:
                 self._step.cancel()
-        await asyncio.shield(self._fresh)
+        await asyncio.shield(self._asked_for)
 
-    def _wants_fresh_list(self) -> bool:
-        task = asyncio.current_task()
-        return self._fresh is not None and not (task and task.cancelling())
+    @property
+    def _must_start_anew(self) -> bool:
+        """Whether somebody waits for a list to begin; one that is under way for others comes to its end before."""
+        return self._asked_for is not None and self._under_way is None
 
-    async def _pause(self, fruitless: int) -> None:
-        self._step = asyncio.create_task(self._sleep(restart_delay(fruitless, self._random())))
-        await self._step
-
-    async def _sleep(self, seconds: float) -> bool:
-        await asyncio.sleep(seconds)
-        return True
+    async def _unless_relisted(self, work: Coroutine[Any, Any, bool]) -> bool | None:
+        """What some work came to; none if it was given up for the sake of a fresh list."""
+        self._step = asyncio.create_task(work)
+        try:
+            return await self._step
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            if self._must_start_anew:
+                return None
+            return self._ended(Interrupted(), "disconnected", TransportError("the transport gave the request up"))
 
     async def _next_step(self) -> bool:
-        """Ask for the next page or watch until the end; whether that came to something."""
+        """Ask for the next page or watch until the end; whether to go on without a pause."""
         try:
-            match self._state:
-                case Empty():
-                    return await self._list("")
-                case Listing(continuation):
-                    return await self._list(continuation)
-                case Listed(version) | Watching(version):
-                    return await self._watch_from(version)
+            return await self._ask()
         except Refused as refused:
-            expired = refused.error.is_expired
-            self._observer.interrupted(self.resource, "expired" if expired else "refused", refused)
-            self._receive(Expired() if expired else Interrupted())
-            return expired and self.synced.is_set()
-        except (TransportError, ProtocolError) as problem:
-            self._observer.interrupted(self.resource, "disconnected", problem)
-            self._receive(Interrupted())
+            cause = "expired" if refused.error.is_expired else "refused"
+            return self._ended(Lost() if refused.is_final else Interrupted(), cause, refused)
+        except TransportError as problem:
+            return self._ended(Interrupted(), "disconnected", problem)
+        except (ProtocolError, UnreadableObjectError) as problem:
+            return self._ended(Lost(), "unreadable", problem)
+        except Exception as problem:  # noqa: BLE001 -- a defect of the listener must not leave its cache to go stale
+            return self._ended(Lost(), "raised", problem)
+
+    async def _ask(self) -> bool:
+        match self._state:
+            case Empty():
+                return await self._list("")
+            case Listing(continuation):
+                return await self._list(continuation)
+            case Listed(version) | Watching(version):
+                return await self._watch_from(version)
+
+    def _ended(self, received: Input, cause: str, problem: Exception) -> bool:
+        self._observer.interrupted(self.resource, cause, problem)
+        self._receive(received)
         return False
 
     async def _list(self, continuation: str) -> bool:
@@ -148,15 +159,12 @@ class Informer:
             namespace=self.namespace,
             limit=PAGE_SIZE,
             continuation=continuation,
-            metadata_only=self._watch.metadata_only,
+            metadata_only=self._metadata_only,
         )
         response = await self._transport.send(request)
         if not response.is_success:
             raise Refused(request, api_error(response))
-        keep, body = self._watch.keep, response.body
-        metadata = body.get("metadata") or {}
-        kept = tuple([keep(item) for item in body.get("items") or ()])
-        self._receive(Page(kept, metadata.get("continue") or "", metadata.get("resourceVersion") or ""))
+        self._receive(self._reader.page(response.body))
         return True
 
     async def _watch_from(self, version: str) -> bool:
@@ -166,43 +174,41 @@ class Informer:
             resource_version=version,
             timeout_seconds=int(seconds),
             namespace=self.namespace,
-            metadata_only=self._watch.metadata_only,
+            metadata_only=self._metadata_only,
         )
         clock = asyncio.get_running_loop().time
         began = clock()
-        async with self._transport.stream(request, timeout=seconds + SILENCE_MARGIN) as stream:
-            await self._consume(request, stream)
-        lasted = clock() - began
-        self._observer.interrupted(self.resource, "closed" if lasted >= HEALTHY_AFTER else "closed-early", None)
-        return lasted >= HEALTHY_AFTER
+        try:
+            async with self._transport.stream(request, timeout=seconds + SILENCE_MARGIN) as stream:
+                await self._consume(request, stream)
+        finally:
+            lasted = clock() - began >= HEALTHY_AFTER and isinstance(self._state, Watching)
+            if lasted:
+                self._fruitless = 0
+        self._receive(Interrupted())
+        self._observer.interrupted(self.resource, "closed" if lasted else "closed-early", None)
+        return lasted
 
     async def _consume(self, request: Request, stream: Stream) -> None:
         if stream.status != 200:  # noqa: PLR2004 -- the status of HTTP that opens a watch
             raise Refused(request, api_error(Response(stream.status, stream.body, stream.headers)))
         self._receive(Opened())
-        keep = self._watch.keep
         async for event in stream.events:
-            kind, body = _parts(event)
-            if kind == "ERROR":
-                raise Refused(request, api_error(Response(body.get("code") or 0, body)))
-            self._receive(WatchEvent(kind, body if kind == "BOOKMARK" else keep(body)))
-        self._receive(Interrupted())
+            self._receive(self._reader.event(request, event))
 
     def _receive(self, received: Input) -> None:
         self._state, delivery = advance(self._state, received)
-        if isinstance(self._state, Listed | Watching) and self._state.resource_version.isdecimal():
-            self.resource_version = int(self._state.resource_version)
         if delivery is not None:
             self._deliver(delivery)
+        if isinstance(self._state, Listed | Watching) and self._state.resource_version.isdecimal():
+            self.resource_version = int(self._state.resource_version)
         if isinstance(delivery, Replace):
             self.synced.set()
-            if self._fresh is not None:
-                self._fresh.set_result(None)
-                self._fresh = None
+            if self._under_way is not None:
+                self._under_way.set_result(None)
+                self._under_way = None
 
 
-def _parts(event: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    kind, body = event.get("type"), event.get("object")
-    if not isinstance(kind, str) or not isinstance(body, Mapping):
-        raise ProtocolError("a watch event without type and object")
-    return kind, body
+async def _pause(seconds: float) -> bool:
+    await asyncio.sleep(seconds)
+    return True

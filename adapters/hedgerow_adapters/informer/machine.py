@@ -2,19 +2,20 @@
 
 Decides which request comes next and what a cache is told. Knows no connection, no clock and no cache.
 
-    Empty ──page──▶ Listing ──last page──▶ Listed ──opened──▶ Watching ──closed──▶ Listed
-      ▲                │                                          │
-      └────expired─────┴──────────────────expired─────────────────┘
+    Empty ──page──▶ Listing ──last page──▶ Listed ──opened──▶ Watching ──interrupted──▶ Listed
+      ▲                │                      │                   │
+      └──────lost──────┴─────────lost─────────┴───────lost────────┘
 
-Guarantees: a list counts only when its last page has arrived, and then replaces everything at once; a version that the
-server no longer knows (410) starts anew; after any other end the watch resumes where it was.
+Guarantees: a list counts only when its last page has arrived, and then replaces everything at once; what the server no
+longer knows (410), or says in a way that cannot be read, starts anew; after any other end the watch resumes where it
+was.
 Source: Kubernetes documentation, "Kubernetes API concepts", efficient detection of changes.
 """
 
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, resource_version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Listing:
     """Some pages have arrived; the next is to be asked for."""
 
     continuation: str
-    objects: tuple[Manifest, ...]
+    pages: tuple[tuple[Manifest, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ State: TypeAlias = Empty | Listing | Listed | Watching
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list has arrived."""
+    """A page of a list has arrived; without a continuation it is the last."""
 
     objects: tuple[Manifest, ...]
     continuation: str
@@ -63,15 +64,15 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """An object has changed, or a bookmark has arrived. An ERROR event is an end: `Expired` or `Interrupted`."""
+    """An object has changed, or a bookmark has arrived. An ERROR event is an end: `Lost` or `Interrupted`."""
 
     type: str
     object: Manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
-    """The server no longer knows the version or the continuation that it was asked about."""
+class Lost:
+    """Asking on would lead nowhere: the server has forgotten the version, or its answer makes no sense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Interrupted:
     """The watch or a request has ended without an answer that counts."""
 
 
-Input: TypeAlias = Page | Opened | WatchEvent | Expired | Interrupted
+Input: TypeAlias = Page | Opened | WatchEvent | Lost | Interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
     """The state after an answer of the server, and what a cache is to be told of it.
 
     Raises:
-        ProtocolError: an event of unknown type, or an answer that the state does not wait for.
+        ProtocolError: an event of unknown type, an event or list without a version, a list without an end, or an
+            answer that the state does not wait for.
     """
     match state, received:
         case ((Empty() | Listing()), Page()):
@@ -123,7 +125,7 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
             return Watching(version), None
         case Watching(), WatchEvent():
             return _after_event(state, received)
-        case _, Expired():
+        case _, Lost():
             return Empty(), None
         case Watching(version), Interrupted():
             return Listed(version), None
@@ -134,15 +136,19 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
 
 
 def _after_page(state: Empty | Listing, page: Page) -> tuple[State, Delivery | None]:
-    objects = page.objects if isinstance(state, Empty) else (*state.objects, *page.objects)
+    pages = (page.objects,) if isinstance(state, Empty) else (*state.pages, page.objects)
+    if isinstance(state, Listing) and page.continuation == state.continuation:
+        raise ProtocolError("a list whose next page is the same again")
     if page.continuation:
-        return Listing(page.continuation, objects), None
-    return Listed(page.resource_version), Replace(objects)
+        return Listing(page.continuation, pages), None
+    if not page.resource_version:
+        raise ProtocolError("a list without a resource version")
+    return Listed(page.resource_version), Replace(tuple([manifest for objects in pages for manifest in objects]))
 
 
 def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | None]:
-    version = (event.object.get("metadata") or {}).get("resourceVersion")
-    if not isinstance(version, str):
+    version = resource_version_of(event.object)
+    if not isinstance(version, str) or not version:
         raise ProtocolError(f"a {event.type} event without a resource version")
     after = replace(state, resource_version=version)
     match event.type:

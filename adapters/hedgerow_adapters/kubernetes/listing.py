@@ -9,7 +9,7 @@ from hedgerow_adapters.kubernetes.api_errors import api_error, missing_permissio
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
-PATIENCE: Final = 8.0
+PATIENCE: Final = 7.0
 """Seconds that one page may take: a person waits for it."""
 
 

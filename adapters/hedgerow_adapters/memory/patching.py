@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from returns.pipeline import is_successful
+
+from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow_adapters.memory.json_patch import JsonPatchError, apply_json_patch
 from hedgerow_adapters.memory.statuses import bad_request, unsupported_media_type, unusable_patch
 from hedgerow_adapters.protocol.requests import JSON_PATCH, MERGE_PATCH
 
@@ -22,7 +24,7 @@ def patched(document: Manifest, patch: Any, content_type: str) -> Any:
         return apply_merge_patch(document, patch)
     if not isinstance(patch, list | tuple) or not all(isinstance(operation, Mapping) for operation in patch):
         raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type []handlers.jsonPatchOp")
-    try:
-        return apply_json_patch(document, patch)
-    except JsonPatchError:
-        raise unusable_patch() from None
+    result = apply_json_patch(document, patch)
+    if not is_successful(result):
+        raise unusable_patch()
+    return result.unwrap()

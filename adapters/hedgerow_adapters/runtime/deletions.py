@@ -6,9 +6,9 @@ that it may want.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.controller import Change, Controller, plans
+from hedgerow.machinery.controller import Change, Context, Controller, all_keys
 from hedgerow.machinery.deletion_guard import ALWAYS_ALLOWED, Verdict, judge_deletions
 from hedgerow.machinery.objects import ObjectKey, is_terminating, key_of
 from hedgerow.machinery.plan import Plan
@@ -17,13 +17,34 @@ from hedgerow_adapters.runtime.clock import utc_now
 
 STOPPED_FOR: Final = 60.0
 """Seconds for which a refusal stands before the world is looked at again."""
+COVERED_FOR: Final = 60.0
+"""Seconds after which a forecast says nothing about the world any more."""
+LISTED_WITHIN: Final = 60.0
+"""Seconds that fresh lists may take; without them nothing is confirmed."""
+BREATH: Final = 100
+"""Keys of a forecast between which others get a turn: a lease has to be renewed meanwhile."""
+
+
+class Forecast(NamedTuple):
+    """What a controller would do to the objects that it owns."""
+
+    deletions: int
+    """How many it would delete, those of owners that were seen to go left out."""
+    owned: int
+
+    def __str__(self) -> str:
+        """As people are told it."""
+        return f"{self.deletions} of {self.owned} owned objects would be deleted"
 
 
 class DeletionLedger:
     """Which deletions of one controller are covered by evidence.
 
     The deletion of an owner that was seen to go is evidence in itself. Everything else is covered up to what a forecast
-    over all keys has found acceptable, until a list replaces what the forecast saw.
+    over all keys has found acceptable, until a list replaces what the forecast saw, or it gets old.
+
+    Expected flow: a plan that was made just now is shown to `allows`; where that says no, `look_again`, and make the plan
+    anew, as the world may look different by then.
     """
 
     def __init__(
@@ -34,7 +55,9 @@ class DeletionLedger:
         self._relist = relist
         self._seen_to_go: set[ObjectKey] = set()
         self._covered = 0
+        self._covered_until = float("-inf")
         self._stopped_until = float("-inf")
+        self._replacements = 0
         self._judging = asyncio.Lock()
 
     def owner_changed(self, change: Change) -> None:
@@ -44,50 +67,94 @@ class DeletionLedger:
         elif change.new is not None:
             self._seen_to_go.discard(key_of(change.new))
 
+    def owned_changed(self, change: Change) -> None:
+        """Note a change of an owned object: with the last one of an owner that went, its going is history."""
+        for owner in self._controller.owned.values(change.old) if change.old is not None else ():
+            if owner in self._seen_to_go and not self._snapshot.by_index(self._controller.owned, owner):
+                self._seen_to_go.discard(owner)
+
     def replaced(self) -> None:
         """A list has replaced a cache: what was found acceptable before it says nothing about the world since."""
         self._covered = 0
+        self._replacements += 1
+        primary = self._controller.primary
+        self._seen_to_go = {key for key in self._seen_to_go if self._snapshot.get(primary, key) is None}
 
     def settled(self, key: ObjectKey) -> None:
         """A key has nothing left to delete."""
         self._seen_to_go.discard(key)
 
-    async def allows(self, key: ObjectKey, plan: Plan) -> bool:
-        """Whether a plan's deletions may be carried out; takes fresh lists where the guard wants them."""
+    def allows(self, key: ObjectKey, plan: Plan) -> bool:
+        """Whether a plan that was made just now may delete what it wants to; that much is no longer covered then."""
         if self._owner_goes(key):
             return True
+        if plan.deletions > self._left():
+            return False
+        self._covered -= plan.deletions
+        return True
+
+    async def look_again(self, deletions: int) -> Forecast | None:
+        """Look whether so many deletions can be covered; takes fresh lists where the guard wants them.
+
+        Returns:
+            The forecast that made the guard stop; none where it did not, or had stopped a short while ago.
+        """
         async with self._judging:
-            if plan.deletions > self._covered and not await self._cover():
-                return False
-            self._covered -= plan.deletions
-            return self._covered >= 0
+            if deletions <= self._left() or self._now() < self._stopped_until:
+                return None
+            forecast, verdict = await self._judged()
+            if verdict is Verdict.PROCEED:
+                self._covered = forecast.deletions + ALWAYS_ALLOWED
+                self._covered_until = self._now() + COVERED_FOR
+                return None
+            self._covered = 0
+            self._stopped_until = self._now() + STOPPED_FOR
+            return forecast
+
+    def _left(self) -> int:
+        return self._covered if self._now() < self._covered_until else 0
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
 
     def _owner_goes(self, key: ObjectKey) -> bool:
         owner = self._snapshot.get(self._controller.primary, key)
         return key in self._seen_to_go if owner is None else is_terminating(owner)
 
-    async def _cover(self) -> bool:
-        now = asyncio.get_running_loop().time()
-        if now < self._stopped_until:
-            return False
-        deletions, owned = self._forecast()
-        verdict = judge_deletions(deletions, owned, confirmed=False)
-        if verdict is Verdict.CONFIRM:
-            await self._relist()
-            deletions, owned = self._forecast()
-            verdict = judge_deletions(deletions, owned, confirmed=True)
-        if verdict is not Verdict.PROCEED:
-            self._stopped_until = now + STOPPED_FOR
-            return False
-        self._covered = deletions + ALWAYS_ALLOWED
-        return True
+    async def _judged(self) -> tuple[Forecast, Verdict]:
+        forecast = await self._forecast()
+        verdict = judge_deletions(*forecast, confirmed=False)
+        if verdict is not Verdict.CONFIRM:
+            return forecast, verdict
+        try:
+            async with asyncio.timeout(LISTED_WITHIN):
+                await self._relist()
+        except TimeoutError:
+            return forecast, Verdict.STOP
+        forecast = await self._forecast()
+        return forecast, judge_deletions(*forecast, confirmed=True)
 
-    def _forecast(self) -> tuple[int, int]:
-        """How much would be deleted altogether, and how much is owned; owners that were seen to go are left out."""
-        deletions = sum(
-            plan.deletions
-            for key, plan in plans(self._controller, self._snapshot, utc_now())
-            if plan.deletions and not self._owner_goes(key)
-        )
-        owned = self._controller.owned
-        return deletions, sum(1 for manifest in self._snapshot.list(owned.resource) if any(owned.values(manifest)))
+    async def _forecast(self) -> Forecast:
+        """One that no list has overtaken while it was made."""
+        while True:
+            seen = self._replacements
+            deletions = 0
+            for position, key in enumerate(all_keys(self._controller, self._snapshot), start=1):
+                deletions += self._deletions_of(key)
+                if position % BREATH == 0:
+                    await asyncio.sleep(0)
+            if seen == self._replacements:
+                return Forecast(deletions, self._owned())
+
+    def _owned(self) -> int:
+        index = self._controller.owned
+        return sum(any(index.values(each)) for each in self._snapshot.list(index.resource))
+
+    def _deletions_of(self, key: ObjectKey) -> int:
+        if self._owner_goes(key):
+            return 0
+        context = Context(utc_now(), self._controller.config)
+        try:
+            return self._controller.reconcile(key, self._snapshot, context).deletions
+        except Exception:  # noqa: BLE001 -- it is told when the key's own turn comes, and deletes nothing until then
+            return 0

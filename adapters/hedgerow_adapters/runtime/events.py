@@ -1,6 +1,7 @@
 """Records Kubernetes Events (events.k8s.io/v1) beside the work, never in its way.
 
-The same event is recorded once in ten minutes. What cannot be recorded is dropped: an event is a courtesy.
+The same event is recorded once in ten minutes. What cannot be recorded is dropped, an event being a courtesy, and may be
+recorded the next time that it is asked for.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from typing import Any, Final
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Event
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.clock import utc_now
 
 EVENTS: Final = Resource("events.k8s.io", "v1", "events", "Event")
@@ -19,6 +20,10 @@ REPEATED_AFTER: Final = 600.0
 REMEMBERED: Final = 4096
 WAITING: Final = 1000
 LONGEST_NOTE: Final = 1024
+LONGEST_INSTANCE: Final = 128
+"""In bytes, as the API server counts both."""
+LONGEST_NAME: Final = 200
+"""Characters of the concerned object's name in the name of an event: the server adds some."""
 CLUSTER_SCOPED_NAMESPACE: Final = "default"
 
 
@@ -57,15 +62,19 @@ class EventRecorder:
         """Send what is to be recorded, until cancelled."""
         while True:
             event = await self._queue.get()
-            if self._may_write():
-                await self._send(event)
+            if not await self._is_recorded(event):
+                self._recent.pop(event, None)
 
-    async def _send(self, event: Event) -> None:
+    async def _is_recorded(self, event: Event) -> bool:
+        if not self._may_write():
+            return False
         namespace = event.key.namespace or CLUSTER_SCOPED_NAMESPACE
         try:
-            await self._transport.send(requests.create(EVENTS, self._manifest(event, namespace), namespace))
-        except TransportError:
-            self._recent.pop(event, None)
+            request = requests.create(EVENTS, self._manifest(event, namespace), namespace)
+            response = await self._transport.send(request)
+        except Exception:  # noqa: BLE001 -- no event is worth those that come after it
+            return False
+        return response.is_success
 
     def _manifest(self, event: Event, namespace: str) -> dict[str, Any]:
         regarding = {
@@ -78,13 +87,18 @@ class EventRecorder:
         return {
             "apiVersion": EVENTS.api_version,
             "kind": EVENTS.kind,
-            "metadata": {"generateName": f"{event.key.name[:200]}.", "namespace": namespace},
+            "metadata": {"generateName": f"{_cut(event.key.name, LONGEST_NAME).rstrip('.-')}.", "namespace": namespace},
             "eventTime": utc_now().isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "type": event.type,
             "reason": event.reason,
             "action": "Reconcile",
-            "note": event.note[:LONGEST_NOTE],
+            "note": _cut(event.note, LONGEST_NOTE),
             "regarding": {name: value for name, value in regarding.items() if value},
             "reportingController": self._component,
-            "reportingInstance": self._instance[:128],
+            "reportingInstance": _cut(self._instance, LONGEST_INSTANCE),
         }
+
+
+def _cut(text: str, longest: int) -> str:
+    """As much of a text as so many bytes hold, whole characters only."""
+    return text.encode(errors="replace")[:longest].decode(errors="ignore")

@@ -4,11 +4,12 @@ Sends all of them, at most a few at once, and reports on each: one that fails st
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hedgerow.machinery.plan import Action, Create, Delete, MergePatch
+from hedgerow.machinery.objects import resource_version_of
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, missing_permission
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
@@ -66,6 +67,8 @@ class Executor:
             response = await self._transport.send(request)
         except TransportError as error:
             return NotWritten(action, str(error))
+        except Exception as error:  # noqa: BLE001 -- what became of the others must not be lost with it
+            return NotWritten(action, f"{type(error).__name__}: {error}")
         if response.is_success:
             return Written(action, _version_made_by(action, response))
         return _outcome_of(action, request, api_error(response))
@@ -74,8 +77,8 @@ class Executor:
 def _version_made_by(action: Action, response: Response) -> int | None:
     if isinstance(action, Delete):
         return None
-    version = (response.body.get("metadata") or {}).get("resourceVersion") or ""
-    return int(version) if version.isdecimal() else None
+    version = resource_version_of(response.body) if isinstance(response.body, Mapping) else None
+    return int(version) if version and version.isdecimal() else None
 
 
 def _outcome_of(action: Action, request: Request, error: ApiError) -> Written | NotWritten:
@@ -84,7 +87,7 @@ def _outcome_of(action: Action, request: Request, error: ApiError) -> Written | 
             return Written(action, None)
         case Create() if error.already_exists:
             return NotWritten(action, error.message, is_race=True)
-        case MergePatch() if error.is_not_found:
+        case MergePatch() | JsonPatch() if error.is_not_found:
             return NotWritten(action, error.message, is_race=True)
     problem = missing_permission(request, error) if error.is_forbidden else error.message
     return NotWritten(action, problem, is_race=error.is_conflict)

@@ -19,21 +19,30 @@ PATIENCE: Final = 5.0
 class Expectations:
     """What was written, key by key, and not yet seen."""
 
-    def __init__(self, snapshot: StoreSnapshot, version_of: Callable[[Resource], int]) -> None:
+    def __init__(self, snapshot: StoreSnapshot, version_of: Callable[[Resource, str], int | None]) -> None:
+        """Nothing was written yet.
+
+        Args:
+            snapshot: the caches.
+            version_of: which version a cache has seen of a resource in a namespace; none where it sees nothing at all.
+        """
         self._snapshot = snapshot
         self._version_of = version_of
-        self._versions: dict[ObjectKey, dict[Resource, int]] = {}
+        self._versions: dict[ObjectKey, dict[tuple[Resource, str], int]] = {}
         self._deletions: dict[ObjectKey, dict[tuple[Resource, ObjectKey], str | None]] = {}
         self._progress: asyncio.Future[None] | None = None
 
     def expect(self, key: ObjectKey, written: Written) -> None:
-        """Let a key wait until the cache has seen this write."""
+        """Let a key wait until the cache has seen this write; what no cache will ever see is not waited for."""
         action = written.action
+        place = (action.resource, action.key.namespace)
+        if self._version_of(*place) is None:
+            return
         if isinstance(action, Delete):
             self._deletions.setdefault(key, {})[action.resource, action.key] = action.uid
         elif written.resource_version is not None:
             versions = self._versions.setdefault(key, {})
-            versions[action.resource] = max(versions.get(action.resource, 0), written.resource_version)
+            versions[place] = max(versions.get(place, 0), written.resource_version)
 
     def progressed(self) -> None:
         """Something was delivered to a cache."""
@@ -42,7 +51,7 @@ class Expectations:
         self._progress = None
 
     async def caught_up(self, key: ObjectKey) -> bool:
-        """Wait until the caches have seen all writes for a key; false if they have not in good time."""
+        """Wait until the caches have seen all writes for a key; false, and no longer waited for, if they take too long."""
         try:
             async with asyncio.timeout(PATIENCE):
                 while not self._is_caught_up(key):
@@ -57,8 +66,8 @@ class Expectations:
         return True
 
     def _is_caught_up(self, key: ObjectKey) -> bool:
-        versions: Mapping[Resource, int] = self._versions.get(key, {})
-        if any(self._version_of(resource) < version for resource, version in versions.items()):
+        versions: Mapping[tuple[Resource, str], int] = self._versions.get(key, {})
+        if any((self._version_of(*place) or 0) < version for place, version in versions.items()):
             return False
         return all(self._is_gone(*place, uid) for place, uid in self._deletions.get(key, {}).items())
 

@@ -18,7 +18,10 @@ class ControllerObserver:
     """Hears of everything that happens in one running controller, and changes nothing."""
 
     def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
-        """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end."""
+        """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end.
+
+        The causes are those of `InformerObserver`.
+        """
 
     def synced(self) -> None:
         """All caches are complete."""
@@ -54,7 +57,10 @@ class ControllerObserver:
         """Something could not be planned."""
 
     def raised(self, key: ObjectKey, error: Exception) -> None:
-        """A reconciliation ended with an exception: a defect."""
+        """A reconciliation ended with an exception: a defect, or a TimeoutError where it took too long."""
+
+    def unmapped(self, resource: Resource, error: Exception) -> None:
+        """Which keys a change of an object concerns could not be found out: a defect. The change is passed over."""
 
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
         """The guard let a plan's deletions not pass."""

@@ -1,15 +1,20 @@
 """The work queue: which key is looked at next.
 
 Guarantees: a key waits at most once however often it is added; it is never handed to two workers at a time; one that is
-added while it is worked on comes back afterwards. It knows neither what a key stands for nor what is done with it.
+added while it is worked on comes back afterwards. Keys that are looked at only for completeness' sake let live changes
+pass, without being forgotten. It knows neither what a key stands for nor what is done with it.
 """
 
 import asyncio
-from collections import deque
-from typing import Protocol
+from collections import OrderedDict, deque
+from typing import Final, Protocol
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.backoff import OverallLimit, failure_delay
+
+
+PATIENT_TURN: Final = 5
+"""Of so many keys taken in a row one is a patient one, if any waits."""
 
 
 class QueueObserver(Protocol):
@@ -38,32 +43,42 @@ class WorkQueue:
     def __init__(self, observer: QueueObserver) -> None:
         self._observer = observer
         self._loop = asyncio.get_running_loop()
-        self._line: deque[ObjectKey] = deque()
-        self._waiting_since: dict[ObjectKey, float] = {}
+        self._line: OrderedDict[ObjectKey, float] = OrderedDict()
+        self._patient: OrderedDict[ObjectKey, float] = OrderedDict()
+        self._let_pass = 0
         self._started: dict[ObjectKey, float] = {}
-        self._again: set[ObjectKey] = set()
+        self._again: dict[ObjectKey, bool] = {}
         self._failures: dict[ObjectKey, int] = {}
         self._timers: dict[ObjectKey, asyncio.TimerHandle] = {}
         self._overall = OverallLimit()
         self._takers: deque[asyncio.Future[None]] = deque()
 
     def __len__(self) -> int:
-        return len(self._line)
+        return len(self._line) + len(self._patient)
 
     @property
     def idle(self) -> bool:
         """Whether nothing waits and nothing is worked on; keys that wait for a later time do not count."""
-        return not self._line and not self._started
+        return not self and not self._started
 
-    def add(self, key: ObjectKey) -> None:
-        """Put a key in line, unless it stands there already."""
+    def add(self, key: ObjectKey, *, patient: bool = False) -> None:
+        """Put a key in line, unless it stands there already; a patient one lets others pass."""
         if key in self._started:
-            self._again.add(key)
-        elif key not in self._waiting_since:
-            self._line.append(key)
-            self._waiting_since[key] = self._loop.time()
-            self._observer.added(len(self._line))
-            self._wake_one()
+            self._again[key] = patient and self._again.get(key, True)
+        elif key in self._line or (patient and key in self._patient):
+            return
+        elif patient:
+            self._patient[key] = self._loop.time()
+            self._arrived()
+        elif key in self._patient:
+            self._line[key] = self._patient.pop(key)
+        else:
+            self._line[key] = self._loop.time()
+            self._arrived()
+
+    def _arrived(self) -> None:
+        self._wake_one()
+        self._observer.added(len(self))
 
     def add_after(self, key: ObjectKey, delay: float) -> None:
         """Put a key in line after so many seconds; of several such wishes the earliest counts."""
@@ -92,8 +107,8 @@ class WorkQueue:
         self._failures.pop(key, None)
 
     async def take(self) -> ObjectKey:
-        """The key that has waited longest, as soon as there is one; `done` has to follow."""
-        while not self._line:
+        """The key whose turn it is, as soon as there is one; `done` has to follow."""
+        while not self:
             taker = self._loop.create_future()
             self._takers.append(taker)
             try:
@@ -102,17 +117,26 @@ class WorkQueue:
                 if taker.done() and not taker.cancelled():
                     self._wake_one()
                 raise
-        key = self._line.popleft()
+        key, since = self._next()
         now = self._started[key] = self._loop.time()
-        self._observer.taken(len(self._line), now - self._waiting_since.pop(key))
+        self._observer.taken(len(self), now - since)
         return key
+
+    def _next(self) -> tuple[ObjectKey, float]:
+        """The key that has waited longest; of the patient ones if nobody else waits, or enough have passed them."""
+        if self._patient and (not self._line or self._let_pass >= PATIENT_TURN - 1):
+            self._let_pass = 0
+            return self._patient.popitem(last=False)
+        self._let_pass += bool(self._patient)
+        return self._line.popitem(last=False)
 
     def done(self, key: ObjectKey) -> None:
         """The worker that took the key is through with it."""
-        self._observer.finished(self._loop.time() - self._started.pop(key))
-        if key in self._again:
-            self._again.remove(key)
-            self.add(key)
+        worked = self._loop.time() - self._started.pop(key)
+        patient = self._again.pop(key, None)
+        if patient is not None:
+            self.add(key, patient=patient)
+        self._observer.finished(worked)
 
     def longest_running(self) -> float:
         """Seconds since the oldest key that is worked on was taken; 0 if none is."""

@@ -7,7 +7,7 @@ Source: network-and-nodes §2.5, §2.6.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 from typing_extensions import ReadOnly
 
@@ -172,9 +172,9 @@ class Target:
 
     def open_to_the_world(self, ports: tuple[PolicyPort, ...], reason: str) -> NetworkPolicy:
         """The policy that lets everybody in to the ports, or to every port where none is listed."""
-        rule: IngressRule = {"from": EVERYBODY, "ports": [port.manifest() for port in ports]}
-        if not ports:
-            rule = {"from": EVERYBODY}
+        rule: IngressRule = {"from": everybody()}
+        if ports:
+            rule = {**rule, "ports": [port.manifest() for port in ports]}
         listed = " ".join(port.description for port in ports)
         text = (
             f"Allows ingress traffic from everywhere to ports [{listed}] for pods selected by the {self.service} "
@@ -184,11 +184,13 @@ class Target:
         return NetworkPolicy(from_world_key(self.service), self.service, text, spec, reason)
 
 
-EVERYBODY: Final[list[PeerManifest]] = [
-    {"namespaceSelector": {}, "podSelector": {}},
-    {"ipBlock": {"cidr": "0.0.0.0/0"}},
-    {"ipBlock": {"cidr": "::/0"}},
-]
+def everybody() -> list[PeerManifest]:
+    """Every pod and every address of both families; made anew, as a policy's manifest is its caller's to change."""
+    return [
+        {"namespaceSelector": {}, "podSelector": {}},
+        {"ipBlock": {"cidr": "0.0.0.0/0"}},
+        {"ipBlock": {"cidr": "::/0"}},
+    ]
 
 
 def from_world_key(service: ObjectKey) -> ObjectKey:

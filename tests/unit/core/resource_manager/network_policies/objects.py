@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig
 from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig
 
 DOMAIN = "networking.resources.gardener.cloud"
 HTTP: Mapping[str, Any] = {"port": 80, "protocol": "TCP", "targetPort": 8080}

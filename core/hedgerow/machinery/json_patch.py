@@ -9,28 +9,34 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-
-class JsonPatchError(Exception):
-    """An operation cannot be applied; the message says which and why."""
+from returns.result import Failure, Result, Success
 
 
-def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
-    """The document after all operations; the given one is left as it is.
+class _InapplicableError(Exception):
+    """An operation cannot be applied; the message says why."""
 
-    Raises:
-        JsonPatchError: an operation is malformed, points nowhere, or is a test that fails.
+
+def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Result[Any, str]:
+    """The document after all operations, or why one is malformed, points nowhere, or is a test that fails.
+
+    The given document is left as it is.
+
+    Source: RFC 6902.
     """
     patched = copy.deepcopy(document)
-    for operation in operations:
-        patched = _apply(patched, operation)
-    return patched
+    try:
+        for operation in operations:
+            patched = _apply(patched, operation)
+    except _InapplicableError as error:
+        return Failure(str(error))
+    return Success(patched)
 
 
 def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
     name = operation.get("op")
     apply = _OPERATIONS.get(str(name))
     if apply is None:
-        raise JsonPatchError(f"unexpected kind of operation: {name}")
+        raise _InapplicableError(f"unexpected kind of operation: {name}")
     return apply(document, operation)
 
 
@@ -46,7 +52,7 @@ def _remove(document: Any, operation: Mapping[str, Any]) -> Any:
     elif last in parent:
         del parent[last]
     else:
-        raise JsonPatchError(f"nothing to remove at {_spelled(pointer)}")
+        raise _InapplicableError(f"nothing to remove at {_spelled(pointer)}")
     return document
 
 
@@ -75,7 +81,7 @@ def _copy(document: Any, operation: Mapping[str, Any]) -> Any:
 def _test(document: Any, operation: Mapping[str, Any]) -> Any:
     pointer = _pointer(operation, "path")
     if not _same(_member(document, pointer), operation.get("value")):
-        raise JsonPatchError(f"testing value {_spelled(pointer)} failed")
+        raise _InapplicableError(f"testing value {_spelled(pointer)} failed")
     return document
 
 
@@ -102,10 +108,10 @@ def _put(document: Any, pointer: Sequence[str], value: Any) -> Any:
 
 def _parent(document: Any, pointer: Sequence[str]) -> tuple[Any, str]:
     if not pointer:
-        raise JsonPatchError("the whole document has no parent")
+        raise _InapplicableError("the whole document has no parent")
     parent = _at(document, pointer[:-1])
     if not isinstance(parent, dict | list):
-        raise JsonPatchError(f"nothing can stand at {_spelled(pointer)}")
+        raise _InapplicableError(f"nothing can stand at {_spelled(pointer)}")
     return parent, pointer[-1]
 
 
@@ -117,7 +123,7 @@ def _at(document: Any, pointer: Sequence[str]) -> Any:
         elif isinstance(value, dict) and step in value:
             value = value[step]
         else:
-            raise JsonPatchError(f"nothing is at {_spelled(pointer)}")
+            raise _InapplicableError(f"nothing is at {_spelled(pointer)}")
     return value
 
 
@@ -131,14 +137,14 @@ def _member(document: Any, pointer: Sequence[str]) -> Any:
 def _index(step: str, largest: int) -> int:
     """The place in a list that a step names; no leading zero, no sign."""
     if not (step.isascii() and step.isdigit()) or (step != "0" and step.startswith("0")) or int(step) > largest:
-        raise JsonPatchError(f"no place {step} in the list")
+        raise _InapplicableError(f"no place {step} in the list")
     return int(step)
 
 
 def _pointer(operation: Mapping[str, Any], field: str) -> list[str]:
     pointer = operation.get(field)
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
-        raise JsonPatchError(f"{field} is no JSON pointer: {pointer}")
+        raise _InapplicableError(f"{field} is no JSON pointer: {pointer}")
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 

@@ -1,0 +1,88 @@
+"""Reads what an API server sends to a list-and-watch, and says so where that is not possible.
+
+Decides what can be read and which ends of a list or watch make it start anew. Knows no connection and no state.
+"""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Manifest, Resource, key_of
+from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent
+from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, missing_permission
+from hedgerow_adapters.protocol.transport import Request, Response
+
+FROM_THE_FUTURE: Final = "ResourceVersionTooLarge"
+
+
+class Refused(Exception):  # noqa: N818 -- an answer of the server, not an error of ours
+    """The server answered, and did not do what it was asked to; says why, or which permission is missing."""
+
+    def __init__(self, request: Request, error: ApiError) -> None:
+        super().__init__(missing_permission(request, error) if error.is_forbidden else error.message)
+        self.request = request
+        self.error = error
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same question will be refused again, however often it is asked.
+
+        The version or token is too old, or was never valid, or is one of a past that was restored from a backup.
+        """
+        error = self.error
+        return error.is_expired or error.status == HTTPStatus.BAD_REQUEST or FROM_THE_FUTURE in error.causes
+
+
+class UnreadableObjectError(Exception):
+    """An object has not the shape that its watch relies on."""
+
+    def __init__(self, resource: Resource, manifest: Any, problem: Exception) -> None:
+        name = f" {key_of(manifest)}" if isinstance(manifest, Mapping) and _has_metadata(manifest) else ""
+        super().__init__(f"{resource.kind}{name} cannot be read: {type(problem).__name__}: {problem}")
+
+
+class Reader:
+    """Projects the objects of one resource to what its watch keeps of them."""
+
+    def __init__(self, resource: Resource, keep: Callable[[Manifest], Manifest]) -> None:
+        self._resource = resource
+        self._keep = keep
+
+    def page(self, body: Any) -> Page:
+        """The page of a list.
+
+        Raises:
+            ProtocolError: the body is no list.
+            UnreadableObjectError: one of the objects is malformed.
+        """
+        items = body.get("items") or () if isinstance(body, Mapping) else None
+        metadata = (body.get("metadata") or {}) if isinstance(body, Mapping) else None
+        if not isinstance(items, list | tuple) or not isinstance(metadata, Mapping):
+            raise ProtocolError("the answer to a list that is no list")
+        kept = tuple([self._kept(item) for item in items])
+        return Page(kept, metadata.get("continue") or "", metadata.get("resourceVersion") or "")
+
+    def event(self, request: Request, event: Mapping[str, Any]) -> WatchEvent:
+        """The event of a watch.
+
+        Raises:
+            Refused: it is an ERROR.
+            ProtocolError: it is no event.
+            UnreadableObjectError: its object is malformed.
+        """
+        kind, body = event.get("type"), event.get("object")
+        if not isinstance(kind, str) or not isinstance(body, Mapping):
+            raise ProtocolError("a watch event without type and object")
+        if kind == "ERROR":
+            raise Refused(request, api_error(Response(HTTPStatus.INTERNAL_SERVER_ERROR, body)))
+        return WatchEvent(kind, body if kind == "BOOKMARK" else self._kept(body))
+
+    def _kept(self, manifest: Manifest) -> Manifest:
+        try:
+            return self._keep(manifest)
+        except Exception as problem:
+            raise UnreadableObjectError(self._resource, manifest, problem) from problem
+
+
+def _has_metadata(manifest: Manifest) -> bool:
+    return isinstance(manifest.get("metadata"), Mapping)

@@ -1,0 +1,89 @@
+"""Gives processes the permissions of `examples/rbac.yaml`, each to a service account of its own."""
+
+import copy
+import http.client
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from tests.control_plane import ControlPlane
+from tests.control_plane.credentials import User, kubeconfig, write_private
+
+MANIFEST: Final = Path(__file__).parents[2] / "examples" / "rbac.yaml"
+ACCOUNT: Final = "gardener-resource-manager"
+_COLLECTIONS: Final = {
+    "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings",
+}
+
+
+def user_of(namespace: str) -> str:
+    """What the service account of a namespace is called in the audit log."""
+    return f"system:serviceaccount:{namespace}:{ACCOUNT}"
+
+
+def grant(control_plane: ControlPlane, namespace: str, *, without: tuple[str, str] | None = None) -> None:
+    """Give a service account in an existing namespace the permissions, less one verb on one resource if asked for."""
+    for manifest in _manifests_for(namespace):
+        if without is not None and _speaks_of(manifest, without[1]):
+            manifest["rules"] = _rules_without(manifest["rules"], *without)
+        status, answer = control_plane.request("POST", _collection(manifest), manifest)
+        assert status == http.client.CREATED, answer
+
+
+def revoke(control_plane: ControlPlane, namespace: str) -> None:
+    """Take back what `grant` gave cluster-wide."""
+    for manifest in _manifests_for(namespace):
+        if manifest["kind"].startswith("Cluster"):
+            control_plane.request("DELETE", f"{_collection(manifest)}/{manifest['metadata']['name']}")
+
+
+def account_kubeconfig(control_plane: ControlPlane, namespace: str, folder: Path) -> Path:
+    """A kubeconfig with a token of the service account of a namespace."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{ACCOUNT}/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+    status, answer = control_plane.request("POST", path, request)
+    assert status == http.client.CREATED, answer
+    user = User(ACCOUNT, token=answer["status"]["token"])
+    content = kubeconfig(user, url=control_plane.url, ca_pem=control_plane.ca_pem)
+    return write_private(folder / f"{namespace}.kubeconfig", content)
+
+
+def _manifests_for(namespace: str) -> list[dict[str, Any]]:
+    """The manifests of the example, moved from `garden` to a namespace; cluster-wide names get its name added."""
+    return [_moved(copy.deepcopy(manifest), namespace) for manifest in yaml.safe_load_all(MANIFEST.read_text("utf-8"))]
+
+
+def _moved(manifest: dict[str, Any], namespace: str) -> dict[str, Any]:
+    if "namespace" in manifest["metadata"]:
+        manifest["metadata"]["namespace"] = namespace
+    else:
+        manifest["metadata"]["name"] += f":{namespace}"
+    if manifest.get("roleRef", {}).get("kind") == "ClusterRole":
+        manifest["roleRef"]["name"] += f":{namespace}"
+    for subject in manifest.get("subjects", ()):
+        subject["namespace"] = namespace
+    return manifest
+
+
+def _speaks_of(manifest: dict[str, Any], resource: str) -> bool:
+    return any(resource in rule["resources"] for rule in manifest.get("rules", ()))
+
+
+def _rules_without(rules: list[dict[str, Any]], verb: str, resource: str) -> list[dict[str, Any]]:
+    """The rules, one for each resource, less one verb on one of them."""
+    single = [{**rule, "resources": [each]} for rule in rules for each in rule["resources"]]
+    kept = [
+        {**rule, "verbs": [each for each in rule["verbs"] if (each, rule["resources"]) != (verb, [resource])]}
+        for rule in single
+    ]
+    assert kept != single, f"no rule allows to {verb} {resource}"
+    return [rule for rule in kept if rule["verbs"]]
+
+
+def _collection(manifest: dict[str, Any]) -> str:
+    namespace = manifest["metadata"].get("namespace", "")
+    return _COLLECTIONS[manifest["kind"]].format(namespace=namespace)

@@ -1,0 +1,194 @@
+"""Drives the installed command: `hedgerow run resource-manager` as a process of its own, and the commands that end."""
+
+import http.client
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from tests.control_plane import wait_until
+from tests.control_plane.processes import Server, free_ports
+
+COMMAND: Final = Path(sys.executable).with_name("hedgerow")
+READY_TIMEOUT: Final = 30.0
+STOP_TIMEOUT: Final = 30.0
+"""Seconds that Kubernetes gives a pod to end before it kills it."""
+WORKING: Final = "Controller networkpolicy works"
+
+# What the person who runs the tests has set must not reach the command.
+_ENV: Final = [shutil.which("env") or "/usr/bin/env", "-u", "KUBECONFIG", "-u", "TARGET_KUBECONFIG"]
+
+
+def configuration(
+    kubeconfig: Path | str, *, network_policy: Mapping[str, Any] | None = None, **sections: Any
+) -> dict[str, Any]:
+    """A component configuration with the controller enabled, without leader election unless a section says so.
+
+    Sections replace, or add to, those of the document; `source` adds to `sourceClientConnection`.
+    """
+    source = sections.pop("source", {})
+    return {
+        "apiVersion": "resourcemanager.config.gardener.cloud/v1alpha1",
+        "kind": "ResourceManagerConfiguration",
+        "sourceClientConnection": {"kubeconfig": str(kubeconfig), **source},
+        "leaderElection": {"leaderElect": False},
+        "controllers": {"networkPolicy": {"enabled": True, **(network_policy or {})}},
+        **sections,
+    }
+
+
+def run_command(
+    *arguments: str, environment: Mapping[str, str] | None = None, stdin: str = "", timeout: float = 60.0
+) -> subprocess.CompletedProcess[str]:
+    """What a command printed, and its exit code, once it has ended."""
+    settings = [f"{name}={value}" for name, value in (environment or {}).items()]
+    return subprocess.run(
+        [*_ENV, *settings, str(COMMAND), *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+class ResourceManager(Server):
+    """One process of the resource manager: a context manager that starts it, and kills it if it still runs.
+
+    It listens on free ports of the loopback interface, and logs in JSON. Where a condition does not come true in time,
+    or the block ends with an error, the end of its output is shown.
+    """
+
+    def __init__(self, folder: Path, config: Mapping[str, Any], *, name: str = "resource-manager") -> None:
+        """A process that has not been started.
+
+        Args:
+            folder: where its configuration and its output go.
+            config: as `configuration` makes it; its `server` and `logFormat` are set here.
+            name: tells the processes of one test apart.
+        """
+        self.health_port, self.metrics_port = free_ports(2)
+        self.config_file = folder / f"{name}.yaml"
+        endpoints = {"healthProbes": self.health_port, "metrics": self.metrics_port}
+        server = {endpoint: {"bindAddress": "127.0.0.1", "port": port} for endpoint, port in endpoints.items()}
+        self.config_file.write_text(yaml.safe_dump({**config, "server": server, "logFormat": "json"}), encoding="utf-8")
+        command = [*_ENV, str(COMMAND), "run", "resource-manager", "--config", str(self.config_file)]
+        super().__init__(name, command, folder / f"{name}.log")
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            print(self.error("was at work in this test"))  # noqa: T201 -- pytest shows it with the failure
+        self.kill()
+
+    # How it ends.
+
+    def send_signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def wait(self, timeout: float = STOP_TIMEOUT) -> int:
+        """The exit code, once it has ended."""
+        assert self._process is not None
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise self.error(f"has not ended within {timeout} s") from None
+
+    def terminate(self, timeout: float = STOP_TIMEOUT) -> int:
+        """Ask it to end; its exit code."""
+        self.send_signal(signal.SIGTERM)
+        return self.wait(timeout)
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self.stop(grace=0)
+
+    # What it says.
+
+    def output(self) -> str:
+        """Everything that it has written so far."""
+        return self.log.read_text(encoding="utf-8")
+
+    def log_lines(self, msg: str = "", *, level: str = "") -> list[dict[str, Any]]:
+        """Its log lines so far, those whose message begins so, of that level; output that is no log line fails."""
+        lines = [json.loads(line) for line in self.output().splitlines(keepends=True) if line.endswith("\n")]
+        return [line for line in lines if line["msg"].startswith(msg) and level in {"", line["level"]}]
+
+    def probe(self, path: str) -> tuple[int, str]:
+        """Status and text of an answer from the port for health probes; status 0 where nobody listens."""
+        return _answer(self.health_port, path)
+
+    def metrics(self) -> str:
+        """Its metrics, as Prometheus would read them."""
+        return _answer(self.metrics_port, "/metrics")[1]
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The sum of the samples of that name with these labels."""
+        samples = [
+            sample
+            for family in text_string_to_metric_families(self.metrics())
+            for sample in family.samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        ]
+        return sum(sample.value for sample in samples)
+
+    # What to wait for.
+
+    def wait_ready(self, timeout: float = READY_TIMEOUT) -> None:
+        """Returns when it says that it is ready."""
+        self.wait_for(lambda: self.probe("/readyz")[0] == http.client.OK, "is not ready", timeout)
+
+    def wait_for_line(self, msg: str, timeout: float = READY_TIMEOUT) -> dict[str, Any]:
+        """The first log line whose message begins so, once there is one."""
+        self.wait_for(lambda: bool(self.log_lines(msg)), f'has not logged "{msg}"', timeout)
+        return self.log_lines(msg)[0]
+
+    def wait_until_idle(self, timeout: float = READY_TIMEOUT) -> None:
+        """Returns once it has looked at everything that there was when it began, and nothing is left in its queue."""
+        keys = self.wait_for_line("Starting workers")["keys"]
+        self.wait_for(lambda: self._done() >= keys and not self._busy(), "is not idle", timeout)
+
+    def wait_for(self, condition: Any, problem: str, timeout: float = READY_TIMEOUT) -> None:
+        """Returns when a condition holds; fails at once when the process has ended."""
+
+        def holds() -> bool:
+            self.require_running()
+            return bool(condition())
+
+        wait_until(holds, timeout=timeout, otherwise=lambda: self.error(f"{problem}, within {timeout} s"))
+
+    def _done(self) -> float:
+        return self.metric("controller_runtime_reconcile_total")
+
+    def _busy(self) -> float:
+        return self.metric("workqueue_depth") + self.metric("controller_runtime_active_workers")
+
+
+def _answer(port: int, path: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    except ConnectionError:
+        return 0, ""
+    finally:
+        connection.close()
+
+
+def errors_of(lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What worrying log lines say, for an assertion that shows them."""
+    return [f"{line['msg']}: {line.get('error', '')}" for line in lines if line["level"] in {"error", "warning"}]

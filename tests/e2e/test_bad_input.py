@@ -1,0 +1,123 @@
+"""An annotation that cannot be understood harms nothing but what it stands for, and its author is told."""
+
+from typing import Any
+
+import pytest
+from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.territory import Manifest, N, Territory, cross_pair, pair, service
+
+
+@pytest.fixture
+def shop(territory: Territory) -> str:
+    return territory.namespace("shop")
+
+
+def warnings_about(territory: Territory, name: str) -> list[Manifest]:
+    return [event for event in territory.objects("Event").values() if event["regarding"]["name"] == name]
+
+
+def wait_for_warning(territory: Territory, process: ResourceManager, name: str) -> Manifest:
+    process.wait_for(lambda: warnings_about(territory, name), f"has not warned about {name}")
+    (event,) = warnings_about(territory, name)
+    return event
+
+
+def told_by(event: Manifest) -> dict[str, Any]:
+    return {name: event[name] for name in ("type", "reason", "note", "action", "reportingController")}
+
+
+def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warning_beside_it(
+    territory: Territory, resource_manager: ResourceManager, shop: str
+) -> None:
+    cart, till = service(shop, "cart", annotations={"namespace-selectors": "[]"}), service(shop, "till")
+    territory.create(cart, till)
+    before = pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080")
+    territory.wait_for_policies(before)
+
+    territory.annotate(cart, {"namespace-selectors": '[{"matchLabels": }]'})
+    event = wait_for_warning(territory, resource_manager, "cart")
+    territory.patch("Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
+    territory.patch("Service", shop, "till", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
+    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-9090"))
+
+    field = f'metadata.annotations["{N}/namespace-selectors"]'
+    assert told_by(event) == {
+        "type": "Warning",
+        "reason": "InvalidAnnotation",
+        "note": f"{field}: is not JSON: Expecting value: line 1 column 18 (char 17)",
+        "action": "Reconcile",
+        "reportingController": "networkpolicy",
+    }
+    stored = territory.get("Service", shop, "cart")["metadata"]
+    assert event["regarding"] == {
+        "apiVersion": "v1", "kind": "Service", "namespace": shop, "name": "cart", "uid": stored["uid"],
+    }  # fmt: skip
+    (line, *_) = resource_manager.log_lines("Could not plan")
+    assert line["error"].startswith(f"Service {shop}/cart: {field}: is not JSON")
+    assert resource_manager.metric("controller_runtime_terminal_reconcile_errors_total") >= 1
+
+
+def test_a_corrected_annotation_is_acted_on(
+    territory: Territory, resource_manager: ResourceManager, shop: str
+) -> None:
+    peer = territory.namespace("peer", handled=False)
+    cart = service(shop, "cart", annotations={"namespace-selectors": "nonsense"})
+    territory.create(cart)
+    wait_for_warning(territory, resource_manager, "cart")
+    assert territory.policies() == {}
+
+    territory.annotate(cart, {"namespace-selectors": f'[{{"matchLabels": {{"kubernetes.io/metadata.name": "{peer}"}}}}]'})
+
+    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | cross_pair("shop", "cart-tcp-8080", "peer"))
+
+
+def test_where_the_ports_for_the_world_are_unreadable_the_world_keeps_its_policy(
+    territory: Territory, resource_manager: ResourceManager, shop: str
+) -> None:
+    world = {"shop/ingress-to-cart-from-world"}
+    cart = service(shop, "cart", annotations={"from-world-to-ports": '[{"port": 443, "protocol": "TCP"}]'})
+    territory.create(cart)
+    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | world)
+    before = territory.policies()["shop/ingress-to-cart-from-world"]
+
+    territory.annotate(cart, {"from-world-to-ports": "443", "from-probes-allowed-ports": '[{"port": 9}]'})
+    opened = pair("shop", "cart-tcp-8080") | pair("shop", "cart-tcp-9-via-probes")
+    territory.wait_for_policies(opened | world)
+    event = wait_for_warning(territory, resource_manager, "cart")
+
+    assert territory.policies()["shop/ingress-to-cart-from-world"] == before
+    assert told_by(event)["reason"] == "NetworkPolicyRefused"
+    assert f"{N}/from-world-to-ports" in event["note"]
+    territory.annotate(cart, {"from-world-to-ports": None})
+    territory.wait_for_policies(opened)
+
+
+def test_a_port_that_no_server_takes_is_refused_alone(
+    territory: Territory, resource_manager: ResourceManager, shop: str
+) -> None:
+    ports = '[{"port": 70000}, {"port": 7000}]'
+    territory.create(service(shop, "cart", annotations={"from-probes-allowed-ports": ports}))
+
+    event = wait_for_warning(territory, resource_manager, "cart")
+
+    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "cart-tcp-7000-via-probes"))
+    assert event["reason"] == "NetworkPolicyRefused"
+    assert "70000" in event["note"]
+
+
+def test_the_same_warning_is_not_repeated_for_every_look(
+    territory: Territory, resource_manager: ResourceManager, shop: str
+) -> None:
+    cart = service(shop, "cart", annotations={"namespace-selectors": "nonsense"})
+    territory.create(cart)
+    wait_for_warning(territory, resource_manager, "cart")
+    looks = len(resource_manager.log_lines("Could not plan"))
+
+    territory.namespace("another")
+    resource_manager.wait_for(
+        lambda: len(resource_manager.log_lines("Could not plan")) > looks, "has not looked at the Service again"
+    )
+    territory.create(service(shop, "till", annotations={"namespace-selectors": "nonsense"}))
+    wait_for_warning(territory, resource_manager, "till")
+
+    assert len(warnings_about(territory, "cart")) == 1

@@ -1,0 +1,168 @@
+"""The two halves of a permission, and how they are described."""
+
+import pytest
+
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
+from hedgerow.resource_manager.network_policies import NetworkPolicy, PolicyPort, selector_text
+from hedgerow.resource_manager.network_policies.policies import (
+    Peer,
+    Target,
+    ingress_controller_pods,
+    labelled_pods,
+    policy_key,
+)
+
+TARGET = Target(ObjectKey("shop", "cart"), {"matchLabels": {"app": "cart"}})
+PODS_OF_B = labelled_pods("b", "x/to-shop-cart-tcp-8080")
+OWN_PODS = labelled_pods("shop", "x/to-cart-tcp-8080")
+CONTROLLER = ingress_controller_pods("garden", LabelSelector((("component", "controller"), ("app", "nginx"))))
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        (LabelSelector(), "map[]"),
+        (LabelSelector((("app", "nginx"),)), "map[app:nginx]"),
+        (LabelSelector((("b", "2"), ("a", "1"))), "map[a:1 b:2]"),
+        (LabelSelector((("a", ""),)), "map[a:]"),
+        (LabelSelector((), (Requirement("k", Operator.EXISTS),)), "{map[] [{k Exists []}]}"),
+        (
+            LabelSelector(
+                (("a", "1"),),
+                (Requirement("k", Operator.IN, ("v2", "v1")), Requirement("j", Operator.NOT_IN, ("w",))),
+            ),
+            "{map[a:1] [{k In [v2 v1]} {j NotIn [w]}]}",
+        ),
+    ],
+)
+def test_a_selector_reads_as_labels_by_key_then_expressions_as_written(selector: LabelSelector, text: str) -> None:
+    assert selector_text(selector) == text
+
+
+@pytest.mark.parametrize(
+    ("peer", "port", "ingress", "egress"),
+    [
+        pytest.param(
+            PODS_OF_B,
+            PolicyPort("TCP", 8080),
+            "Allows ingress TCP traffic to port 8080 for pods selected by the shop/cart service selector from pods "
+            "running in namespace b labeled with map[x/to-shop-cart-tcp-8080:allowed].",
+            "Allows egress TCP traffic to port 8080 from pods running in namespace b labeled with "
+            "map[x/to-shop-cart-tcp-8080:allowed] to pods selected by the shop/cart service selector.",
+            id="labelled pods",
+        ),
+        pytest.param(
+            OWN_PODS,
+            PolicyPort("UDP", "dns"),
+            "Allows ingress UDP traffic to port dns for pods selected by the shop/cart service selector from pods "
+            "running in namespace shop labeled with map[x/to-cart-tcp-8080:allowed].",
+            "Allows egress UDP traffic to port dns from pods running in namespace shop labeled with "
+            "map[x/to-cart-tcp-8080:allowed] to pods selected by the shop/cart service selector.",
+            id="own pods",
+        ),
+        pytest.param(
+            CONTROLLER,
+            PolicyPort("SCTP", 9),
+            "Allows ingress SCTP traffic to port 9 for pods selected by the shop/cart service selector from ingress "
+            "controller pods running in the garden namespace labeled with map[app:nginx component:controller].",
+            "Allows egress SCTP traffic to port 9 from pods running in the garden namespace labeled with "
+            "map[app:nginx component:controller] to pods selected by the shop/cart service selector.",
+            id="ingress controller",
+        ),
+    ],
+)
+def test_both_halves_say_what_they_allow(peer: Peer, port: PolicyPort, ingress: str, egress: str) -> None:
+    assert TARGET.ingress_half("x", port, peer, "why").description == ingress
+    assert TARGET.egress_half("x", port, peer, "why").description == egress
+
+
+@pytest.mark.parametrize(
+    ("ports", "listed"),
+    [
+        ((), "[]"),
+        ((PolicyPort("TCP", 10250),), "[TCP/10250]"),
+        ((PolicyPort("UDP", "dns"), PolicyPort(None, 80), PolicyPort("TCP", None)), "[UDP/dns 80 TCP/<nil>]"),
+    ],
+)
+def test_the_policy_for_everybody_lists_its_ports(ports: tuple[PolicyPort, ...], listed: str) -> None:
+    assert TARGET.open_to_the_world(ports, "why").description == (
+        f"Allows ingress traffic from everywhere to ports {listed} for pods selected by the shop/cart service selector."
+    )
+
+
+def test_both_halves_name_the_other_namespace_and_the_same_port() -> None:
+    port = PolicyPort("TCP", 8443, 8500)
+    ports = [{"protocol": "TCP", "port": 8443, "endPort": 8500}]
+    cart, pods = {"matchLabels": {"app": "cart"}}, {"matchLabels": {"x/to-shop-cart-tcp-8080": "allowed"}}
+    in_b = {"matchLabels": {"kubernetes.io/metadata.name": "b"}}
+    in_shop = {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}
+
+    ingress = TARGET.ingress_half("in", port, PODS_OF_B, "why")
+    egress = TARGET.egress_half("out", port, PODS_OF_B, "why")
+
+    assert (ingress.key, egress.key) == (ObjectKey("shop", "in"), ObjectKey("b", "out"))
+    assert ingress.manifest()["spec"] == {
+        "podSelector": cart,
+        "policyTypes": ["Ingress"],
+        "ingress": [{"from": [{"namespaceSelector": in_b, "podSelector": pods}], "ports": ports}],
+    }
+    assert egress.manifest()["spec"] == {
+        "podSelector": pods,
+        "policyTypes": ["Egress"],
+        "egress": [{"to": [{"namespaceSelector": in_shop, "podSelector": cart}], "ports": ports}],
+    }
+
+
+def test_within_one_namespace_none_is_named() -> None:
+    ingress = TARGET.ingress_half("in", PolicyPort("TCP", 80), OWN_PODS, "why")
+    egress = TARGET.egress_half("out", PolicyPort("TCP", 80), OWN_PODS, "why")
+
+    assert ingress.manifest()["spec"]["ingress"][0]["from"] == [{"podSelector": OWN_PODS.selector}]
+    assert egress.manifest()["spec"]["egress"][0]["to"] == [{"podSelector": TARGET.selector}]
+    assert ingress.key.namespace == egress.key.namespace == "shop"
+
+
+def test_everybody_is_every_pod_and_every_address() -> None:
+    (rule,) = TARGET.open_to_the_world((PolicyPort("TCP", 443),), "why").manifest()["spec"]["ingress"]
+
+    assert rule == {
+        "from": [
+            {"namespaceSelector": {}, "podSelector": {}},
+            {"ipBlock": {"cidr": "0.0.0.0/0"}},
+            {"ipBlock": {"cidr": "::/0"}},
+        ],
+        "ports": [{"protocol": "TCP", "port": 443}],
+    }
+
+
+def test_without_a_list_every_port_is_open_to_everybody() -> None:
+    (rule,) = TARGET.open_to_the_world((), "why").manifest()["spec"]["ingress"]
+
+    assert "ports" not in rule
+
+
+def test_a_policy_is_an_object_that_names_its_service() -> None:
+    policy = NetworkPolicy(
+        ObjectKey("b", "x"), ObjectKey("shop", "cart"), "Text.", {"podSelector": {}, "policyTypes": ["Ingress"]}, "why"
+    )
+
+    assert policy.manifest() == {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {
+            "name": "x",
+            "namespace": "b",
+            "labels": {
+                "networking.resources.gardener.cloud/service-name": "cart",
+                "networking.resources.gardener.cloud/service-namespace": "shop",
+            },
+            "annotations": {"gardener.cloud/description": "Text."},
+        },
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress"]},
+    }
+
+
+def test_a_name_that_is_too_long_for_an_object_is_shortened() -> None:
+    assert len(policy_key("b", "n" * 254).name) == 253
+    assert policy_key("b", "n" * 253).name == "n" * 253

@@ -1,0 +1,273 @@
+"""Small clusters as hypothesis draws them, and a server that keeps them: the truth that a controller's view lags behind.
+
+Names are chosen so that no two Services ask for policies of the same name, which nothing guards against.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+
+from hedgerow.machinery.controller import Context, Controller, all_keys
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, labels_of
+from hedgerow.machinery.patches import apply_merge_patch
+from hedgerow.machinery.plan import Action, Create, Delete, MergePatch, Plan
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.resource_manager.network_policies import (
+    IngressController,
+    NetworkPolicyConfig,
+    network_policy_controller,
+    service_of_policy,
+)
+from hedgerow.resource_manager.network_policies.annotations import (
+    DESCRIPTION,
+    INGRESSES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    SERVICES,
+    namespace_key,
+)
+from hedgerow_adapters.cache import StoreSnapshot
+from tests.unit.core.resource_manager.network_policies.objects import backend, ingress, namespace, policy, service
+
+RESOURCES = {resource.kind: resource for resource in (SERVICES, NAMESPACES, INGRESSES, NETWORK_POLICIES)}
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+NAMESPACE_NAMES = ("a", "b", "c")
+SERVICE_KEYS = tuple(ObjectKey(home, name) for home, name in product(("a", "b"), ("db", "web")))
+TEAM_X = LabelSelector((("team", "x"),))
+SELECTORS = ("[]", "null", "[{}]", '[{"matchLabels":{"team":"x"}}]', '[{"matchLabels":{"team":"y"}},{}]', "", "[null]")
+WORLD_PORTS = ("[]", "null", '[{"port":"443","protocol":"TCP"}]', '[{"protocol":"UDP"}]', '[{"port":""}]', "notjson")
+ALIAS_PORTS = (
+    "[]",
+    '[{"port":9090},{"port":"metrics","protocol":"UDP"}]',
+    '[{"port":9090}]',
+    '[{"port":0},{"port":9091}]',
+    '[{"port":80},{"port":80,"endPort":90}]',
+    '[{"protocol":"TCP"}]',
+    "notjson",
+)
+ANNOTATIONS = {
+    "namespace-selectors": SELECTORS,
+    "pod-label-selector-namespace-alias": ("", "all-foos", "no label"),
+    "from-world-to-ports": WORLD_PORTS,
+    "from-all-bars-allowed-ports": ALIAS_PORTS,
+    "from-All_Bars-allowed-ports": ALIAS_PORTS[:3],
+    "unrelated": ("x",),
+}
+PORTS: Sequence[Mapping[str, Any]] = (
+    {"port": 80, "protocol": "TCP", "targetPort": 8080, "name": "http"},
+    {"port": 81, "targetPort": "http", "name": "named"},
+    {"port": 82, "targetPort": 8080, "name": "again"},
+    {"port": 53, "protocol": "UDP", "name": "dns"},
+    {"port": 83, "targetPort": 70000, "name": "bad"},
+)
+
+
+def configs() -> st.SearchStrategy[NetworkPolicyConfig]:
+    """Everything handled or team x alone; no ingress controller, or one that lives in a or in c."""
+    controllers = [None, *(IngressController(home, LabelSelector((("app", "nginx"),))) for home in ("a", "c"))]
+    return st.builds(NetworkPolicyConfig, st.sampled_from([(), (TEAM_X,)]), st.sampled_from(controllers))
+
+
+def seldom() -> st.SearchStrategy[bool]:
+    """True in one of eight cases, so that most of a world is alive."""
+    return st.sampled_from([False] * 7 + [True])
+
+
+def namespaces(name: str) -> st.SearchStrategy[Manifest]:
+    """A Namespace of some team, which may be terminating."""
+    labels = st.sampled_from([{"team": "x"}, {"team": "x"}, {"team": "y"}, {}])
+    return st.builds(lambda team, going: namespace(name, team, terminating=going), labels, seldom())
+
+
+@st.composite
+def services(draw: st.DrawFn, key: ObjectKey) -> Manifest:
+    """A Service with any of our annotations, readable or not."""
+    annotations = {name: draw(st.sampled_from(values)) for name, values in ANNOTATIONS.items() if draw(st.booleans())}
+    ports = draw(st.lists(st.sampled_from(PORTS), max_size=3, unique_by=lambda port: port["name"]))
+    selector = {} if draw(seldom()) else {"app": key.name, "tier": "x"}
+    return service(
+        annotations, ports, selector, name=key.name, namespace=key.namespace, **(GOING if draw(seldom()) else {})
+    )
+
+
+def ingresses(name: str) -> st.SearchStrategy[Manifest]:
+    """An Ingress of namespace a that leads to a few ports, some of them to none."""
+    ports = st.sampled_from([80, 81, "http", "dns", 9999])
+    backends = st.lists(st.builds(backend, ports, st.sampled_from(["web", "db"])), max_size=3)
+    return backends.map(lambda found: ingress(*found, name=name, namespace="a"))
+
+
+@st.composite
+def surroundings(draw: st.DrawFn) -> tuple[Manifest, ...]:
+    """Namespaces, Services and Ingresses; now and then something is missing."""
+    return (
+        *(draw(namespaces(name)) for name in NAMESPACE_NAMES if not draw(seldom())),
+        *(draw(services(key)) for key in SERVICE_KEYS if not draw(seldom())),
+        *(draw(ingresses(name)) for name in ("web", "other") if draw(st.booleans())),
+    )
+
+
+@dataclass(frozen=True)
+class World:
+    """A configuration, what people wrote, and the policies that exist."""
+
+    config: NetworkPolicyConfig
+    objects: tuple[Manifest, ...]
+    policies: tuple[Manifest, ...]
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """A cluster with policies that fit it, policies of an earlier state, policies edited by hand, and foreign ones."""
+    config, objects, earlier = draw(configs()), draw(surroundings()), draw(surroundings())
+    known = {**settled(World(config, earlier, ())), **settled(World(config, objects, ()))}
+    kept = [draw(edited(known[key])) for key in sorted(known) if draw(st.booleans())]
+    return World(config, objects, (*kept, *FOREIGN, policy("stale", "a/web", namespace="c"), policy("gone", "x/gone")))
+
+
+FOREIGN = tuple(policy(name, None, namespace=home) for name, home in product(("deny-all", "egress-to-x"), ("a", "c")))
+
+
+def edited(manifest: Manifest) -> st.SearchStrategy[Manifest]:
+    """A policy as it was, or with another spec, description, further labels, or the labels of another Service."""
+    changes: list[dict[str, Any]] = [
+        {},
+        {},
+        {"spec": {"podSelector": {"matchLabels": {"by": "hand"}}, "ingress": []}},
+        {"metadata": {"annotations": {DESCRIPTION: "Mine.", "own": "x"}, "labels": {"own": "x"}}},
+        {"metadata": {"labels": labels_of(policy("x", "b/db"))}},
+    ]
+    return st.sampled_from(changes).map(lambda change: apply_merge_patch(manifest, change))
+
+
+def changes() -> st.SearchStrategy[Manifest | tuple[Resource, ObjectKey]]:
+    """Something that people do: an object as it is from now on, or the key of one that they delete."""
+    keys = [
+        *((SERVICES, key) for key in SERVICE_KEYS),
+        *((NAMESPACES, namespace_key(name)) for name in NAMESPACE_NAMES),
+        (INGRESSES, ObjectKey("a", "web")),
+    ]
+    return st.one_of(
+        st.sampled_from(SERVICE_KEYS).flatmap(services),
+        st.sampled_from(SERVICE_KEYS).flatmap(services),
+        st.sampled_from(NAMESPACE_NAMES).flatmap(namespaces),
+        ingresses("web"),
+        st.sampled_from(keys),
+    )
+
+
+@dataclass
+class Cluster:
+    """The true state with its history. Writes happen under the conditions that an API server checks."""
+
+    controller: Controller[NetworkPolicyConfig]
+    history: list[tuple[Resource, ObjectKey, Manifest | None]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, world: World) -> "Cluster":
+        """A server that holds a world."""
+        cluster = cls(network_policy_controller(world.config))
+        for manifest in (*world.objects, *world.policies):
+            cluster.put(manifest)
+        return cluster
+
+    def put(self, manifest: Manifest) -> None:
+        """Store an object, with a version of its own."""
+        resource, version = RESOURCES[manifest["kind"]], str(len(self.history) + 1)
+        uid = manifest["metadata"].get("uid", f"uid-{version}")
+        stored = {**manifest, "metadata": {**manifest["metadata"], "uid": uid, "resourceVersion": version}}
+        self.history.append((resource, key_of(manifest), stored))
+
+    def remove(self, resource: Resource, key: ObjectKey) -> None:
+        """Forget an object."""
+        self.history.append((resource, key, None))
+
+    def happen(self, change: Manifest | tuple[Resource, ObjectKey]) -> None:
+        """Let people do something."""
+        if isinstance(change, tuple):
+            self.remove(*change)
+        else:
+            self.put(change)
+
+    def state(self, behind: int = 0) -> Mapping[Resource, Mapping[ObjectKey, Manifest]]:
+        """All objects as they were some changes ago."""
+        found: dict[Resource, dict[ObjectKey, Manifest]] = {resource: {} for resource in RESOURCES.values()}
+        for resource, key, manifest in self.history[: len(self.history) - behind]:
+            if manifest is None:
+                found[resource].pop(key, None)
+            else:
+                found[resource][key] = manifest
+        return found
+
+    def policies(self) -> Mapping[ObjectKey, Manifest]:
+        """The policies that exist."""
+        return self.state()[NETWORK_POLICIES]
+
+    def snapshot(self, behind: int = 0) -> StoreSnapshot:
+        """What a cache shows that has not seen the latest changes."""
+        watched = {watch.resource for watch in self.controller.watches}
+        found = {resource: held.values() for resource, held in self.state(behind).items() if resource in watched}
+        return StoreSnapshot.of(self.controller, found)
+
+    def plan(self, key: ObjectKey, behind: int = 0) -> Plan:
+        """What the controller decides from such a cache."""
+        return self.controller.reconcile(key, self.snapshot(behind), Context(NOW, self.controller.config))
+
+    def every_key(self) -> list[ObjectKey]:
+        """All keys that the controller has anything to do with."""
+        return all_keys(self.controller, self.snapshot())
+
+    def carry_out(self, action: Action) -> bool:
+        """Do what an action asks for, unless its condition does not hold; whether it was done."""
+        state = self.state()
+        live = state[NETWORK_POLICIES].get(action.key)
+        match action:
+            case Create() if live is None:
+                home = state[NAMESPACES].get(namespace_key(action.key.namespace))
+                if home and is_terminating(home):
+                    return False
+                self.put(action.manifest)
+            case MergePatch(patch=patch, resource_version=version) if live and is_of_version(live, version):
+                self.put(apply_merge_patch(live, patch))
+            case Delete(uid=uid, resource_version=version) if live and is_of_version(live, version):
+                assert live["metadata"]["uid"] == uid
+                self.remove(NETWORK_POLICIES, action.key)
+            case _:
+                return False
+        return True
+
+    def settle(self) -> list[Action]:
+        """Look at every key once, on what is true at that time; what was done."""
+        return [action for key in self.every_key() for action in self.plan(key).actions if self.carry_out(action)]
+
+
+def is_of_version(live: Manifest, version: str | None) -> bool:
+    """Whether an object still is the version that a decision has seen."""
+    return bool(live["metadata"]["resourceVersion"] == version)
+
+
+def settled(world: World) -> dict[ObjectKey, Manifest]:
+    """The policies that a world ends up with, without what a server adds."""
+    cluster = Cluster.of(world)
+    cluster.settle()
+    return {key: without_server_fields(manifest) for key, manifest in cluster.policies().items()}
+
+
+def without_server_fields(manifest: Manifest) -> Manifest:
+    """An object as it was sent."""
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in ("uid", "resourceVersion")}
+    return {**manifest, "metadata": metadata}
+
+
+def managed(policies: Iterable[Manifest]) -> Mapping[ObjectKey, tuple[Any, ...]]:
+    """What is ours of the policies that belong to a Service: owner, description and spec."""
+    return {
+        key_of(manifest): (owner, manifest["metadata"].get("annotations", {}).get(DESCRIPTION), manifest["spec"])
+        for manifest in policies
+        if (owner := service_of_policy(manifest))
+    }

@@ -1,0 +1,99 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.unit.entrypoints.command_line import (
+    BROKEN,
+    CART,
+    DOMAIN,
+    EDITED_AND_LEFT_OVER,
+    NAMESPACE,
+    SELECTORS,
+    Hedgerow,
+)
+
+SIMULATE = ("simulate", "network-policy")
+
+
+def names(objects: list[dict[str, Any]]) -> list[str]:
+    return [f"{each['kind']} {each['metadata']['name']}" for each in objects]
+
+
+def test_what_the_controllers_own_in_the_end_is_printed(hedgerow: Hedgerow) -> None:
+    ended = hedgerow(*SIMULATE, "-f", "-", stdin=NAMESPACE + CART + EDITED_AND_LEFT_OVER)
+    objects = list(yaml.safe_load_all(ended.out))
+
+    assert (ended.code, ended.err) == (0, "1 created, 1 changed, 1 deleted\n")
+    assert names(objects) == ["NetworkPolicy egress-to-cart-tcp-8080", "NetworkPolicy ingress-to-cart-tcp-8080"]
+    assert objects[1]["metadata"].keys() == {"name", "namespace", "labels", "annotations"}
+    assert objects[1]["metadata"]["labels"] == {
+        f"{DOMAIN}/service-name": "cart",
+        f"{DOMAIN}/service-namespace": "shop",
+        "team": "a",
+    }
+    assert objects[1]["spec"]["ingress"][0]["ports"] == [{"protocol": "TCP", "port": 8080}]
+
+
+def test_the_objects_that_were_read_are_printed_on_demand(hedgerow: Hedgerow) -> None:
+    ended = hedgerow(*SIMULATE, "-f", "-", "--all", "-o", "json", stdin=NAMESPACE + CART)
+
+    assert names(json.loads(ended.out)["items"]) == [
+        "Service cart",
+        "NetworkPolicy egress-to-cart-tcp-8080",
+        "NetworkPolicy ingress-to-cart-tcp-8080",
+        "Namespace default",
+        "Namespace kube-node-lease",
+        "Namespace kube-public",
+        "Namespace kube-system",
+        "Namespace shop",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "text"), [("yaml", ""), ("json", '{\n  "apiVersion": "v1",\n  "kind": "List",\n  "items": []\n}\n')]
+)
+def test_without_objects_there_is_nothing_to_do(output: str, text: str, hedgerow: Hedgerow) -> None:
+    assert hedgerow(*SIMULATE, "-f", "-", "-o", output) == (0, text, "nothing to do\n")
+
+
+def test_an_object_that_cannot_be_dealt_with_does_not_stop_the_others(hedgerow: Hedgerow, folder: Path) -> None:
+    (folder / "shop.yaml").write_text(NAMESPACE + CART + BROKEN)
+
+    ended = hedgerow(*SIMULATE, "-f", "shop.yaml")
+
+    assert len(list(yaml.safe_load_all(ended.out))) == 2
+    assert (ended.code, ended.err) == (
+        1,
+        (
+            f'error: shop.yaml:3: Service shop/broken: metadata.annotations["{SELECTORS}"]: is not valid JSON\n'
+            "2 created, 1 error\n"
+        ),
+    )
+
+
+def test_what_cannot_be_read_is_said_in_a_sentence(hedgerow: Hedgerow, folder: Path) -> None:
+    assert hedgerow(*SIMULATE, "-f", "x.yaml") == (1, "", "error: x.yaml: does not exist\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("network-policy",), "Missing option '-f' / '--filename'."),
+        (("-f", "-"), "Missing argument 'CONTROLLER...'. Choose from:\n\tnetwork-policy"),
+        (
+            ("network-policy", "-f", "-", "-o", "diff"),
+            "Invalid value for '-o' / '--output': 'diff' is not one of 'yaml', 'json'.",
+        ),
+        (("network-policy", "--kubeconfig", "x"), "No such option '--kubeconfig'. Did you mean '--config'?"),
+    ],
+    ids=["no-source", "no-controller", "format", "kubeconfig"],
+)
+def test_wrong_usage_is_an_error(arguments: tuple[str, ...], sentence: str, hedgerow: Hedgerow) -> None:
+    assert hedgerow("simulate", *arguments) == (
+        1,
+        "",
+        f"error: {sentence}\nTry 'hedgerow simulate --help' for help.\n",
+    )
