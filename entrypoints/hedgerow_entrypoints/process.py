@@ -48,6 +48,7 @@ class Process:
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
         self._recorders: list[EventRecorder] = []
+        self._told: ElectionEvent | None = None
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -112,6 +113,7 @@ class Process:
         return LeaderElector(transport, lease, self._identity, timings, on_event=self._tell_of_election)
 
     def _tell_of_election(self, event: ElectionEvent) -> None:
+        """Count and log an event; a problem that stays the same, as a long outage is, is worth one line."""
         lease = self._configuration.leader_election.resource_name
         match event.kind:
             case EventKind.LEADING:
@@ -120,6 +122,9 @@ class Process:
                 self._metrics.leads(lease, is_leading=False)
         worrying = event.kind in {EventKind.LOST, EventKind.FORBIDDEN, EventKind.FAILED}
         tell = self._log.error if worrying else self._log.info
+        if event == self._told:
+            tell = self._log.debug
+        self._told = event
         tell("Leader election", what=event.kind.value, detail=event.detail)
 
     def _runner(
@@ -127,7 +132,13 @@ class Process:
     ) -> ControllerRunner:
         settings = self._configuration.target or self._configuration.source
         may_write = elector.may_write if elector else lambda: True
-        recorder = EventRecorder(transport, component=controller.name, instance=self._identity, may_write=may_write)
+        recorder = EventRecorder(
+            transport,
+            component=controller.name,
+            instance=self._identity,
+            may_write=may_write,
+            on_refusal=lambda problem: self._log.warning("Event was not recorded", error=problem),
+        )
         self._recorders.append(recorder)
         return ControllerRunner(
             controller,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from tests.e2e.resource_manager import ResourceManager, run_command
+from tests.e2e.resource_manager import run_command
 from tests.e2e.territory import LABEL, Manifest, Territory, ingress, service
 
 TCP: Final = "TCP"
@@ -34,11 +34,11 @@ def written(manifests: list[Manifest], folder: Path) -> Path:
     return file
 
 
-def simulated(territory: Territory, manifests: list[Manifest], process: ResourceManager) -> dict[str, Manifest]:
+def simulated(territory: Territory, manifests: list[Manifest], config_file: Path) -> dict[str, Manifest]:
     """What the same controller with the same configuration makes of these manifests without a cluster."""
     file = written(manifests, territory.folder)
     done = run_command(
-        "simulate", "network-policy", "-f", str(file), "--config", str(process.config_file), "-o", "json"
+        "simulate", "network-policy", "-f", str(file), "--config", str(config_file), "-o", "json"
     )
     assert done.returncode == 0, done.stderr
     return territory.by_short_name(json.loads(done.stdout)["items"])

@@ -62,8 +62,8 @@ def run_command(
 class ResourceManager(Server):
     """One process of the resource manager: a context manager that starts it, and kills it if it still runs.
 
-    It listens on free ports of the loopback interface, and logs in JSON. Where a condition does not come true in time,
-    or the block ends with an error, the end of its output is shown.
+    It listens on free ports of the loopback interface, and logs in JSON. Where a test fails, the end of its output is
+    shown.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], *, name: str = "resource-manager") -> None:
@@ -89,9 +89,8 @@ class ResourceManager(Server):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if error is not None:
-            print(self.error("was at work in this test"))  # noqa: T201 -- pytest shows it with the failure
         self.kill()
+        print(self.error("was at work in this test"))  # noqa: T201 -- pytest shows it if the test fails
 
     # How it ends.
 

@@ -44,7 +44,7 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
     assert told_by(event) == {
         "type": "Warning",
         "reason": "InvalidAnnotation",
-        "note": f"{field}: is not JSON: Expecting value: line 1 column 18 (char 17)",
+        "note": f"{field}: is not valid JSON",
         "action": "Reconcile",
         "reportingController": "networkpolicy",
     }
@@ -53,7 +53,7 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
         "apiVersion": "v1", "kind": "Service", "namespace": shop, "name": "cart", "uid": stored["uid"],
     }  # fmt: skip
     (line, *_) = resource_manager.log_lines("Could not plan")
-    assert line["error"].startswith(f"Service {shop}/cart: {field}: is not JSON")
+    assert line["error"].startswith(f"Service {shop}/cart: {field}: is not valid JSON")
     assert resource_manager.metric("controller_runtime_terminal_reconcile_errors_total") >= 1
 
 

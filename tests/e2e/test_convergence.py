@@ -10,7 +10,7 @@ def test_a_landscape_gets_the_policies_that_simulate_prints_for_it(territory: Te
     territory.create(*manifests)
 
     with ResourceManager(territory.folder, territory.configuration(controller_settings(territory))) as process:
-        expected = simulated(territory, manifests, process)
+        expected = simulated(territory, manifests, process.config_file)
         territory.wait_for_policies(expected)
 
         assert territory.policies() == expected
@@ -29,7 +29,7 @@ def test_a_process_that_is_killed_again_and_again_ends_at_the_same_policies(terr
     half_done = len(territory.policies())
     quick = territory.configuration(controller_settings(territory))
     with ResourceManager(territory.folder, quick) as process:
-        expected = simulated(territory, manifests, process)
+        expected = simulated(territory, manifests, process.config_file)
         assert 150 <= half_done < len(expected)
         territory.wait_for_policies(expected)
         process.wait_until_idle()
@@ -43,7 +43,7 @@ def test_a_restart_writes_nothing_where_everything_is_as_it_should_be(territory:
     territory.create(*manifests)
     config = territory.configuration(controller_settings(territory))
     with ResourceManager(territory.folder, config) as process:
-        territory.wait_for_policies(simulated(territory, manifests, process))
+        territory.wait_for_policies(simulated(territory, manifests, process.config_file))
         process.wait_until_idle()
         assert process.terminate() == 0
     position = territory.control_plane.audit_position()

@@ -78,7 +78,7 @@ def test_an_api_server_that_crashes_in_mid_work_leaves_nothing_undone(territory:
     with ResourceManager(territory.folder, slow) as process:
         process.wait_for(lambda: len(territory.policies()) >= 30, "has not begun")
         territory.control_plane.restart_api_server(grace=0)
-        expected = simulated(territory, manifests, process)
+        expected = simulated(territory, manifests, process.config_file)
         territory.wait_for_policies(expected)
         assert territory.policies() == expected
 

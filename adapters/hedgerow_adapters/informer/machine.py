@@ -149,7 +149,7 @@ def _after_page(state: Empty | Listing, page: Page) -> tuple[State, Delivery | N
 def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | None]:
     version = resource_version_of(event.object)
     if not isinstance(version, str) or not version:
-        raise ProtocolError(f"a {event.type} event without a resource version")
+        raise ProtocolError(f"an event of type {event.type} without a resource version")
     after = replace(state, resource_version=version)
     match event.type:
         case "ADDED" | "MODIFIED":

@@ -43,8 +43,8 @@ class DeletionLedger:
     The deletion of an owner that was seen to go is evidence in itself. Everything else is covered up to what a forecast
     over all keys has found acceptable, until a list replaces what the forecast saw, or it gets old.
 
-    Expected flow: a plan that was made just now is shown to `allows`; where that says no, `look_again`, and make the plan
-    anew, as the world may look different by then.
+    Expected flow: a plan that was made just now is shown to `allows`; where that says no, `look_again`, and make the
+    plan anew, as the world may look different by then.
     """
 
     def __init__(

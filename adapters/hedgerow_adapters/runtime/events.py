@@ -1,7 +1,7 @@
 """Records Kubernetes Events (events.k8s.io/v1) beside the work, never in its way.
 
-The same event is recorded once in ten minutes. What cannot be recorded is dropped, an event being a courtesy, and may be
-recorded the next time that it is asked for.
+The same event is recorded once in ten minutes. What cannot be recorded is dropped, an event being a courtesy, and may
+be recorded the next time that it is asked for.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Event
+from hedgerow_adapters.kubernetes.api_errors import api_error, missing_permission
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.clock import utc_now
@@ -30,7 +31,15 @@ CLUSTER_SCOPED_NAMESPACE: Final = "default"
 class EventRecorder:
     """Records events in the name of one controller of this process."""
 
-    def __init__(self, transport: Transport, *, component: str, instance: str, may_write: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        component: str,
+        instance: str,
+        may_write: Callable[[], bool],
+        on_refusal: Callable[[str], None] = lambda _problem: None,
+    ) -> None:
         """A recorder that has recorded nothing yet.
 
         Args:
@@ -38,8 +47,10 @@ class EventRecorder:
             component: who reports, as the event says it.
             instance: which process of it.
             may_write: asked before every write.
+            on_refusal: told why the server did not record an event, as a sentence; lost connections are not told.
         """
         self._transport = transport
+        self._on_refusal = on_refusal
         self._component = component
         self._instance = instance
         self._may_write = may_write
@@ -74,6 +85,8 @@ class EventRecorder:
             response = await self._transport.send(request)
         except Exception:  # noqa: BLE001 -- no event is worth those that come after it
             return False
+        if not response.is_success:
+            self._on_refusal(missing_permission(request, api_error(response)))
         return response.is_success
 
     def _manifest(self, event: Event, namespace: str) -> dict[str, Any]:
@@ -87,7 +100,7 @@ class EventRecorder:
         return {
             "apiVersion": EVENTS.api_version,
             "kind": EVENTS.kind,
-            "metadata": {"generateName": f"{_cut(event.key.name, LONGEST_NAME).rstrip('.-')}.", "namespace": namespace},
+            "metadata": {"generateName": f"{_cut(event.key.name, LONGEST_NAME).rstrip('.-')}-", "namespace": namespace},
             "eventTime": utc_now().isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "type": event.type,
             "reason": event.reason,

@@ -51,7 +51,10 @@ class Expectations:
         self._progress = None
 
     async def caught_up(self, key: ObjectKey) -> bool:
-        """Wait until the caches have seen all writes for a key; false, and no longer waited for, if they take too long."""
+        """Wait until the caches have seen all writes for a key; false if they have not in good time.
+
+        Either way the next call waits only for what is written after this one.
+        """
         try:
             async with asyncio.timeout(PATIENCE):
                 while not self._is_caught_up(key):

@@ -12,7 +12,6 @@ from typing import Final, Protocol
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.backoff import OverallLimit, failure_delay
 
-
 PATIENT_TURN: Final = 5
 """Of so many keys taken in a row one is a patient one, if any waits."""
 

@@ -1,23 +1,24 @@
 """Runs one declared controller: keeps its caches, feeds its queue, and works on its keys.
 
 Expected flow: `run` in a task; `synced` is set when the caches are complete; `start` lets the workers begin, before or
-after that; `drain` stops. Guarantees: no key is reconciled before all caches are complete, none by two workers at a
-time, and none while the caches are behind what was written for it; whatever goes wrong with one key is told, counted
-and tried again, and stops nothing else.
+after that; `drain` stops, whatever has been reached by then. Guarantees: no key is reconciled before all caches are
+complete, none by two workers at a time, and none while the caches are behind what was written for it; whatever goes
+wrong with one key is told, counted and tried again, and stops nothing else. A defect of the runtime itself, or of an
+observer, ends `run` with an error: better a process that starts again than one that works by halves.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, all_keys, concerned_keys
-from hedgerow.machinery.objects import ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Delete, Plan
+from hedgerow.machinery.objects import ObjectKey, Resource, key_of, uid_of
+from hedgerow.machinery.plan import Delete, Event, Plan
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.clock import utc_now
-from hedgerow_adapters.runtime.deletions import DeletionLedger
+from hedgerow_adapters.runtime.deletions import DeletionLedger, Forecast
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written
 from hedgerow_adapters.runtime.expectations import Expectations
@@ -80,6 +81,7 @@ class ControllerRunner:
         self._expectations = Expectations(self.snapshot, self._version_of)
         self._deletions = DeletionLedger(controller, self.snapshot, self._relist)
         self._may_start = asyncio.Event()
+        self._beginning: asyncio.Task[None] | None = None
         self._started = False
         self._draining = False
         self._workers: list[asyncio.Task[None]] = []
@@ -91,24 +93,31 @@ class ControllerRunner:
 
     async def run(self) -> None:
         """Work until cancelled or drained."""
+        if self._draining:
+            return
         async with asyncio.TaskGroup() as tasks:
             background = [tasks.create_task(informer.run()) for informer in self._informers]
+            self._beginning = tasks.create_task(self._wait_to_begin())
             try:
-                await self._wait_to_begin()
-                if self._draining:
+                await asyncio.wait([self._beginning])
+                if not self._started:
                     return
                 background.append(tasks.create_task(self._resync()))
                 self._workers = [tasks.create_task(self._work()) for _ in range(self.controller.concurrency)]
                 await asyncio.gather(*self._workers, return_exceptions=True)
             finally:
-                for task in background:
+                for task in (self._beginning, *background):
                     task.cancel()
                 self.queue.close()
 
     async def drain(self, grace: float) -> None:
-        """Take no further key, and let those that are worked on end within so many seconds; `run` then returns."""
+        """Take no further key, and let those that are worked on end within so many seconds.
+
+        When this returns nothing is worked on any more; `run` then returns as well.
+        """
         self._draining = True
-        self._may_start.set()
+        if self._beginning is not None:
+            self._beginning.cancel()
         for worker in self._workers:
             if worker not in self._busy:
                 worker.cancel()
@@ -116,6 +125,8 @@ class ControllerRunner:
             _, late = await asyncio.wait(set(self._busy), timeout=grace)
             for worker in late:
                 worker.cancel()
+            if late:
+                await asyncio.wait(late)
 
     async def _wait_to_begin(self) -> None:
         for informer in self._informers:
@@ -126,12 +137,13 @@ class ControllerRunner:
         keys = all_keys(self.controller, self.snapshot)
         self._started = True
         for key in keys:
-            self.queue.add(key)
+            self.queue.add(key, patient=True)
         self._observer.started(len(keys))
 
     def _listener(self, watch: Watch, namespace: str) -> Callable[[Delivery], None]:
         store = self.snapshot.store(watch.resource)
         is_primary = watch.resource == self.controller.primary
+        is_owned = watch.resource == self.controller.owned.resource
 
         def receive(delivery: Delivery) -> None:
             changes: list[Change] = []
@@ -143,23 +155,38 @@ class ControllerRunner:
                     changes = [store.put(manifest)]
                 case Remove(manifest):
                     changes = [removed] if (removed := store.remove(key_of(manifest))) else []
-            if is_primary and not isinstance(delivery, Replace):
-                for change in changes:
+            for change in changes:
+                if is_primary and not isinstance(delivery, Replace):
                     self._deletions.owner_changed(change)
-            self._pass_on(watch, changes)
+                if is_owned:
+                    self._deletions.owned_changed(change)
+            self._expectations.progressed()
+            if self._started:
+                self._pass_on(watch, changes)
 
         return receive
 
     def _pass_on(self, watch: Watch, changes: Sequence[Change]) -> None:
-        self._expectations.progressed()
-        if not self._started:
-            return
         for change in changes:
-            for key in concerned_keys(watch, change, self.snapshot):
+            for key in self._concerned(watch, change):
                 self.queue.add(key)
 
-    def _version_of(self, resource: Resource) -> int:
-        return min(informer.resource_version for informer in self._informers if informer.resource == resource)
+    def _concerned(self, watch: Watch, change: Change) -> Collection[ObjectKey]:
+        try:
+            return concerned_keys(watch, change, self.snapshot)
+        except Exception as error:  # noqa: BLE001 -- the other changes must reach the queue
+            self._observer.unmapped(watch.resource, error)
+            return ()
+
+    def _version_of(self, resource: Resource, namespace: str) -> int | None:
+        return min(
+            (
+                informer.resource_version
+                for informer in self._informers
+                if informer.resource == resource and informer.namespace in ("", namespace)
+            ),
+            default=None,
+        )
 
     async def _relist(self) -> None:
         await asyncio.gather(*(informer.relist() for informer in self._informers))
@@ -167,9 +194,8 @@ class ControllerRunner:
     async def _resync(self) -> None:
         while True:
             await asyncio.sleep(self._resync_period)
-            for watch in self.controller.watches:
-                for manifest in self.snapshot.list(watch.resource):
-                    self._pass_on(watch, [Change(manifest, manifest)])
+            for key in all_keys(self.controller, self.snapshot):
+                self.queue.add(key, patient=True)
 
     async def _work(self) -> None:
         task = asyncio.current_task()
@@ -200,28 +226,45 @@ class ControllerRunner:
     async def _reconcile(self, key: ObjectKey) -> Result:
         if not await self._expectations.caught_up(key):
             self._observer.cache_behind(key)
-        plan = self.controller.reconcile(key, self.snapshot, Context(utc_now(), self.controller.config))
-        actions, held = plan.actions, False
-        if plan.deletions and not await self._deletions.allows(key, plan):
-            self._observer.deletions_held(key, plan.deletions)
-            actions, held = tuple(action for action in actions if not isinstance(action, Delete)), True
-        outcomes = await self._executor.carry_out(actions) if actions else []
+        plan, held = await self._decision(key)
         self._recorder.record(plan.events)
+        actions = plan.actions
+        if held:
+            self._observer.deletions_held(key, plan.deletions)
+            actions = tuple(action for action in actions if not isinstance(action, Delete))
+        outcomes = await self._executor.carry_out(actions) if actions else []
         failed = self._take_note(key, outcomes)
         if plan.failures:
             self._observer.refused(key, plan.failures)
         return self._next_turn(key, plan, again=failed or held)
 
+    async def _decision(self, key: ObjectKey) -> tuple[Plan, bool]:
+        """The plan for a key, and whether its deletions are held back."""
+        plan = self._plan(key)
+        if not plan.deletions or self._deletions.allows(key, plan):
+            return plan, False
+        if forecast := await self._deletions.look_again(plan.deletions):
+            self._recorder.record([self._stopped(key, forecast)])
+        plan = self._plan(key)
+        return plan, plan.deletions > 0 and not self._deletions.allows(key, plan)
+
+    def _plan(self, key: ObjectKey) -> Plan:
+        return self.controller.reconcile(key, self.snapshot, Context(utc_now(), self.controller.config))
+
+    def _stopped(self, key: ObjectKey, forecast: Forecast) -> Event:
+        """The event that the guard has stopped, at the object whose turn it was."""
+        owner = self.snapshot.get(self.controller.primary, key)
+        note = f"deletions are held back: {forecast}"
+        return Event(self.controller.primary, key, uid_of(owner) if owner else None, "Warning", "DeletionsHeld", note)
+
     def _take_note(self, key: ObjectKey, outcomes: Sequence[Written | NotWritten]) -> bool:
-        failed = False
         for outcome in outcomes:
             if isinstance(outcome, Written):
                 self._expectations.expect(key, outcome)
                 self._observer.acted(key, outcome.action)
             else:
-                failed = True
                 self._observer.not_written(key, outcome)
-        return failed
+        return any(isinstance(outcome, NotWritten) for outcome in outcomes)
 
     def _next_turn(self, key: ObjectKey, plan: Plan, *, again: bool) -> Result:
         """When the key is looked at next. Bad input is not retried: its correction is an event of its own."""

@@ -1,17 +1,17 @@
-"""Small clusters as hypothesis draws them, and a server that keeps them: the truth that a controller's view lags behind.
+"""Small clusters as hypothesis draws them, and a server that keeps them: the truth that a view may lag behind.
 
 Names are chosen so that no two Services ask for policies of the same name, which nothing guards against.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
 
-from hedgerow.machinery.controller import Context, Controller, all_keys
+from hedgerow.machinery.controller import Context, all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, labels_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, MergePatch, Plan
@@ -161,31 +161,44 @@ def changes() -> st.SearchStrategy[Manifest | tuple[Resource, ObjectKey]]:
     )
 
 
-@dataclass
 class Cluster:
     """The true state with its history. Writes happen under the conditions that an API server checks."""
 
-    controller: Controller[NetworkPolicyConfig]
-    history: list[tuple[Resource, ObjectKey, Manifest | None]] = field(default_factory=list)
+    def __init__(self, config: NetworkPolicyConfig) -> None:
+        self.controller = network_policy_controller(config)
+        self.objects: dict[Resource, dict[ObjectKey, Manifest]] = {resource: {} for resource in RESOURCES.values()}
+        self._history: list[tuple[Resource, ObjectKey, Manifest | None]] = []
+        self._keeps = {watch.resource: watch.keep for watch in self.controller.watches}
+        self._current = StoreSnapshot.of(self.controller)
 
     @classmethod
     def of(cls, world: World) -> "Cluster":
         """A server that holds a world."""
-        cluster = cls(network_policy_controller(world.config))
+        cluster = cls(world.config)
         for manifest in (*world.objects, *world.policies):
             cluster.put(manifest)
         return cluster
 
     def put(self, manifest: Manifest) -> None:
         """Store an object, with a version of its own."""
-        resource, version = RESOURCES[manifest["kind"]], str(len(self.history) + 1)
+        version = str(len(self._history) + 1)
         uid = manifest["metadata"].get("uid", f"uid-{version}")
-        stored = {**manifest, "metadata": {**manifest["metadata"], "uid": uid, "resourceVersion": version}}
-        self.history.append((resource, key_of(manifest), stored))
+        self.hold({**manifest, "metadata": {**manifest["metadata"], "uid": uid, "resourceVersion": version}})
+
+    def hold(self, manifest: Manifest) -> None:
+        """Store an object as it is."""
+        self._note(RESOURCES[manifest["kind"]], key_of(manifest), manifest)
 
     def remove(self, resource: Resource, key: ObjectKey) -> None:
         """Forget an object."""
-        self.history.append((resource, key, None))
+        self._note(resource, key, None)
+
+    def _note(self, resource: Resource, key: ObjectKey, manifest: Manifest | None) -> None:
+        self._history.append((resource, key, manifest))
+        changed(self.objects[resource], key, manifest)
+        if keep := self._keeps.get(resource):
+            store = self._current.store(resource)
+            _ = store.remove(key) if manifest is None else store.put(keep(manifest))
 
     def happen(self, change: Manifest | tuple[Resource, ObjectKey]) -> None:
         """Let people do something."""
@@ -194,25 +207,20 @@ class Cluster:
         else:
             self.put(change)
 
-    def state(self, behind: int = 0) -> Mapping[Resource, Mapping[ObjectKey, Manifest]]:
-        """All objects as they were some changes ago."""
-        found: dict[Resource, dict[ObjectKey, Manifest]] = {resource: {} for resource in RESOURCES.values()}
-        for resource, key, manifest in self.history[: len(self.history) - behind]:
-            if manifest is None:
-                found[resource].pop(key, None)
-            else:
-                found[resource][key] = manifest
-        return found
-
+    @property
     def policies(self) -> Mapping[ObjectKey, Manifest]:
         """The policies that exist."""
-        return self.state()[NETWORK_POLICIES]
+        return self.objects[NETWORK_POLICIES]
 
     def snapshot(self, behind: int = 0) -> StoreSnapshot:
         """What a cache shows that has not seen the latest changes."""
-        watched = {watch.resource for watch in self.controller.watches}
-        found = {resource: held.values() for resource, held in self.state(behind).items() if resource in watched}
-        return StoreSnapshot.of(self.controller, found)
+        if not behind:
+            return self._current
+        seen: dict[Resource, dict[ObjectKey, Manifest]] = {resource: {} for resource in self._keeps}
+        for resource, key, manifest in self._history[:-behind]:
+            if resource in seen:
+                changed(seen[resource], key, manifest)
+        return StoreSnapshot.of(self.controller, {resource: held.values() for resource, held in seen.items()})
 
     def plan(self, key: ObjectKey, behind: int = 0) -> Plan:
         """What the controller decides from such a cache."""
@@ -224,11 +232,10 @@ class Cluster:
 
     def carry_out(self, action: Action) -> bool:
         """Do what an action asks for, unless its condition does not hold; whether it was done."""
-        state = self.state()
-        live = state[NETWORK_POLICIES].get(action.key)
+        live = self.policies.get(action.key)
         match action:
             case Create() if live is None:
-                home = state[NAMESPACES].get(namespace_key(action.key.namespace))
+                home = self.objects[NAMESPACES].get(namespace_key(action.key.namespace))
                 if home and is_terminating(home):
                     return False
                 self.put(action.manifest)
@@ -246,6 +253,13 @@ class Cluster:
         return [action for key in self.every_key() for action in self.plan(key).actions if self.carry_out(action)]
 
 
+def changed(held: dict[ObjectKey, Manifest], key: ObjectKey, manifest: Manifest | None) -> None:
+    """Make objects what they are after a change of one of them."""
+    held.pop(key, None)
+    if manifest is not None:
+        held[key] = manifest
+
+
 def is_of_version(live: Manifest, version: str | None) -> bool:
     """Whether an object still is the version that a decision has seen."""
     return bool(live["metadata"]["resourceVersion"] == version)
@@ -255,7 +269,7 @@ def settled(world: World) -> dict[ObjectKey, Manifest]:
     """The policies that a world ends up with, without what a server adds."""
     cluster = Cluster.of(world)
     cluster.settle()
-    return {key: without_server_fields(manifest) for key, manifest in cluster.policies().items()}
+    return {key: without_server_fields(manifest) for key, manifest in cluster.policies.items()}
 
 
 def without_server_fields(manifest: Manifest) -> Manifest:

@@ -1,0 +1,147 @@
+"""Stores against the plainest model of one: a dictionary that is searched."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.machinery.controller import Change
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.snapshot import Index
+from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
+
+PODS = Resource("", "v1", "pods", "Pod")
+
+
+def colours(pod: Manifest) -> list[str]:
+    return str(pod["metadata"]["labels"].get("colour", "")).split("-")
+
+
+BY_COLOUR = Index("by colour", PODS, colours)
+
+
+def pod(key: ObjectKey, colour: str = "red", version: int = 1) -> Manifest:
+    metadata = {"namespace": key.namespace, "name": key.name, "resourceVersion": str(version)}
+    return {"metadata": {**metadata, "labels": {"colour": colour}}}
+
+
+keys = st.builds(ObjectKey, st.sampled_from(["", "shop", "web"]), st.sampled_from(["a", "b", "c"]))
+pods = st.builds(pod, keys, st.sampled_from(["red", "blue", "red-blue"]), st.integers(1, 3))
+steps = st.one_of(
+    st.tuples(st.just("put"), pods),
+    st.tuples(st.just("remove"), keys),
+    st.tuples(st.just("replace"), st.lists(pods, max_size=5, unique_by=key_of)),
+    st.tuples(st.just("replace shop"), st.lists(pods.filter(lambda each: key_of(each).namespace == "shop"), max_size=3,
+                                                unique_by=key_of)),
+)  # fmt: skip
+
+
+def in_order(objects: Any) -> list[str]:
+    return sorted(map(str, objects))
+
+
+@given(st.lists(steps, max_size=15))
+def test_a_store_shows_what_a_plain_dictionary_would(history: list[tuple[str, Any]]) -> None:
+    store, model = ObjectStore([BY_COLOUR]), dict[ObjectKey, Manifest]()
+    for step, what in history:
+        before = dict(model)
+        match step:
+            case "put":
+                model[key_of(what)] = what
+                assert store.put(what) == Change(before.get(key_of(what)), what)
+            case "remove":
+                old = model.pop(what, None)
+                assert store.remove(what) == (Change(old, None) if old else None)
+            case "replace" | "replace shop":
+                namespace = "shop" if step == "replace shop" else ""
+                model = {key: each for key, each in model.items() if namespace and key.namespace != namespace}
+                model |= {key_of(each): each for each in what}
+                changes = store.replace(what, namespace)
+                assert in_order(changes) == in_order(differences(before, model))
+
+        assert len(store) == len(model)
+        assert in_order(store.all()) == in_order(model.values())
+        for key in [ObjectKey("shop", "a"), ObjectKey("", "b")]:
+            assert store.get(key) == model.get(key)
+        for namespace in ("shop", "web"):
+            expected = [each for key, each in model.items() if key.namespace == namespace]
+            assert in_order(store.of_namespace(namespace)) == in_order(expected)
+        for colour in ("red", "blue"):
+            expected = [each for each in model.values() if colour in colours(each)]
+            assert in_order(store.under(BY_COLOUR, colour)) == in_order(expected)
+
+
+def differences(before: Mapping[ObjectKey, Manifest], after: Mapping[ObjectKey, Manifest]) -> list[Change]:
+    return [
+        Change(before.get(key), after.get(key))
+        for key in before.keys() | after.keys()
+        if before.get(key) != after.get(key)
+    ]
+
+
+def test_a_replacement_tells_only_what_is_different_new_and_changed_in_order_then_removals() -> None:
+    a, b, c, d = (pod(ObjectKey("shop", name)) for name in "abcd")
+    store = ObjectStore()
+    store.replace([b, a, c])
+    newer = pod(ObjectKey("shop", "c"), version=2)
+
+    assert store.replace([d, newer]) == [Change(None, d), Change(c, newer), Change(b, None), Change(a, None)]
+    assert store.replace([newer, d]) == []
+
+
+def put_alone(store: ObjectStore, broken: Manifest) -> None:
+    store.put(broken)
+
+
+def put_in_place_of_all(store: ObjectStore, broken: Manifest) -> None:
+    store.replace([pod(ObjectKey("shop", "a"), "blue"), broken])
+
+
+@pytest.mark.parametrize("write", [put_alone, put_in_place_of_all])
+def test_a_write_that_an_index_cannot_make_sense_of_changes_nothing(
+    write: Callable[[ObjectStore, Manifest], None],
+) -> None:
+    store = ObjectStore([BY_COLOUR])
+    first, second = ObjectKey("shop", "a"), ObjectKey("shop", "b")
+    store.replace([pod(first), pod(second)])
+    broken = {"metadata": {"namespace": "shop", "name": "b", "labels": None}}
+
+    with pytest.raises(AttributeError):
+        write(store, broken)
+
+    assert store.all() == store.under(BY_COLOUR, "red") == [pod(first), pod(second)]
+    assert store.under(BY_COLOUR, "blue") == []
+
+
+def test_what_a_store_hands_out_does_not_change_with_it() -> None:
+    store = ObjectStore([BY_COLOUR])
+    store.put(pod(ObjectKey("shop", "a")))
+    shown = [store.all(), store.of_namespace("shop"), store.under(BY_COLOUR, "red")]
+
+    store.remove(ObjectKey("shop", "a"))
+
+    assert [len(objects) for objects in shown] == [1, 1, 1]
+    assert [len(store.all()), len(store.of_namespace("shop")), len(store.under(BY_COLOUR, "red"))] == [0, 0, 0]
+
+
+def test_a_snapshot_reads_what_the_watches_of_its_controller_keep() -> None:
+    controller = network_policy_controller(NetworkPolicyConfig())
+    services, policies, namespaces = (watch.resource for watch in controller.watches)
+    owner = ObjectKey("shop", "cart")
+    domain = "networking.resources.gardener.cloud"
+    labels = {f"{domain}/service-name": "cart", f"{domain}/service-namespace": "shop", "other": "label"}
+    policy = {"metadata": {"name": "p", "namespace": "shop", "labels": labels}, "status": {}}
+    shops = [{"metadata": {"name": name, "labels": {"tier": tier}}} for name, tier in [("shop", "1"), ("web", "2")]]
+
+    snapshot = StoreSnapshot.of(controller, {policies: [policy], namespaces: shops})
+
+    (kept,) = snapshot.by_index(controller.owned, owner)
+    assert "other" not in labels_of(kept)
+    assert snapshot.get(policies, ObjectKey("shop", "p")) is kept
+    assert snapshot.list(policies, namespace="web") == snapshot.list(services) == []
+    selector = LabelSelector((("tier", "2"),))
+    assert [key_of(found).name for found in snapshot.list(namespaces, selector=selector)] == ["web"]

@@ -1,0 +1,15 @@
+"""How long a list or watch waits before it is tried again."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow_adapters.informer.backoff import restart_delay
+
+
+def test_the_wait_doubles_from_eight_tenths_of_a_second_to_half_a_minute() -> None:
+    assert [restart_delay(attempt, 0.0) for attempt in range(1, 9)] == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0]
+
+
+@given(st.integers(1, 10_000), st.floats(0, 1))
+def test_jitter_makes_it_longer_by_up_to_as_much_again(attempt: int, jitter: float) -> None:
+    assert restart_delay(attempt, 0.0) <= restart_delay(attempt, jitter) <= 2 * restart_delay(attempt, 0.0)

@@ -1,0 +1,413 @@
+"""Informers against the in-memory cluster and against servers that misbehave, on virtual time."""
+
+import asyncio
+import itertools
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.controller import Watch
+from hedgerow_adapters.informer import Delivery, Put, Remove, Replace
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport, requests
+from hedgerow_adapters.protocol.requests import METADATA, METADATA_LIST
+from hedgerow_adapters.protocol.transport import Response, TransportError
+from tests.unit.adapters.informer.servers import (
+    CONFIG_MAPS,
+    GONE,
+    WATCH,
+    Flow,
+    Listener,
+    Script,
+    Wire,
+    config_map,
+    create_all,
+    delete,
+    informer_of,
+    listed,
+    refusal,
+    running,
+)
+from tests.virtual_clock import virtual_time
+
+HOUR = 3600
+DOWN = TransportError("connection refused")
+
+
+def bookmark(version: int) -> dict[str, Any]:
+    return {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(version)}}}
+
+
+def added(manifest: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "ADDED", "object": manifest}
+
+
+@virtual_time
+async def test_a_list_of_many_pages_is_delivered_as_one() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    names = [f"config-{number:04}" for number in range(1203)]
+    create_all(cluster, names)
+    wire = Wire(MemoryTransport(cluster))
+    informer = informer_of(wire, listener)
+
+    async with running(informer):
+        assert not informer.synced.is_set()
+        await informer.synced.wait()
+
+        assert [type(delivery) for delivery in listener.deliveries] == [Replace]
+        assert listener.names == names
+        assert len(wire.asked) == 3
+        assert informer.resource_version == int(cluster.resource_version)
+
+
+@virtual_time
+async def test_changes_arrive_in_order_projected_and_with_their_version() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    informer = informer_of(MemoryTransport(cluster), listener)
+
+    async with running(informer):
+        await informer.synced.wait()
+        create_all(cluster, ["a", "b"])
+        delete(cluster, "a")
+        await asyncio.sleep(1)
+
+        assert [type(delivery) for delivery in listener.deliveries] == [Replace, Put, Put, Remove]
+        assert listener.names == ["b"]
+        assert listener.deliveries[1] == Put(
+            {"metadata": {"namespace": "default", "name": "a", "resourceVersion": "6"}, "data": {"of": "a"}}
+        )
+        assert informer.resource_version == int(cluster.resource_version)
+
+
+@virtual_time
+async def test_one_namespace_is_asked_for_by_its_path() -> None:
+    cluster, listener = InMemoryCluster(namespaces=("default", "shop")), Listener()
+    create_all(cluster, ["a"])
+    create_all(cluster, ["b"], "shop")
+    wire = Wire(MemoryTransport(cluster))
+
+    async with running(informer_of(wire, listener, namespace="shop")):
+        await asyncio.sleep(1)
+
+    assert listener.names == ["b"]
+    assert {asked.request.path for asked in wire.asked} == {"/api/v1/namespaces/shop/configmaps"}
+
+
+@virtual_time
+async def test_where_metadata_is_enough_no_more_is_asked_for() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    watch = Watch(CONFIG_MAPS, keep=lambda manifest: manifest, keys=WATCH.keys, metadata_only=True)
+    wire = Wire(MemoryTransport(cluster))
+
+    async with running(informer_of(wire, listener, watch=watch)):
+        await asyncio.sleep(1)
+        create_all(cluster, ["a"])
+        await asyncio.sleep(1)
+
+    assert [asked.request.accept for asked in wire.asked] == [METADATA_LIST, METADATA]
+    assert isinstance(listener.deliveries[-1], Put)
+    assert "data" not in listener.deliveries[-1].object
+
+
+@pytest.mark.parametrize(
+    ("jitter", "gaps"),
+    [
+        pytest.param(0.0, [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30], id="without jitter"),
+        pytest.param(1.0, [1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60, 60, 60], id="with all of it"),
+    ],
+)
+@virtual_time
+async def test_a_server_that_is_down_is_asked_ever_more_rarely(jitter: float, gaps: list[float]) -> None:
+    wire, listener = Wire(Script([DOWN], [DOWN])), Listener()
+
+    async with running(informer_of(wire, listener, jitter=jitter)):
+        await asyncio.sleep(HOUR)
+
+    times = [asked.at for asked in wire.asked]
+    assert [later - earlier for earlier, later in itertools.pairwise(times)][:9] == pytest.approx(gaps)
+    assert listener.told[0] == (0.0, "disconnected", "connection refused")
+
+
+FINE = listed(config_map("a"))
+NO_VERSION = Response(200, {"items": []})
+ENDLESS = listed(config_map("a"), continuation="more")
+
+
+@pytest.mark.parametrize(
+    ("server", "causes"),
+    [
+        pytest.param(Script([DOWN], [DOWN]), {"disconnected"}, id="down"),
+        pytest.param(Script([refusal(503)], [DOWN]), {"refused"}, id="unavailable"),
+        pytest.param(Script([refusal(403, message="not for you")], [DOWN]), {"refused"}, id="forbidden"),
+        pytest.param(Script([FINE], [Flow(lasts=0)]), {"closed-early"}, id="200 and closed at once"),
+        pytest.param(Script([FINE], [Flow(lasts=4)]), {"closed-early"}, id="closed after some seconds"),
+        pytest.param(Script([FINE], [DOWN]), {"disconnected"}, id="watches break at once"),
+        pytest.param(Script([FINE], [Flow(lasts=0, ends_with=DOWN)]), {"disconnected"}, id="watches break once open"),
+        pytest.param(Script([FINE], [refusal(500)]), {"refused"}, id="watches refused"),
+        pytest.param(Script([FINE], [GONE]), {"expired"}, id="every version is too old"),
+        pytest.param(
+            Script([FINE], [Flow([{"type": "ERROR", "object": GONE.body}])]), {"expired"}, id="and said in an event"
+        ),
+        pytest.param(Script([ENDLESS, GONE] * 500, [DOWN]), {"expired"}, id="every second page is too old"),
+        pytest.param(Script([ENDLESS], [DOWN]), {"unreadable"}, id="a list without end"),
+        pytest.param(Script([NO_VERSION], [DOWN]), {"unreadable"}, id="a list without a version"),
+        pytest.param(Script([Response(200, None)], [DOWN]), {"unreadable"}, id="no list at all"),
+        pytest.param(Script([Response(200, {"items": {"a": 1}})], [DOWN]), {"unreadable"}, id="items that are no list"),
+        pytest.param(Script([FINE], [Flow([{"type": "PONG"}])]), {"unreadable"}, id="events that are none"),
+        pytest.param(
+            Script([FINE], [Flow([added({"metadata": {"name": "b"}})])]), {"unreadable"}, id="malformed objects"
+        ),
+        pytest.param(Script([listed({"metadata": 3})], [DOWN]), {"unreadable"}, id="malformed objects in lists"),
+        pytest.param(Script([ValueError("odd")], [DOWN]), {"raised"}, id="a transport with a defect"),
+    ],
+)
+@virtual_time
+async def test_a_hopeless_server_is_never_hammered(server: Script, causes: set[str]) -> None:
+    wire, listener = Wire(server), Listener()
+
+    async with running(informer_of(wire, listener, jitter=0.0)):
+        await asyncio.sleep(HOUR)
+
+    tries = len(listener.told)
+    assert set(listener.causes) == causes
+    assert 100 < tries < HOUR / 30 + 10
+    assert len(wire.asked) <= 2 * tries + 2
+
+
+@virtual_time
+async def test_a_healthy_watch_is_renewed_a_few_times_an_hour_and_nothing_is_listed_again() -> None:
+    wire, listener = Wire(MemoryTransport(InMemoryCluster())), Listener()
+
+    async with running(informer_of(wire, listener, jitter=0.5)):
+        await asyncio.sleep(HOUR)
+
+    assert len(wire.lists) == 1
+    assert [(asked.at, asked.request.query["timeoutSeconds"]) for asked in wire.watches][:3] == [
+        (0.0, "450"),
+        (450.0, "450"),
+        (900.0, "450"),
+    ]
+    assert set(listener.causes) == {"closed"}
+
+
+@virtual_time
+async def test_a_silent_connection_is_given_up_half_a_minute_after_the_server_should_have_ended_it() -> None:
+    wire, listener = Wire(Script([FINE], [Flow()])), Listener()
+
+    async with running(informer_of(wire, listener, jitter=0.5)):
+        await asyncio.sleep(1000)
+
+    first, second, *_ = wire.watches
+    assert (first.request.query["timeoutSeconds"], first.timeout) == ("450", 480.0)
+    assert second.at == pytest.approx(480 + 0.8 * 1.5)
+    assert listener.told[0] == (480.0, "disconnected", "silent for 480 s")
+    assert len(wire.lists) == 1
+
+
+@virtual_time
+async def test_a_watch_that_has_lasted_makes_good_for_all_failures_before_it() -> None:
+    wire, listener = Wire(Script([DOWN] * 5 + [FINE], [Flow(lasts=60, ends_with=DOWN)])), Listener()
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(HOUR)
+
+    times = [asked.at for asked in wire.watches]
+    assert [later - earlier for earlier, later in itertools.pairwise(times)] == pytest.approx([60.8] * (len(times) - 1))
+
+
+@pytest.mark.parametrize("error", [None, TransportError("cut off")], ids=["closed", "broken"])
+@virtual_time
+async def test_a_watch_that_ends_resumes_where_it_was_without_a_list(error: TransportError | None) -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    create_all(cluster, ["a"])
+    wire = Wire(MemoryTransport(cluster))
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(60)
+        create_all(cluster, ["b"])
+        cluster.close_watches(error)
+        version = cluster.resource_version
+        create_all(cluster, ["c"])
+        delete(cluster, "a")
+        await asyncio.sleep(60)
+
+    assert listener.names == ["b", "c"]
+    assert [type(delivery) for delivery in listener.deliveries] == [Replace, Put, Put, Remove]
+    assert len(wire.lists) == 1
+    assert wire.watches[1].version == version
+
+
+@virtual_time
+async def test_a_bookmark_moves_the_version_that_a_watch_resumes_from() -> None:
+    wire, listener = Wire(Script([FINE], [Flow([bookmark(77)], lasts=400)])), Listener()
+    informer = informer_of(wire, listener)
+
+    async with running(informer):
+        await asyncio.sleep(10)
+        assert informer.resource_version == 77
+        await asyncio.sleep(500)
+
+    assert [asked.version for asked in wire.watches] == ["10", "77"]
+
+
+@virtual_time
+async def test_a_forgotten_version_is_answered_by_one_atomic_replacement() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    create_all(cluster, [f"config-{number:04}" for number in range(700)])
+    wire = Wire(MemoryTransport(cluster))
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(60)
+        delete(cluster, "config-0005")
+        cluster.compact()
+        cluster.close_watches()
+        create_all(cluster, ["late"])
+        assert len(listener.names) == 700, "until all pages have arrived the old state stands"
+        await asyncio.sleep(60)
+
+    assert "late" in listener.names
+    assert "config-0005" not in listener.names
+    kinds = [type(delivery) for delivery in listener.deliveries]
+    assert kinds.count(Replace) == 2
+    assert len(wire.lists) == 2
+
+
+@virtual_time
+async def test_a_page_that_fails_is_asked_for_again_and_nothing_counts_before_the_last() -> None:
+    first, last = listed(config_map("a"), continuation="more"), listed(config_map("b"))
+    pages: list[Response | Exception] = [first, DOWN, refusal(500), last]
+    wire, listener = Wire(Script(pages, [Flow()])), Listener()
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(1)
+        assert listener.deliveries == []
+        await asyncio.sleep(60)
+
+    assert listener.names == ["a", "b"]
+    assert [asked.request.query.get("continue") for asked in wire.asked[:4]] == [None, "more", "more", "more"]
+
+
+@pytest.mark.parametrize("refused", [GONE, refusal(400, "BadRequest")], ids=["expired", "never valid"])
+@virtual_time
+async def test_a_page_that_can_never_be_had_starts_the_list_anew(refused: Response) -> None:
+    pages = [listed(config_map("old"), continuation="more"), refused, listed(config_map("a"), continuation="more"),
+             listed(config_map("b"))]  # fmt: skip
+    listener = Listener()
+
+    async with running(informer_of(Wire(Script(pages, [Flow()])), listener)):
+        await asyncio.sleep(60)
+
+    assert listener.names == ["a", "b"]
+    assert [type(delivery) for delivery in listener.deliveries] == [Replace]
+
+
+@pytest.mark.parametrize(
+    ("answer", "lists"),
+    [
+        pytest.param(GONE, 2, id="too old"),
+        pytest.param(refusal(400, "BadRequest"), 2, id="never valid"),
+        pytest.param(refusal(504, "Timeout", causes=[{"reason": "ResourceVersionTooLarge"}]), 2, id="from the future"),
+        pytest.param(refusal(500), 1, id="the server has trouble"),
+        pytest.param(refusal(429, "TooManyRequests"), 1, id="the server is busy"),
+        pytest.param(Flow([{"type": "ERROR", "object": GONE.body}]), 2, id="too old, in an event"),
+        pytest.param(Flow([{"type": "ERROR", "object": refusal(500).body}]), 1, id="trouble, in an event"),
+        pytest.param(Flow([{"type": "ERROR", "object": {}}]), 1, id="an error that says nothing"),
+        pytest.param(Flow([{"type": "CHANGED", "object": config_map("b")}]), 2, id="an unknown event"),
+    ],
+)
+@virtual_time
+async def test_only_what_asking_again_cannot_mend_leads_to_a_fresh_list(answer: Flow | Response, lists: int) -> None:
+    wire, listener = Wire(Script([FINE], [answer, Flow()])), Listener()
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(60)
+
+    assert len(wire.lists) == lists
+    assert len(wire.watches) == 2
+
+
+@virtual_time
+async def test_a_forbidden_list_is_told_as_the_permission_that_is_missing() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    words = 'User "hedgerow" cannot list resource "configmaps" in API group "" at the cluster scope'
+    denial = refusal(403, "Forbidden", f"configmaps is forbidden: {words}")
+    cluster.faults.append(Fault(requests("GET", "configmaps"), Answered(denial), times=3))
+    informer = informer_of(MemoryTransport(cluster), listener)
+
+    async with running(informer):
+        await informer.synced.wait()
+
+    sentence = "missing permission: list configmaps (all namespaces)"
+    assert [(cause, problem) for _, cause, problem in listener.told] == [("refused", sentence)] * 3
+
+
+@virtual_time
+async def test_a_malformed_object_makes_its_list_not_count_until_it_is_corrected() -> None:
+    broken = {"metadata": {"name": "b", "namespace": "default", "resourceVersion": "2"}}
+    lists = [listed(config_map("a"), broken), listed(config_map("a"), config_map("b"))]
+    listener = Listener()
+
+    async with running(informer_of(Script(lists, [Flow()]), listener)):
+        await asyncio.sleep(0.5)
+        assert listener.deliveries == [], "an object that is left out would look deleted"
+        await asyncio.sleep(60)
+
+    assert listener.names == ["a", "b"]
+    assert listener.told[0] == (0.0, "unreadable", "ConfigMap default/b cannot be read: KeyError: 'data'")
+
+
+@virtual_time
+async def test_a_malformed_object_in_a_watch_leads_to_a_list_that_shows_it_corrected() -> None:
+    broken = {"metadata": {"name": "b", "namespace": "default", "resourceVersion": "12"}}
+    lists = [FINE, listed(config_map("a"), config_map("b"), version=14)]
+    wire, listener = Wire(Script(lists, [Flow([added(broken)]), Flow()])), Listener()
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(60)
+
+    assert listener.names == ["a", "b"]
+    assert [asked.version for asked in wire.watches] == ["10", "14"]
+
+
+@virtual_time
+async def test_a_listener_that_raises_is_told_of_and_gets_a_fresh_list() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    problems = [ValueError("odd")]
+
+    def deliver(delivery: Delivery) -> None:
+        if isinstance(delivery, Put) and problems:
+            raise problems.pop()
+        listener.deliver(delivery)
+
+    wire = Wire(MemoryTransport(cluster))
+    informer = informer_of(wire, listener, deliver=deliver)
+
+    async with running(informer):
+        await informer.synced.wait()
+        listed_at = informer.resource_version
+        create_all(cluster, ["a"])
+        await asyncio.sleep(0.5)
+        assert informer.resource_version == listed_at, "what was not delivered has not been seen"
+        await asyncio.sleep(60)
+
+        assert listener.names == ["a"]
+        assert informer.resource_version == int(cluster.resource_version)
+    assert [(cause, problem) for _, cause, problem in listener.told] == [("raised", "odd")]
+    assert len(wire.lists) == 2
+
+
+@virtual_time
+async def test_a_request_that_the_transport_gives_up_does_not_end_the_informer() -> None:
+    class GivesUp(Script):
+        async def send(self, request: Any, *, timeout: float = 30.0) -> Response:
+            if wire.asked[1:]:
+                return await super().send(request, timeout=timeout)
+            raise asyncio.CancelledError
+
+    wire, listener = Wire(GivesUp([FINE], [Flow()])), Listener()
+
+    async with running(informer_of(wire, listener)) as task:
+        await asyncio.sleep(60)
+        assert not task.done()
+
+    assert listener.names == ["a"]
+    assert listener.told == [(0.0, "disconnected", "the transport gave the request up")]

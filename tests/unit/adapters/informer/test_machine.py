@@ -1,0 +1,107 @@
+"""Every state of a list-and-watch against every answer of the server."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.informer.machine import (
+    Delivery,
+    Empty,
+    Input,
+    Interrupted,
+    Listed,
+    Listing,
+    Lost,
+    Opened,
+    Page,
+    ProtocolError,
+    Put,
+    Remove,
+    Replace,
+    State,
+    WatchEvent,
+    Watching,
+    advance,
+)
+
+
+def named(name: str, version: str = "7") -> Manifest:
+    return {"metadata": {"name": name, "resourceVersion": version}}
+
+
+A, B, C = named("a"), named("b"), named("c")
+FIRST, LAST = Page((A,), "token-1", "5"), Page((B, C), "", "6")
+LISTING = Listing("token-1", ((A,),))
+LISTED, WATCHING = Listed("5"), Watching("5")
+
+
+@pytest.mark.parametrize(
+    ("state", "received", "after", "delivery"),
+    [
+        pytest.param(Empty(), FIRST, LISTING, None, id="the first of several pages counts for nothing yet"),
+        pytest.param(
+            LISTING, Page((B,), "token-2", "5"), Listing("token-2", ((A,), (B,))), None, id="nor a further one"
+        ),
+        pytest.param(LISTING, LAST, Listed("6"), Replace((A, B, C)), id="the last page replaces everything at once"),
+        pytest.param(Empty(), LAST, Listed("6"), Replace((B, C)), id="a single page is a whole list"),
+        pytest.param(Empty(), Page((), "", "6"), Listed("6"), Replace(()), id="an empty list is a list"),
+        pytest.param(LISTED, Opened(), WATCHING, None, id="the watch opens"),
+        pytest.param(WATCHING, WatchEvent("ADDED", A), Watching("7"), Put(A), id="added"),
+        pytest.param(WATCHING, WatchEvent("MODIFIED", A), Watching("7"), Put(A), id="modified"),
+        pytest.param(WATCHING, WatchEvent("DELETED", A), Watching("7"), Remove(A), id="deleted"),
+        pytest.param(WATCHING, WatchEvent("BOOKMARK", named("", "9")), Watching("9"), None, id="a bookmark moves on"),
+        pytest.param(WATCHING, Interrupted(), LISTED, None, id="a watch that ends resumes where it was"),
+        pytest.param(Empty(), Interrupted(), Empty(), None, id="a first page that fails is asked for again"),
+        pytest.param(LISTING, Interrupted(), LISTING, None, id="a later page that fails is asked for again"),
+        pytest.param(LISTED, Interrupted(), LISTED, None, id="a watch that does not open is tried again"),
+        pytest.param(Empty(), Lost(), Empty(), None, id="lost before anything is known"),
+        pytest.param(LISTING, Lost(), Empty(), None, id="a token that has expired starts anew"),
+        pytest.param(LISTED, Lost(), Empty(), None, id="a version that has expired starts anew"),
+        pytest.param(WATCHING, Lost(), Empty(), None, id="as it does in an open watch"),
+    ],
+)
+def test_an_answer_leads_to_the_next_state(
+    state: State, received: Input, after: State, delivery: Delivery | None
+) -> None:
+    assert advance(state, received) == (after, delivery)
+
+
+@pytest.mark.parametrize(
+    ("state", "received", "problem"),
+    [
+        (Empty(), Opened(), "Opened is not expected while Empty"),
+        (Empty(), WatchEvent("ADDED", A), "WatchEvent is not expected while Empty"),
+        (LISTING, Opened(), "Opened is not expected while Listing"),
+        (LISTING, WatchEvent("ADDED", A), "WatchEvent is not expected while Listing"),
+        (LISTED, FIRST, "Page is not expected while Listed"),
+        (LISTED, WatchEvent("ADDED", A), "WatchEvent is not expected while Listed"),
+        (WATCHING, FIRST, "Page is not expected while Watching"),
+        (WATCHING, Opened(), "Opened is not expected while Watching"),
+        (WATCHING, WatchEvent("CHANGED", A), "an event of the unknown type CHANGED"),
+        (WATCHING, WatchEvent("ADDED", {"metadata": {}}), "an event of type ADDED without a resource version"),
+        (WATCHING, WatchEvent("BOOKMARK", named("", "")), "an event of type BOOKMARK without a resource version"),
+        (Empty(), Page((A,), "", ""), "a list without a resource version"),
+        (LISTING, Page((B,), "token-1", "5"), "a list whose next page is the same again"),
+    ],
+)
+def test_an_answer_out_of_place_is_an_error(state: State, received: Input, problem: str) -> None:
+    with pytest.raises(ProtocolError, match=f"^{problem}$"):
+        advance(state, received)
+
+
+@given(st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=6))
+def test_only_the_last_page_delivers_and_then_all_objects_in_order(pages: list[list[int]]) -> None:
+    state: State = Empty()
+    delivered: list[Any] = []
+    for position, numbers in enumerate(pages):
+        assert delivered == []
+        token = f"token-{position}" if position < len(pages) - 1 else ""
+        objects = tuple({"number": number} for number in numbers)
+        state, delivery = advance(state, Page(objects, token, "3"))
+        delivered += [delivery] if delivery else []
+
+    assert delivered == [Replace(tuple({"number": number} for numbers in pages for number in numbers))]
+    assert state == Listed("3")
