@@ -32,7 +32,7 @@ from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.probing import probes
 
 GRACE: Final = 5.0
-"""Seconds that work in progress gets after a signal."""
+"""Seconds that work in progress gets after a signal, and after that the return of the lease."""
 
 
 class Process:
@@ -175,7 +175,7 @@ class Process:
             if self._stop.is_set():
                 await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
                 if elector is not None:
-                    await elector.release()
+                    await self._release(elector)
         finally:
             for task in (beginning, stop, *parts):
                 task.cancel()
@@ -186,6 +186,14 @@ class Process:
             if isinstance(end, Exception):
                 raise end
         self._log.info("Stopped")
+
+    async def _release(self, elector: LeaderElector) -> None:
+        """Give the lease back, so that a successor need not wait; if nobody answers in good time it runs out."""
+        try:
+            async with asyncio.timeout(GRACE):
+                await elector.release()
+        except TimeoutError:
+            self._log.warning("The lease could not be given back, it runs out by itself")
 
     async def _begin(self, elector: LeaderElector | None, runners: Sequence[ControllerRunner]) -> None:
         """Let the workers begin once this process leads, and say what it does from now on."""

@@ -52,6 +52,15 @@ def account_kubeconfig(control_plane: ControlPlane, namespace: str, folder: Path
     return write_private(folder / f"{namespace}.kubeconfig", content)
 
 
+def refusals_of(control_plane: ControlPlane, namespace: str) -> list[str]:
+    """What the service account of a namespace wanted to do and was not allowed to."""
+    return [
+        f"{event['verb']} {event.get('objectRef', {}).get('resource', event['requestURI'])}"
+        for event in control_plane.audit_events(user_of(namespace))
+        if event.get("responseStatus", {}).get("code") == http.client.FORBIDDEN
+    ]
+
+
 def _manifests_for(namespace: str) -> list[dict[str, Any]]:
     """The manifests of the example, moved from `garden` to a namespace; cluster-wide names get its name added."""
     return [_moved(copy.deepcopy(manifest), namespace) for manifest in yaml.safe_load_all(MANIFEST.read_text("utf-8"))]

@@ -134,7 +134,7 @@ class ResourceManager(Server):
         """Its metrics, as Prometheus would read them."""
         return _answer(self.metrics_port, "/metrics")[1]
 
-    def metric(self, name: str, **labels: str) -> float:
+    def metric(self, name: str, /, **labels: str) -> float:
         """The sum of the samples of that name with these labels."""
         samples = [
             sample
@@ -143,6 +143,10 @@ class ResourceManager(Server):
             if sample.name == name and labels.items() <= sample.labels.items()
         ]
         return sum(sample.value for sample in samples)
+
+    def failed_requests(self) -> float:
+        """How many requests got no answer."""
+        return self.metric("rest_client_requests_total", code="<error>")
 
     # What to wait for.
 

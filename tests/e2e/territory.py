@@ -122,15 +122,6 @@ class Territory:
         places = [(event["verb"], event["objectRef"]) for event in events]
         return [f"{verb} {place['resource']}" for verb, place in places if place["resource"] != "leases"]
 
-    def refusals(self) -> list[str]:
-        """What processes of this test were not allowed to do."""
-        events = self.control_plane.audit_events(self.user)
-        return [
-            f"{event['verb']} {event.get('objectRef', {}).get('resource', event['requestURI'])}"
-            for event in events
-            if event.get("responseStatus", {}).get("code") == http.client.FORBIDDEN
-        ]
-
     def wait_for_policies(self, expected: Collection[str], timeout: float = 20.0) -> None:
         """Returns once there are exactly these policies, named as `policies` does."""
         seen: set[str] = set()

@@ -1,6 +1,7 @@
 """From nothing, after crashes and by hand: the process brings the cluster to what the rules ask for, and leaves it so."""
 
 from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.permissions import refusals_of
 from tests.e2e.resource_manager import ResourceManager, errors_of
 from tests.e2e.territory import Territory
 
@@ -15,7 +16,7 @@ def test_a_landscape_gets_the_policies_that_simulate_prints_for_it(territory: Te
 
         assert territory.policies() == expected
         assert errors_of(process.log_lines()) == []
-    assert territory.refusals() == []
+    assert refusals_of(territory.control_plane, territory.home) == []
 
 
 def test_a_process_that_is_killed_again_and_again_ends_at_the_same_policies(territory: Territory) -> None:

@@ -1,33 +1,27 @@
-"""The roles of `examples/rbac.yaml` are enough, none of their rules is too many, and one that lacks is named."""
+"""The roles of `examples/rbac.yaml` are enough, and a permission that lacks is named."""
 
-import http.client
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from tests.control_plane import ControlPlane, wait_until
-from tests.e2e.permissions import ACCOUNT, MANIFEST, account_kubeconfig, grant, revoke, user_of
+from tests.control_plane import ControlPlane
+from tests.e2e.permissions import MANIFEST, account_kubeconfig, grant, refusals_of, revoke
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import Manifest, Territory, ingress, pair, service
+from tests.e2e.territory import Manifest, N, Territory, ingress, pair, service
 
-ELECTION = {"resourceNamespace": "garden"}
+INGRESS_PODS = {"matchLabels": {"app": "nginx"}}
 BROKEN = {"namespace-selectors": "nonsense"}
 
 
 def everything(territory: Territory, home: str) -> Manifest:
-    """A configuration that needs every permission."""
-    selector = {"namespace": home, "podSelector": {"matchLabels": {"app": "nginx"}}}
-    return territory.configuration(
-        {"ingressControllerSelector": selector}, leaderElection={"leaderElect": True, "resourceNamespace": home}
+    """A configuration that needs every permission, for the service account of a namespace."""
+    config = territory.configuration(
+        {"ingressControllerSelector": {"namespace": territory.home, "podSelector": INGRESS_PODS}},
+        leaderElection={"leaderElect": True, "resourceNamespace": home},
     )
-
-
-def deny(territory: Territory, verb: str, resource: str) -> None:
-    """Take one permission from the account of the processes of a test."""
-    revoke(territory.control_plane, territory.home)
-    for kind in ("roles", "rolebindings"):
-        path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{territory.home}/{kind}"
-        territory.control_plane.request("DELETE", path)
-    grant(territory.control_plane, territory.home, without=(verb, resource))
+    kubeconfig = account_kubeconfig(territory.control_plane, home, territory.folder)
+    return {**config, "sourceClientConnection": {"kubeconfig": str(kubeconfig)}}
 
 
 @pytest.fixture
@@ -41,16 +35,59 @@ def garden(control_plane: ControlPlane) -> Iterator[str]:
 
 def test_the_example_roles_allow_everything_that_the_process_does(territory: Territory, garden: str) -> None:
     shop = territory.namespace("shop")
-    territory.create(service(shop, "cart"), service(shop, "till", annotations=BROKEN))
-    config = everything(territory, garden)
-    config["sourceClientConnection"]["kubeconfig"] = str(account_kubeconfig(territory.control_plane, garden, territory.folder))
+    territory.create(service(shop, "cart"), service(shop, "till", annotations=BROKEN), ingress(shop, "front", "cart", 80))
+    let_in = {
+        "shop/ingress-to-cart-tcp-8080-from-ingress-controller",
+        "home/egress-to-shop-cart-tcp-8080-from-ingress-controller",
+    }
 
-    with ResourceManager(territory.folder, config) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
-        territory.create(ingress(shop, "front", "cart", 80))
-        process.wait_for(lambda: len(territory.policies()) == 3 + 1, "has not let the ingress controller in")
-        territory.patch("NetworkPolicy", shop, "egress-to-cart-tcp-8080", {"spec": {"podSelector": None}})
+    with ResourceManager(territory.folder, everything(territory, garden)) as process:
+        territory.wait_for_policies(pair("shop", "cart-tcp-8080") | let_in)
+        before = territory.policies()
+        territory.patch("NetworkPolicy", shop, "egress-to-cart-tcp-8080", {"spec": {"policyTypes": ["Ingress"]}})
+        process.wait_for(lambda: territory.policies() == before, "has not put the policy back")
         territory.delete("Service", shop, "cart")
         territory.wait_for_policies([])
         process.wait_for(lambda: territory.objects("Event"), "has not recorded the event")
         assert process.terminate() == 0
+
+    assert refusals_of(territory.control_plane, garden) == []
+
+
+MISSING = [
+    *((verb, resource) for resource in ("services", "namespaces", "networkpolicies", "ingresses") for verb in ("list", "watch")),
+    *((verb, "networkpolicies") for verb in ("create", "patch", "delete")),
+    ("create", "events"),
+    *((verb, "leases") for verb in ("get", "create", "update")),
+]
+
+
+@pytest.fixture
+def work_of_every_kind(territory: Territory) -> None:
+    """A policy to create, one to correct, one to delete, a warning to record."""
+    shop = territory.namespace("shop")
+    territory.create(service(shop, "cart"), service(shop, "till", annotations=BROKEN))
+    for name in ("egress-to-cart-tcp-8080", "stale"):
+        labels = {f"{N}/service-namespace": shop, f"{N}/service-name": "cart"}
+        metadata = {"namespace": shop, "name": name, "labels": labels}
+        spec = {"podSelector": {}, "policyTypes": ["Ingress"]}
+        territory.create({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec})
+
+
+@pytest.mark.parametrize(("verb", "resource"), MISSING, ids=[" ".join(missing) for missing in MISSING])
+def test_a_missing_permission_is_named(
+    territory: Territory, work_of_every_kind: None, verb: str, resource: str
+) -> None:
+    home = territory.namespace("restricted", handled=False)
+    grant(territory.control_plane, home, without=(verb, resource))
+    said = re.compile(rf'cannot {verb} resource "{resource}"|missing permission: {verb} {resource}\b')
+
+    with ResourceManager(territory.folder, everything(territory, home)) as process:
+        process.wait_for(
+            lambda: any(said.search(line.get("error", line.get("detail", ""))) for line in process.log_lines()),
+            f"has not said that it may not {verb} {resource}",
+        )
+
+    refused = refusals_of(territory.control_plane, home)
+    assert set(refused) == {f"{verb} {resource}"}
+    revoke(territory.control_plane, home)

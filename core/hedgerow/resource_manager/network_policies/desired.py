@@ -161,8 +161,9 @@ def _opening_failure(service: ServiceView, opening: Opening, identity: str) -> D
 def _label_failure(service: ServiceView, label: str) -> DomainFailure | None:
     """What is wrong with a pod label: all of it but the namespace alias stands in the policy's name as well."""
     problem = pod_label_problem(label)
-    field = annotation_field(NAMESPACE_ALIAS)
-    return DomainFailure(SERVICES, service.key, field, f"makes no pod label: {problem}") if problem else None
+    if problem is None:
+        return None
+    return DomainFailure(SERVICES, service.key, annotation_field(NAMESPACE_ALIAS), f"makes no pod label: {problem}")
 
 
 def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:

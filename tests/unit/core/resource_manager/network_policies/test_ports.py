@@ -58,6 +58,7 @@ def test_an_annotation_value_lists_ports(text: str, ports: tuple[PolicyPort, ...
         ('[{"port":80.5}]', "[0].port must be a number or a name, got the number 80.5"),
         ('[{"port":80.0}]', "[0].port must be a number or a name, got the number 80.0"),
         ('[{"port":true}]', "[0].port must be a number or a name, got a boolean"),
+        ('[{"port":false}]', "[0].port must be a number or a name, got a boolean"),
         ('[{"port":2147483648}]', "[0].port must be a number or a name, got the number 2147483648"),
         ('[{"port":[80]}]', "[0].port must be a number or a name, got a list"),
         ('[{"protocol":6}]', "[0].protocol must be a string, got the number 6"),

@@ -64,6 +64,7 @@ PORTS: Sequence[Mapping[str, Any]] = (
     {"port": 82, "targetPort": 8080, "name": "again"},
     {"port": 53, "protocol": "UDP", "name": "dns"},
     {"port": 83, "targetPort": 70000, "name": "bad"},
+    {"port": 84, "targetPort": "http-from-b", "name": "clash"},
 )
 
 

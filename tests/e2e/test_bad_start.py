@@ -1,0 +1,170 @@
+"""What a process says that cannot start: the reason on standard output, nothing else, exit code 1."""
+
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.control_plane.processes import free_ports
+from tests.e2e.resource_manager import configuration, run_command
+
+CLOSED_PORT = 1
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    """Well-formed; nobody listens there."""
+    return written(tmp_path / "kubeconfig", kubeconfig_of({"token": "secret"}))
+
+
+def kubeconfig_of(user: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": f"https://127.0.0.1:{CLOSED_PORT}"}}],
+        "users": [{"name": "x", "user": user}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "x"}}],
+        "current-context": "c",
+    }
+
+
+def written(file: Path, content: str | dict[str, Any]) -> Path:
+    file.write_text(content if isinstance(content, str) else yaml.safe_dump(content), encoding="utf-8")
+    return file
+
+
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return run_command("run", "resource-manager", *arguments, **options)
+
+
+def refused(done: subprocess.CompletedProcess[str], reason: str) -> bool:
+    """Whether it ended with one sentence on standard output and nothing that looks like a stack trace anywhere."""
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (1, f"{reason}\n")
+    return True
+
+
+def test_without_a_configuration_file_there_is_nothing_to_run() -> None:
+    done = run()
+    assert refused(done, "missing config file")
+    assert done.stderr == ""
+
+
+def test_an_empty_name_of_the_file_is_a_missing_file() -> None:
+    assert refused(run("--config", ""), "missing config file")
+
+
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
+    absent = tmp_path / "absent.yaml"
+    assert refused(run("--config", str(absent)), f"error reading config file: {absent}: No such file or directory")
+    assert refused(run("--config", str(tmp_path)), f"error reading config file: {tmp_path}: Is a directory")
+
+
+UNDECODABLE = {
+    "no YAML": ("a: [", "{file}: line 1: expected the node content, but found '<stream end>'"),
+    "no mapping": ("- a", "expected an object, got a list"),
+    "another kind": (
+        {**configuration(""), "kind": "ControllerManagerConfiguration"},
+        'kind: expected "ResourceManagerConfiguration", got "ControllerManagerConfiguration"',
+    ),
+    "a number for a flag": (
+        configuration("", leaderElection={"leaderElect": 1}),
+        "leaderElection.leaderElect: expected a boolean, got an integer",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "reason"), UNDECODABLE.values(), ids=UNDECODABLE.keys())
+def test_a_file_that_is_no_configuration_is_not_decoded(tmp_path: Path, content: Any, reason: str) -> None:
+    file = written(tmp_path / "config.yaml", content)
+    assert refused(run("--config", str(file)), f"error decoding config: {reason.format(file=file)}")
+
+
+ELECTION_TEXT = 'leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required'
+LOG_LEVEL_TEXT = 'logLevel: Unsupported value: "loud": supported values: "debug", "info", "error"'
+SELECTORS = [{"matchExpressions": [{"key": "team", "operator": "Is", "values": ["a"]}]}]
+INVALID = {
+    "one error": ({"leaderElection": {}}, ELECTION_TEXT),
+    "several errors": ({"leaderElection": {}, "logLevel": "loud"}, f"[{ELECTION_TEXT}, {LOG_LEVEL_TEXT}]"),
+    "an impossible election": (
+        {"leaderElection": {"resourceNamespace": "garden", "leaseDuration": "5s", "renewDeadline": "10s"}},
+        "leaderElection.leaseDuration: Invalid value: 10s: LeaseDuration must be greater than RenewDeadline",
+    ),
+    "another controller": (
+        {"controllers": {"networkPolicy": {"enabled": True}, "node": {"enabled": True}}},
+        "controllers.node: Forbidden: this controller does not exist in this version",
+    ),
+    "a webhook": (
+        {"webhooks": {"seccompProfile": {"enabled": True}}},
+        "webhooks.seccompProfile: Forbidden: this webhook does not exist in this version",
+    ),
+    "an unreadable selector": (
+        {"controllers": {"networkPolicy": {"enabled": True, "namespaceSelectors": SELECTORS}}},
+        'controllers.networkPolicy.namespaceSelectors[0].matchExpressions[0].operator: '
+        'Invalid value: must be In, NotIn, Exists or DoesNotExist, is "Is"',
+    ),
+}
+
+
+@pytest.mark.parametrize(("sections", "reason"), INVALID.values(), ids=INVALID.keys())
+def test_a_configuration_that_breaks_a_rule_is_refused(tmp_path: Path, sections: dict[str, Any], reason: str) -> None:
+    file = written(tmp_path / "config.yaml", configuration("", **sections))
+    assert refused(run("--config", str(file)), reason)
+
+
+def test_credentials_that_would_run_a_program_are_refused(tmp_path: Path) -> None:
+    program = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "get-token"}}
+    kubeconfig = written(tmp_path / "kubeconfig", kubeconfig_of(program))
+    file = written(tmp_path / "config.yaml", configuration(kubeconfig))
+    valid = "[client-certificate-data client-key-data token username password tokenFile]"
+    reason = f'exec configurations are not supported (user "x"), these are the valid fields: {valid}'
+    assert refused(run("--config", str(file)), f"kubeconfig {kubeconfig}: {reason}")
+
+
+def test_a_missing_kubeconfig_is_named_whoever_names_it(tmp_path: Path, kubeconfig: Path) -> None:
+    absent = tmp_path / "absent"
+    reason = f"kubeconfig {absent}: cannot be read: No such file or directory"
+    from_file = written(tmp_path / "from-file.yaml", configuration(absent))
+    from_environment = written(tmp_path / "from-environment.yaml", configuration(kubeconfig))
+    target = written(
+        tmp_path / "target.yaml", configuration(kubeconfig, targetClientConnection={"kubeconfig": str(kubeconfig)})
+    )
+
+    assert refused(run("--config", str(from_file)), reason)
+    assert refused(run("--config", str(from_environment), environment={"KUBECONFIG": str(absent)}), reason)
+    assert refused(run("--config", str(target), environment={"TARGET_KUBECONFIG": str(absent)}), reason)
+
+
+def test_outside_a_cluster_a_kubeconfig_is_needed(tmp_path: Path) -> None:
+    file = written(tmp_path / "config.yaml", configuration(""))
+    variables = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT"
+    assert refused(
+        run("--config", str(file)), f"no kubeconfig is given, and this is no pod in a cluster: no {variables}"
+    )
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield int(server.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "purpose"), [("healthProbes", "health probes"), ("metrics", "metrics")], ids=["probes", "metrics"]
+)
+def test_a_port_in_use_is_named(tmp_path: Path, kubeconfig: Path, taken_port: int, endpoint: str, purpose: str) -> None:
+    ports = dict(zip(("healthProbes", "metrics"), free_ports(2), strict=True)) | {endpoint: taken_port}
+    server = {each: {"bindAddress": "127.0.0.1", "port": port} for each, port in ports.items()}
+    file = written(tmp_path / "config.yaml", configuration(kubeconfig, server=server))
+    assert refused(
+        run("--config", str(file)), f"cannot listen on 127.0.0.1:{taken_port} for {purpose}: address already in use"
+    )
+
+
+def test_positional_arguments_are_refused(tmp_path: Path) -> None:
+    done = run("now", "--config", str(tmp_path))
+    assert done.returncode == 1
+    assert "Got unexpected extra argument (now)" in done.stderr

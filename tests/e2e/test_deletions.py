@@ -1,0 +1,90 @@
+"""What goes with its owner goes at once; what looks like a mistake stays."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.control_plane import ControlPlane
+from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.resource_manager import ResourceManager, errors_of
+from tests.e2e.territory import LABEL, Territory, cross_pair, pair, service
+
+
+@pytest.fixture
+def controller_manager(control_plane: ControlPlane) -> Iterator[None]:
+    """Removes what is in a namespace that is deleted, then the namespace."""
+    control_plane.start_controller_manager()
+    yield
+    control_plane.stop_controller_manager()
+
+
+def test_selectors_that_match_nothing_delete_nothing(territory: Territory) -> None:
+    manifests = landscape(territory, shoots=1)
+    territory.create(*manifests)
+    with ResourceManager(territory.folder, territory.configuration(controller_settings(territory))) as process:
+        territory.wait_for_policies(simulated(territory, manifests, process.config_file))
+    before = territory.objects("NetworkPolicy")
+    assert len(before) > 20
+    position = territory.control_plane.audit_position()
+
+    mistaken = territory.configuration({"namespaceSelectors": [{"matchLabels": {LABEL: "of-nobody"}}]})
+    with ResourceManager(territory.folder, mistaken, name="mistaken") as process:
+        line = process.wait_for_line("Held deletions back")
+        process.wait_until_idle()
+
+        assert line["level"] == "error"
+        assert process.metric("hedgerow_deletion_guard_stops_total", controller="networkpolicy") >= 1
+        assert process.probe("/readyz") == (200, "ok")
+
+    assert territory.writes(position) == []
+    assert territory.objects("NetworkPolicy") == before
+
+
+def test_a_few_policies_of_a_namespace_that_is_no_longer_looked_after_go(
+    territory: Territory, resource_manager: ResourceManager
+) -> None:
+    shop, till = territory.namespace("shop"), territory.namespace("till")
+    territory.create(service(shop, "cart"), service(till, "till"))
+    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("till", "till-tcp-8080"))
+
+    territory.label_namespace(shop, {LABEL: None})
+
+    territory.wait_for_policies(pair("till", "till-tcp-8080"))
+
+
+def test_the_policies_of_a_namespace_that_is_deleted_go_without_a_storm_of_errors(
+    territory: Territory, resource_manager: ResourceManager, controller_manager: None
+) -> None:
+    doomed, shop = territory.namespace("doomed"), territory.namespace("shop")
+    selectors = f'[{{"matchLabels": {{"{LABEL}": "{territory.prefix}"}}}}]'
+    names = [f"s{number}" for number in range(15)]
+    everywhere = {"namespace-selectors": selectors}
+    territory.create(*(service(doomed, name, annotations=everywhere) for name in names))
+    territory.create(service(shop, "cart", annotations=everywhere))
+    stays = pair("shop", "cart-tcp-8080")
+    goes = {each for name in names for each in pair("doomed", f"{name}-tcp-8080") | cross_pair("doomed", f"{name}-tcp-8080", "shop")}
+    territory.wait_for_policies(stays | cross_pair("shop", "cart-tcp-8080", "doomed") | goes)
+
+    territory.delete("Namespace", "", doomed)
+
+    territory.wait_for_policies(stays, timeout=30)
+    path = f"/api/v1/namespaces/{doomed}"
+    resource_manager.wait_for(lambda: territory.control_plane.request("GET", path)[0] == 404, "the namespace stays")
+    assert resource_manager.probe("/healthz") == (200, "ok")
+    assert errors_of(resource_manager.log_lines()) == []
+
+
+def test_a_namespace_that_holds_all_there_is_may_go_too(
+    territory: Territory, resource_manager: ResourceManager, controller_manager: None
+) -> None:
+    only = territory.namespace("only")
+    names = [f"s{number}" for number in range(15)]
+    territory.create(*(service(only, name) for name in names))
+    territory.wait_for_policies({each for name in names for each in pair("only", f"{name}-tcp-8080")})
+
+    territory.delete("Namespace", "", only)
+
+    path = f"/api/v1/namespaces/{only}"
+    resource_manager.wait_for(lambda: territory.control_plane.request("GET", path)[0] == 404, "the namespace stays")
+    print(errors_of(resource_manager.log_lines()))
+    assert resource_manager.probe("/healthz") == (200, "ok")
+    assert 0

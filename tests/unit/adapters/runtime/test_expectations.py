@@ -1,0 +1,138 @@
+"""Whether a key waits for what was written for it, on virtual time."""
+
+import asyncio
+from typing import Any
+
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Create, Delete
+from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
+from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.runtime.executor import Written
+from hedgerow_adapters.runtime.expectations import PATIENCE, Expectations
+from tests.virtual_clock import virtual_time
+
+CONTROLLER = network_policy_controller(NetworkPolicyConfig())
+POLICIES = CONTROLLER.owned.resource
+UNWATCHED = Resource("", "v1", "secrets", "Secret")
+CART, OTHER = ObjectKey("shop", "cart"), ObjectKey("shop", "other")
+
+
+class World:
+    """Caches that have seen versions up to a number, namespace by namespace."""
+
+    def __init__(self, **versions: int) -> None:
+        self.snapshot = StoreSnapshot.of(CONTROLLER)
+        self.versions = versions or {"shop": 10}
+        self.expectations = Expectations(self.snapshot, self.version_of)
+
+    def version_of(self, resource: Resource, namespace: str) -> int | None:
+        return self.versions.get(namespace) if resource == POLICIES else None
+
+    def shows(self, *policies: dict[str, Any], **versions: int) -> None:
+        self.snapshot.store(POLICIES).replace(policies)
+        self.versions |= versions
+        self.expectations.progressed()
+
+    async def waited(self, key: ObjectKey = CART) -> tuple[bool, float]:
+        """Whether the caches caught up, and after how many seconds."""
+        began = asyncio.get_running_loop().time()
+        return await self.expectations.caught_up(key), asyncio.get_running_loop().time() - began
+
+
+def policy(name: str = "p", uid: str = "1", **metadata: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": "shop", "uid": uid, **metadata}}
+
+
+def created(version: int | None, namespace: str = "shop", resource: Resource = POLICIES) -> Written:
+    return Written(Create(resource, {"metadata": {"name": "p", "namespace": namespace}}, "wanted"), version)
+
+
+def deleted(uid: str | None = "1") -> Written:
+    return Written(Delete(POLICIES, ObjectKey("shop", "p"), "unwanted", uid), None)
+
+
+@virtual_time
+async def test_a_key_for_which_nothing_was_written_waits_for_nothing() -> None:
+    world = World()
+    world.expectations.expect(CART, created(99))
+
+    assert await world.waited(OTHER) == (True, 0.0)
+
+
+@virtual_time
+async def test_a_key_waits_until_the_cache_has_seen_the_last_version_written_for_it() -> None:
+    world = World()
+    world.expectations.expect(CART, created(12))
+    world.expectations.expect(CART, created(11))
+    loop = asyncio.get_running_loop()
+    loop.call_later(1, lambda: world.shows(shop=11))
+    loop.call_later(2, lambda: world.shows(shop=12))
+
+    assert await world.waited() == (True, 2.0)
+    assert await world.waited() == (True, 0.0)
+
+
+@virtual_time
+async def test_a_write_that_the_cache_has_seen_already_is_not_waited_for() -> None:
+    world = World()
+    world.expectations.expect(CART, created(10))
+
+    assert await world.waited() == (True, 0.0)
+
+
+@virtual_time
+async def test_a_deletion_is_seen_when_the_object_is_gone_going_or_another() -> None:
+    for left in ([], [policy(deletionTimestamp="2026-01-01T00:00:00Z")], [policy(uid="2")]):
+        world = World()
+        world.shows(policy())
+        world.expectations.expect(CART, deleted())
+        asyncio.get_running_loop().call_later(3, world.shows, *left)
+
+        assert await world.waited() == (True, 3.0)
+
+
+@virtual_time
+async def test_patience_ends_and_then_nothing_old_is_waited_for_again() -> None:
+    world = World()
+    world.shows(policy())
+    world.expectations.expect(CART, created(12))
+    world.expectations.expect(CART, deleted())
+    for second in range(1, 20):
+        asyncio.get_running_loop().call_later(second, world.shows, policy())
+
+    assert await world.waited() == (False, PATIENCE)
+    assert await world.waited() == (True, 0.0)
+
+
+@virtual_time
+async def test_what_no_cache_will_ever_see_is_not_waited_for() -> None:
+    world = World(shop=10, web=5)
+    world.expectations.expect(CART, created(99, "unwatched"))
+    world.expectations.expect(CART, created(99, resource=UNWATCHED))
+    world.expectations.expect(CART, Written(Delete(UNWATCHED, CART, "unwanted"), None))
+    world.expectations.expect(CART, created(None))
+
+    assert await world.waited() == (True, 0.0)
+
+
+@virtual_time
+async def test_each_namespace_is_waited_for_by_itself() -> None:
+    """A quiet namespace's cache stays at an old version for long, which says nothing about another one's."""
+    world = World(shop=12, web=5)
+    world.expectations.expect(CART, created(12, "shop"))
+
+    assert await world.waited() == (True, 0.0)
+
+
+@virtual_time
+async def test_several_keys_wait_at_once_each_for_its_own() -> None:
+    world = World()
+    world.expectations.expect(CART, created(11))
+    world.expectations.expect(OTHER, created(12))
+    loop = asyncio.get_running_loop()
+    loop.call_later(1, lambda: world.shows(shop=11))
+    loop.call_later(2, lambda: world.shows(shop=12))
+
+    first, second = await asyncio.gather(world.waited(), world.waited(OTHER))
+
+    assert (first, second) == ((True, 1.0), (True, 2.0))

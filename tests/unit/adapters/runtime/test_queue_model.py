@@ -1,0 +1,161 @@
+"""The work queue in random use against a model that is as simple as possible."""
+
+import asyncio
+from collections import Counter
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow_adapters.runtime.backoff import failure_delay
+from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.queue import PATIENT_TURN, WorkQueue
+from tests.virtual_clock import VirtualClockLoop
+
+KEYS = [ObjectKey("shop", name) for name in "abcdef"]
+keys = st.sampled_from(KEYS)
+MOST_WORKERS = 3
+
+
+class QueueInUse(RuleBasedStateMachine):
+    """Workers take and finish keys, keys are added at any time, time goes by."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = VirtualClockLoop()
+        self.queue = self.loop.run_until_complete(self.new_queue())
+        self.line: list[ObjectKey] = []
+        self.patient: list[ObjectKey] = []
+        self.in_work: list[ObjectKey] = []
+        self.again: dict[ObjectKey, bool] = {}
+        self.due: dict[ObjectKey, float] = {}
+        self.failures: Counter[ObjectKey] = Counter()
+        self.passed = 0
+        self.moments = 0
+        self.workers: list[asyncio.Task[ObjectKey]] = []
+
+    async def new_queue(self) -> WorkQueue:
+        return WorkQueue(ControllerObserver())
+
+    def teardown(self) -> None:
+        for worker in self.workers:
+            worker.cancel()
+        self.turn()
+        self.loop.close()
+
+    def turn(self, seconds: float = 0.0) -> None:
+        """Let everything happen that can."""
+        self.loop.run_until_complete(asyncio.sleep(seconds))
+        self.loop.run_until_complete(asyncio.sleep(0))
+
+    def let_a_moment_pass(self) -> bool:
+        """So that no two keys are due at the very same time; false where one is due too soon for that."""
+        self.moments += 1
+        after = self.loop.time() + 1e-5 * (1 + self.moments * 2**0.5 % 1)
+        if any(due <= after for due in self.due.values()):
+            return False
+        self.loop.jump_to(after)
+        return True
+
+    def arrive(self, key: ObjectKey, *, patient: bool) -> None:
+        """The model's idea of adding a key."""
+        if key in self.in_work:
+            self.again[key] = patient and self.again.get(key, True)
+        elif key in self.line or (patient and key in self.patient):
+            pass
+        elif patient:
+            self.patient.append(key)
+        else:
+            self.patient = [other for other in self.patient if other != key]
+            self.line.append(key)
+
+    def next_key(self) -> ObjectKey:
+        """The model's idea of whose turn it is."""
+        if self.patient and (not self.line or self.passed == PATIENT_TURN - 1):
+            self.passed = 0
+            return self.patient.pop(0)
+        self.passed += bool(self.patient)
+        return self.line.pop(0)
+
+    def hand_out(self) -> None:
+        """Workers that wait get what there is, in the model and in truth."""
+        self.turn()
+        expected: list[ObjectKey] = []
+        while (self.line or self.patient) and len(expected) < len(self.workers):
+            expected.append(self.next_key())
+        taken = [worker.result() for worker in self.workers if worker.done()]
+        assert sorted(taken) == sorted(expected)
+        self.workers = [worker for worker in self.workers if not worker.done()]
+        self.in_work += expected
+
+    @rule(key=keys, patient=st.booleans())
+    def add(self, key: ObjectKey, patient: bool) -> None:  # noqa: FBT001 -- a rule's arguments come by name
+        self.queue.add(key, patient=patient)
+        self.arrive(key, patient=patient)
+        self.hand_out()
+
+    @precondition(lambda self: len(self.workers) + len(self.in_work) < MOST_WORKERS)
+    @rule()
+    def a_worker_comes(self) -> None:
+        self.workers.append(self.loop.create_task(self.queue.take()))
+        self.hand_out()
+
+    @precondition(lambda self: self.workers)
+    @rule(key=keys, adds=st.booleans())
+    def a_worker_leaves(self, key: ObjectKey, adds: bool) -> None:  # noqa: FBT001 -- as above
+        """Perhaps in the moment in which a key comes."""
+        leaving = self.workers.pop(0)
+        if adds:
+            self.queue.add(key)
+            self.arrive(key, patient=False)
+        leaving.cancel()
+        self.turn()
+        assert leaving.cancelled()
+        self.hand_out()
+
+    @precondition(lambda self: self.in_work)
+    @rule(data=st.data(), outcome=st.sampled_from(["settled", "failed", "later"]), delay=st.integers(1, 20))
+    def a_key_is_done(self, data: st.DataObject, outcome: str, delay: int) -> None:
+        key = data.draw(st.sampled_from(self.in_work))
+        if not self.let_a_moment_pass():
+            outcome = "settled"
+        now = self.loop.time()
+        if outcome == "failed":
+            self.failures[key] += 1
+            wait = self.queue.retry(key)
+            assert wait >= failure_delay(self.failures[key])
+            self.due[key] = min(self.due.get(key, now + wait), now + wait)
+        else:
+            self.queue.forget(key)
+            self.failures[key] = 0
+        if outcome == "later":
+            self.queue.add_after(key, delay)
+            self.due[key] = min(self.due.get(key, now + delay), now + delay)
+        self.queue.done(key)
+        self.in_work.remove(key)
+        patient = self.again.pop(key, None)
+        if patient is not None:
+            self.arrive(key, patient=patient)
+        self.hand_out()
+
+    @precondition(lambda self: self.due)
+    @rule()
+    def time_goes_by(self) -> None:
+        """Until the next key is due."""
+        moment = min(self.due.values())
+        self.turn(max(0.0, moment - self.loop.time()))
+        key = next(key for key, due in self.due.items() if due == moment)
+        del self.due[key]
+        self.arrive(key, patient=False)
+        self.hand_out()
+
+    @invariant()
+    def it_holds_what_the_model_holds(self) -> None:
+        assert len(self.queue) == len(self.line) + len(self.patient)
+        assert self.queue.idle == (not self.line and not self.patient and not self.in_work)
+        assert len(set(self.in_work)) == len(self.in_work)
+
+
+QueueInUse.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+test_in_any_use_the_queue_does_what_its_model_does = QueueInUse.TestCase

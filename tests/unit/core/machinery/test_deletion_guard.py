@@ -1,0 +1,51 @@
+"""How much a controller may delete."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
+
+COUNTS = st.integers(min_value=0, max_value=10_000)
+
+
+@pytest.mark.parametrize(
+    ("deletions", "owned", "at_first", "confirmed"),
+    [
+        pytest.param(0, 0, Verdict.PROCEED, Verdict.PROCEED, id="nothing of nothing"),
+        pytest.param(1, 1, Verdict.PROCEED, Verdict.PROCEED, id="the only one"),
+        pytest.param(20, 20, Verdict.PROCEED, Verdict.PROCEED, id="all of twenty"),
+        pytest.param(21, 21, Verdict.CONFIRM, Verdict.STOP, id="all of twenty-one"),
+        pytest.param(20, 21, Verdict.PROCEED, Verdict.PROCEED, id="twenty of twenty-one"),
+        pytest.param(21, 69, Verdict.CONFIRM, Verdict.PROCEED, id="more than twenty and more than 30 percent"),
+        pytest.param(21, 70, Verdict.PROCEED, Verdict.PROCEED, id="more than twenty but just 30 percent"),
+        pytest.param(30, 100, Verdict.PROCEED, Verdict.PROCEED, id="just 30 percent of a hundred"),
+        pytest.param(31, 100, Verdict.CONFIRM, Verdict.PROCEED, id="31 percent"),
+        pytest.param(99, 100, Verdict.CONFIRM, Verdict.PROCEED, id="all but one"),
+        pytest.param(100, 100, Verdict.CONFIRM, Verdict.STOP, id="everything"),
+        pytest.param(101, 100, Verdict.CONFIRM, Verdict.STOP, id="more than is owned"),
+        pytest.param(300_000, 1_000_000, Verdict.PROCEED, Verdict.PROCEED, id="30 percent of a million"),
+        pytest.param(300_001, 1_000_000, Verdict.CONFIRM, Verdict.PROCEED, id="one more"),
+    ],
+)
+def test_what_is_more_than_twenty_and_30_percent_has_to_be_confirmed_and_everything_is_never_believed(
+    deletions: int, owned: int, at_first: Verdict, confirmed: Verdict
+) -> None:
+    assert judge_deletions(deletions, owned, confirmed=False) is at_first
+    assert judge_deletions(deletions, owned, confirmed=True) is confirmed
+
+
+@given(COUNTS, COUNTS)
+def test_a_confirmation_settles_it_and_is_asked_for_only_where_it_can(deletions: int, owned: int) -> None:
+    at_first = judge_deletions(deletions, owned, confirmed=False)
+
+    assert at_first is not Verdict.STOP
+    assert judge_deletions(deletions, owned, confirmed=True) is not Verdict.CONFIRM
+    if at_first is Verdict.PROCEED:
+        assert judge_deletions(deletions, owned, confirmed=True) is Verdict.PROCEED
+
+
+@given(COUNTS, COUNTS)
+def test_fewer_deletions_are_never_judged_harder(deletions: int, owned: int) -> None:
+    if judge_deletions(deletions + 1, owned, confirmed=True) is Verdict.PROCEED:
+        assert judge_deletions(deletions, owned, confirmed=True) is Verdict.PROCEED
