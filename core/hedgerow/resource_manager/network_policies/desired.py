@@ -14,7 +14,10 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies.annotations import (
     FROM_WORLD_TO_PORTS,
+    INGRESSES,
     NAMESPACE_ALIAS,
+    NAMESPACE_SELECTORS,
+    NAMESPACES,
     NETWORK_POLICIES,
     SERVICES,
     annotation_field,
@@ -39,7 +42,7 @@ from hedgerow.resource_manager.network_policies.policies import (
     policy_key,
 )
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, parse_ports_annotation, port_problem
-from hedgerow.resource_manager.network_policies.shapes import shape_failures
+from hedgerow.resource_manager.network_policies.shapes import name_of, shape_failures
 from hedgerow.resource_manager.network_policies.views import (
     Ingress,
     IngressView,
@@ -103,15 +106,15 @@ def desired_network_policies(
 
     Source: network-and-nodes §2.4, §2.5, §2.7.
     """
-    namespaces, ingresses = tuple(namespaces), tuple(ingresses) if config.ingress_controller else ()
-    if failures := shape_failures(service, namespaces, ingresses):
+    if failures := shape_failures(SERVICES, [service]):
         return Failure(failures)
-    facts = Facts(
-        ServiceView.of(service),
-        {namespace.name: namespace for namespace in map(NamespaceView.of, namespaces)},
-        tuple(map(IngressView.of, ingresses)),
-        config,
-    )
+    view = ServiceView.of(service)
+    relevant = _that_matter(view, namespaces, config)
+    routes = tuple(ingresses) if config.ingress_controller else ()
+    if failures := (*shape_failures(NAMESPACES, relevant), *shape_failures(INGRESSES, routes)):
+        return Failure(failures)
+    homes = {namespace.name: namespace for namespace in map(NamespaceView.of, relevant)}
+    facts = Facts(view, homes, tuple(map(IngressView.of, routes)), config)
     if reason := no_policies_because(facts):
         return Success(DesiredPolicies(none_because=reason))
     match openings_of(facts.service), peers_of(facts):
@@ -119,6 +122,18 @@ def desired_network_policies(
             return Success(_assembled(_answers(facts, openings, peers)))
         case openings, peers:
             return Failure((*openings.swap().value_or(()), *peers.swap().value_or(())))
+
+
+def _that_matter(
+    service: ServiceView, namespaces: Iterable[Namespace], config: NetworkPolicyConfig
+) -> tuple[Namespace, ...]:
+    """All Namespaces for a Service that selects among them, else its own and the ingress controller's."""
+    if NAMESPACE_SELECTORS in service.annotations:
+        return tuple(namespaces)
+    names = {service.key.namespace}
+    if config.ingress_controller:
+        names.add(config.ingress_controller.namespace)
+    return tuple([namespace for namespace in namespaces if name_of(namespace) in names])
 
 
 def _answers(facts: Facts, openings: tuple[Opening, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
-from hedgerow.resource_manager.network_policies.ports import json_list
+from hedgerow.resource_manager.network_policies.ports import json_list, misspelt
 from hedgerow.resource_manager.network_policies.views import NamespaceView
 
 
@@ -22,6 +22,8 @@ def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], st
         return Failure(str(error))
     selectors = []
     for position, entry in enumerate(entries):
+        if isinstance(entry, dict) and (problem := misspelt(entry, ("matchLabels", "matchExpressions"))):
+            return Failure(f"[{position}]{problem}")
         match parse_label_selector(entry, f"[{position}]"):
             case Success(selector):
                 selectors.append(selector)

@@ -109,6 +109,18 @@ def json_list(text: str) -> list[object]:
     return value
 
 
+def misspelt(entry: Mapping[str, object], fields: tuple[str, ...]) -> str | None:
+    """What is wrong with a field that differs from a known one in case alone, which the reference takes for that one.
+
+    To ignore it as unknown would open more than was meant.
+    """
+    known = {field.lower(): field for field in fields}
+    for name in entry:
+        if (field := known.get(name.lower(), name)) != name:
+            return f".{name} must be written {field}"
+    return None
+
+
 def _not_json(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
@@ -116,6 +128,8 @@ def _not_json(constant: str) -> NoReturn:
 def _entry(position: int, entry: object) -> PolicyPort:
     if not isinstance(entry, Mapping):
         raise ValueError(f"[{position}] must be a JSON object, got {_json_type(entry)}")  # noqa: TRY004 -- as above
+    if problem := misspelt(entry, ("protocol", "port", "endPort")):
+        raise ValueError(f"[{position}]{problem}")
     protocol = entry.get("protocol")
     if protocol is not None and not isinstance(protocol, str):
         raise ValueError(f"[{position}].protocol must be a string, got {_json_type(protocol)}")

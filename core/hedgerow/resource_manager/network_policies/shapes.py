@@ -114,21 +114,29 @@ _INGRESS: Final = _structure(
 )
 
 
-def shape_failures(
-    service: Service, namespaces: Iterable[Namespace], ingresses: Iterable[Ingress]
-) -> tuple[DomainFailure, ...]:
+_SHAPES: Final[Mapping[Resource, _Shape]] = {SERVICES: _SERVICE, NAMESPACES: _NAMESPACE, INGRESSES: _INGRESS}
+_VIEWS: Final = (ServiceView, NamespaceView, IngressView)
+
+
+def shape_failures(resource: Resource, objects: Iterable[Service | Namespace | Ingress]) -> tuple[DomainFailure, ...]:
     """What keeps manifests from being read as what they should be, field by field; empty for all that is stored."""
-    failures = (
-        *_failures(SERVICES, _SERVICE, [service] if not isinstance(service, ServiceView) else ()),
-        *_failures(NAMESPACES, _NAMESPACE, [each for each in namespaces if not isinstance(each, NamespaceView)]),
-        *_failures(INGRESSES, _INGRESS, [each for each in ingresses if not isinstance(each, IngressView)]),
-    )
-    return tuple(sorted(failures, key=str)) if failures else ()
+    shape = _SHAPES[resource]
+    failures = [
+        DomainFailure(resource, _key(each), field, problem)
+        for each in objects
+        if not isinstance(each, _VIEWS)
+        for field, problem in shape(each, "")
+    ]
+    return tuple(sorted(failures, key=str))
 
 
-def _failures(resource: Resource, shape: _Shape, manifests: Iterable[Manifest]) -> Iterator[DomainFailure]:
-    for manifest in manifests:
-        for field, problem in shape(manifest, ""):
-            metadata = manifest.get("metadata")
-            key = key_of(manifest) if isinstance(metadata, Mapping) else ObjectKey("", "")
-            yield DomainFailure(resource, key, field, problem)
+def _key(manifest: Manifest) -> ObjectKey:
+    return key_of(manifest) if isinstance(manifest.get("metadata"), Mapping) else ObjectKey("", "")
+
+
+def name_of(namespace: Namespace) -> str | None:
+    """The name of a Namespace whose shape is not known yet; none where it has none."""
+    if isinstance(namespace, NamespaceView):
+        return namespace.name
+    metadata = namespace.get("metadata")
+    return metadata.get("name") if isinstance(metadata, Mapping) else None

@@ -38,6 +38,7 @@ def test_an_annotation_value_lists_label_selectors(text: str, selectors: tuple[L
         ("{", "is not valid JSON"),
         ('{"matchLabels":{"a":"b"}}', "must be a JSON list, got an object"),
         ("[null]", "[0] must be a label selector, is null"),
+        ('[{"MatchLabels":{"team":"a"}}]', "[0].MatchLabels must be written matchLabels"),
         ('["a"]', "[0] must be a label selector, is a string"),
         ('[{},{"matchLabels":{"a":1}}]', "[1].matchLabels[a] must be a label value, is a number"),
         (

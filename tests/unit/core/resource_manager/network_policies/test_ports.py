@@ -62,6 +62,8 @@ def test_an_annotation_value_lists_ports(text: str, ports: tuple[PolicyPort, ...
         ('[{"port":2147483648}]', "[0].port must be a number or a name, got the number 2147483648"),
         ('[{"port":[80]}]', "[0].port must be a number or a name, got a list"),
         ('[{"protocol":6}]', "[0].protocol must be a string, got the number 6"),
+        ('[{"port":80},{"Port":443}]', "[1].Port must be written port"),
+        ('[{"port":80,"endport":90}]', "[0].endport must be written endPort"),
         ('[{"port":80,"endPort":"90"}]', "[0].endPort must be an integer, got a string"),
         ('[{"port":80,"endPort":false}]', "[0].endPort must be an integer, got a boolean"),
     ],

@@ -125,11 +125,19 @@ def test_a_manifest_that_is_no_service_says_where(manifest: Mapping[str, Any], f
     ],
 )
 def test_a_manifest_that_is_no_namespace_says_where(manifest: Mapping[str, Any], failures: list[str]) -> None:
-    match desired_network_policies(service(), [namespace("shop"), manifest]):
+    selecting = service({"namespace-selectors": "[{}]"})
+
+    match desired_network_policies(selecting, [namespace("shop"), manifest]):
         case Failure(found):
             assert [str(failure) for failure in found] == failures
         case _:
             pytest.fail("it was read")
+
+
+def test_a_namespace_that_does_not_matter_is_not_looked_at() -> None:
+    result = desired_network_policies(service(), [namespace("shop"), {"metadata": {"name": "b", "labels": 1}}])
+
+    assert len(result.unwrap().policies) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,454 @@
+"""The NetworkPolicy controller at work in an in-memory cluster, on virtual time."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.controller import Context
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.plan import Create, Plan
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.memory import MemoryTransport
+from tests.unit.adapters.runtime.world import (
+    CART,
+    CONTROLLER,
+    DOMAIN,
+    NAMESPACES,
+    PODS_OF_WEB,
+    POLICIES,
+    SCRAPED,
+    SERVICES,
+    Ears,
+    Wire,
+    World,
+    at_work,
+    own_policies,
+    service,
+    shops,
+)
+from tests.virtual_clock import virtual_time
+
+TO_WEB = {"shop/ingress-to-cart-tcp-8080-from-web", "web/egress-to-shop-cart-tcp-8080"}
+OTHER = ObjectKey("shop", "other")
+
+
+async def a_while(seconds: float = 2.0) -> None:
+    """Long enough for everything that does not wait on purpose."""
+    await asyncio.sleep(seconds)
+
+
+@virtual_time
+async def test_from_nothing_to_all_policies_each_written_once() -> None:
+    world, ears = World(*shops(30, SCRAPED)), Ears()
+    wire = Wire(MemoryTransport(world))
+
+    async with at_work(world, transport=wire, observer=ears) as runner:
+        await a_while()
+        assert runner.synced.is_set()
+        assert runner.queue.idle
+
+    assert world.pending() == []
+    assert len(world.policies) == 30 * 4
+    assert wire.writes == 30 * 4
+    assert {result for _, result in ears.results} == {"success"}
+    assert ears.troubles == []
+
+
+@virtual_time
+async def test_nothing_is_written_before_it_is_told_to_start() -> None:
+    world = World(service())
+    wire = Wire(MemoryTransport(world))
+
+    async with at_work(world, transport=wire, start=False) as runner:
+        await runner.synced.wait()
+        world.delete(SERVICES, CART)
+        world.create(SERVICES, service(OTHER))
+        await a_while(100)
+        assert wire.writes == 0
+
+        runner.start()
+        await a_while()
+        assert world.policies == own_policies("other")
+
+
+@virtual_time
+async def test_whatever_changes_is_followed() -> None:
+    world, ears = World(service()), Ears()
+    async with at_work(world, observer=ears):
+        await a_while()
+        assert world.policies == own_policies("cart")
+
+        world.create(SERVICES, service(OTHER))
+        await a_while()
+        assert world.policies == own_policies("cart") | own_policies("other")
+
+        world.patch(SERVICES, CART, {"spec": {"ports": [{"port": 80, "protocol": "TCP", "targetPort": 9090}]}})
+        await a_while()
+        assert world.policies == own_policies("cart", 9090) | own_policies("other")
+
+        world.delete(SERVICES, OTHER)
+        await a_while()
+        assert world.policies == own_policies("cart", 9090)
+        assert world.pending() == []
+    assert ears.troubles == []
+
+
+@virtual_time
+async def test_what_somebody_edits_or_deletes_by_hand_is_reverted() -> None:
+    world = World(service())
+    policy = ObjectKey("shop", "ingress-to-cart-tcp-8080")
+    async with at_work(world):
+        await a_while()
+        contents = world.contents
+
+        world.patch(POLICIES, policy, {"spec": {"ingress": None}, "metadata": {"annotations": {"mine": "stays"}}})
+        await a_while()
+        edited = world.get(POLICIES, policy)
+        assert edited is not None
+        assert edited["metadata"]["annotations"]["mine"] == "stays"
+        assert world.contents[str(policy)][2] == contents[str(policy)][2]
+
+        world.delete(POLICIES, policy)
+        await a_while()
+        assert world.contents == contents
+
+
+@virtual_time
+async def test_a_namespace_that_gets_the_label_is_let_in_and_out_again_without_it() -> None:
+    world = World(service(annotations=PODS_OF_WEB))
+    world.create(NAMESPACES, {"metadata": {"name": "late"}})
+    to_late = {"shop/ingress-to-cart-tcp-8080-from-late", "late/egress-to-shop-cart-tcp-8080"}
+    async with at_work(world):
+        await a_while()
+        assert world.policies == own_policies("cart") | TO_WEB
+
+        world.patch(NAMESPACES, ObjectKey("", "late"), {"metadata": {"labels": {"tier": "web"}}})
+        await a_while()
+        assert world.policies == own_policies("cart") | TO_WEB | to_late
+
+        world.patch(NAMESPACES, ObjectKey("", "web"), {"metadata": {"labels": {"tier": "none"}}})
+        await a_while()
+        assert world.policies == own_policies("cart") | to_late
+
+
+@virtual_time
+async def test_a_namespace_that_terminates_loses_its_policies_and_nothing_is_tried_in_it() -> None:
+    world, ears = World(service(annotations=PODS_OF_WEB)), Ears()
+    async with at_work(world, observer=ears):
+        await a_while()
+        world.delete(NAMESPACES, ObjectKey("", "web"))
+        await a_while()
+        assert world.policies == own_policies("cart")
+
+        world.delete(NAMESPACES, ObjectKey("", "shop"))
+        await a_while()
+        world.run_controllers()
+        await a_while()
+        assert world.policies == set()
+        assert world.get(NAMESPACES, ObjectKey("", "shop")) is None
+    assert ears.troubles == []
+
+
+@virtual_time
+async def test_an_annotation_that_cannot_be_understood_is_told_touches_nothing_and_heals_when_corrected() -> None:
+    world, ears = World(service(), service(OTHER)), Ears()
+    selectors = f"{DOMAIN}/namespace-selectors"
+    async with at_work(world, observer=ears):
+        await a_while()
+        world.annotate(CART, {selectors: "not JSON"})
+        world.annotate(OTHER, PODS_OF_WEB)
+        await a_while(1000)
+
+        assert len(world.policies) == 2 + 2 + 2
+        assert [(key, result) for key, result in ears.results if result == "error"] == [(CART, "error")]
+        assert [failure.key for failure in ears.failures] == [CART]
+        ((about, reason, note),) = world.recorded
+        assert (about, reason) == ("shop/cart", "InvalidAnnotation")
+        assert note.startswith(f'metadata.annotations["{selectors}"]: ')
+
+        world.annotate(CART, PODS_OF_WEB)
+        await a_while()
+        assert own_policies("cart") | TO_WEB < world.policies
+        assert world.pending() == []
+
+
+@virtual_time
+async def test_a_reconciliation_that_raises_is_told_and_tried_again_and_stops_nothing_else() -> None:
+    moody = ObjectKey("shop", "svc-3")
+    tries: list[float] = []
+
+    def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
+        if key == moody and len(tries) < 5:
+            tries.append(asyncio.get_running_loop().time())
+            raise ZeroDivisionError("division by zero")
+        return CONTROLLER.reconcile(key, snapshot, context)
+
+    world, ears = World(*shops(8)), Ears()
+    async with at_work(world, replace(CONTROLLER, reconcile=reconcile), observer=ears):
+        await asyncio.sleep(0.001)
+        assert len(world.policies) == 7 * 2
+        await a_while()
+        assert len(world.policies) == 8 * 2
+
+    assert ears.errors == [(moody, "ZeroDivisionError: division by zero")] * 5
+    assert tries == pytest.approx([0.0, 0.005, 0.015, 0.035, 0.075])
+    assert Counter(result for key, result in ears.results if key == moody)["error"] == 5
+
+
+@virtual_time
+async def test_a_reconciliation_that_takes_too_long_is_given_up_told_and_tried_again() -> None:
+    stuck = True
+
+    async def never(_number: int) -> None:
+        if stuck:
+            await asyncio.sleep(100_000)
+
+    world, ears = World(service()), Ears()
+    async with at_work(world, transport=Wire(MemoryTransport(world), before_write=never), observer=ears):
+        await asyncio.sleep(179)
+        assert ears.results == []
+        await asyncio.sleep(2)
+        stuck = False
+        await asyncio.sleep(200)
+        assert world.policies == own_policies("cart")
+
+    assert [(key, error.split(":")[0]) for key, error in ears.errors] == [(CART, "TimeoutError")] * 2
+
+
+@virtual_time
+async def test_a_change_whose_keys_cannot_be_found_out_is_told_and_the_others_get_through() -> None:
+    services, *others = CONTROLLER.watches
+
+    def keys(manifest: Manifest, _snapshot: Snapshot) -> list[ObjectKey]:
+        if key_of(manifest) == OTHER:
+            raise ValueError("no idea")
+        return [key_of(manifest)]
+
+    controller = replace(CONTROLLER, watches=(replace(services, keys=keys), *others))
+    world, ears = World(), Ears()
+    async with at_work(world, controller, observer=ears):
+        await a_while()
+        for key in (OTHER, CART):
+            world.create(SERVICES, service(key))
+        await a_while()
+        assert world.policies == own_policies("cart")
+
+    assert ears.unreadable == [(SERVICES, "no idea")]
+    assert ears.causes == []
+
+
+@virtual_time
+async def test_an_observer_with_a_defect_ends_the_run_with_its_error() -> None:
+    class Deaf(Ears):
+        def reconciled(self, *_: object) -> None:
+            raise RuntimeError("no ears")
+
+    async def work() -> None:
+        async with at_work(world := World(*shops(20)), observer=Deaf()):
+            await a_while()
+            assert len(world.policies) < 20
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await work()
+    assert caught.group_contains(RuntimeError, match="no ears")
+
+
+@virtual_time
+async def test_a_plan_that_wants_to_be_looked_at_again_gets_it_at_its_time() -> None:
+    seen: list[float] = []
+
+    def reconcile(_key: ObjectKey, _snapshot: Snapshot, _context: Context[Any]) -> Plan:
+        seen.append(asyncio.get_running_loop().time())
+        return Plan(requeue_after=300.0)
+
+    ears = Ears()
+    async with at_work(World(service()), replace(CONTROLLER, reconcile=reconcile), observer=ears):
+        await asyncio.sleep(1000)
+
+    assert seen == [0.0, 300.0, 600.0, 900.0]
+    assert {result for _, result in ears.results} == {"requeue_after"}
+
+
+@virtual_time
+async def test_no_key_is_in_two_hands_at_a_time() -> None:
+    busy: set[ObjectKey] = set()
+
+    class Jealous(Ears):
+        def began(self, key: ObjectKey) -> None:
+            assert key not in busy
+            busy.add(key)
+
+        def reconciled(self, key: ObjectKey, *_: object) -> None:
+            busy.remove(key)
+
+    async def slowly(_number: int) -> None:
+        await asyncio.sleep(0.5)
+
+    world = World(*shops(12, SCRAPED))
+    async with at_work(world, observer=Jealous(), transport=Wire(MemoryTransport(world), before_write=slowly)):
+        for number in range(40):
+            world.annotate(ObjectKey("shop", f"svc-{number % 12}"), SCRAPED if number % 2 else PODS_OF_WEB)
+            await asyncio.sleep(0.2)
+        await a_while(20)
+        assert world.pending() == []
+
+
+@virtual_time
+async def test_a_cache_that_is_behind_the_own_writes_leads_to_no_second_create() -> None:
+    """The watch of policies shows nothing for a while, and the Service changes meanwhile."""
+    world, ears = World(), Ears()
+
+    class Late(MemoryTransport):
+        def stream(self, request: Any, *, timeout: float) -> Any:
+            return delayed(super().stream(request, timeout=timeout), 1.0 if "policies" in request.path else 0.0)
+
+    wire = Wire(Late(world))
+    async with at_work(world, transport=wire, observer=ears):
+        await a_while()
+        world.create(SERVICES, service())
+        await asyncio.sleep(0.1)
+        world.annotate(CART, PODS_OF_WEB)
+        await asyncio.sleep(0.1)
+        world.annotate(CART, {f"{DOMAIN}/namespace-selectors": None, **SCRAPED})
+        await a_while(60)
+        assert world.pending() == []
+
+    creations = [key_of(action.manifest) for action in ears.actions if isinstance(action, Create)]
+    assert len(creations) == len(set(creations)) == wire.writes == 4
+    assert ears.troubles == []
+
+
+@virtual_time
+async def test_patience_with_a_cache_that_is_behind_has_an_end() -> None:
+    """The watch of policies shows nothing at all; refused writes are the price of going on."""
+    world, ears = World(), Ears()
+
+    class Blind(MemoryTransport):
+        def stream(self, request: Any, *, timeout: float) -> Any:
+            return delayed(super().stream(request, timeout=timeout), 100_000 if "policies" in request.path else 0.0)
+
+    async with at_work(world, transport=Blind(world), observer=ears):
+        await a_while()
+        world.create(SERVICES, service())
+        await asyncio.sleep(1)
+        world.annotate(CART, PODS_OF_WEB)
+        await asyncio.sleep(4)
+        assert world.policies == own_policies("cart")
+        await asyncio.sleep(2)
+        assert world.policies == own_policies("cart") | TO_WEB
+
+    assert ears.behind[0] == CART
+    assert all(failed.is_race for failed in ears.failed)
+
+
+def delayed(stream: Any, seconds: float) -> Any:
+    """A watch whose events arrive late."""
+
+    class Delayed:
+        async def __aenter__(self) -> Any:
+            opened = await stream.__aenter__()
+
+            async def events() -> Any:
+                async for event in opened.events:
+                    await asyncio.sleep(seconds)
+                    yield event
+
+            return replace(opened, events=events())
+
+        async def __aexit__(self, *problem: object) -> Any:
+            return await stream.__aexit__(*problem)
+
+    return Delayed()
+
+
+@virtual_time
+async def test_looking_at_everything_again_writes_nothing_and_looks_at_every_key_once() -> None:
+    world, ears = World(*shops(20, PODS_OF_WEB)), Ears()
+    wire = Wire(MemoryTransport(world))
+    async with at_work(world, transport=wire, observer=ears, resync_period=3600.0):
+        await a_while()
+        writes = wire.writes
+        ears.results.clear()
+        await asyncio.sleep(3600)
+
+        assert sorted(ears.results) == sorted((key_of(each), "success") for each in world.objects(SERVICES))
+        assert wire.writes == writes
+
+
+@virtual_time
+async def test_looking_at_everything_again_mends_what_no_event_told_of() -> None:
+    services, policies, namespaces = CONTROLLER.watches
+    blind = replace(policies, when=lambda change: change.old is None)
+    world = World(service())
+    async with at_work(world, replace(CONTROLLER, watches=(services, blind, namespaces)), resync_period=3600.0):
+        await a_while()
+        world.delete(POLICIES, ObjectKey("shop", "ingress-to-cart-tcp-8080"))
+        await a_while()
+        assert world.policies < own_policies("cart")
+        await asyncio.sleep(3600)
+        assert world.policies == own_policies("cart")
+
+
+@virtual_time
+async def test_live_changes_are_served_before_the_rest_of_the_first_look() -> None:
+    order: list[ObjectKey] = []
+
+    class Ordered(Ears):
+        def began(self, key: ObjectKey) -> None:
+            order.append(key)
+
+    async def slowly(_number: int) -> None:
+        await asyncio.sleep(0.5)
+
+    world = World(*shops(100))
+    transport = Wire(MemoryTransport(world), before_write=slowly)
+    async with at_work(world, replace(CONTROLLER, concurrency=1), observer=Ordered(), transport=transport):
+        await asyncio.sleep(3)
+        world.create(SERVICES, service())
+        await asyncio.sleep(3)
+
+    assert order.index(CART) < 15
+
+
+@virtual_time
+async def test_one_namespace_among_others_is_all_that_is_seen_if_so_restricted() -> None:
+    elsewhere = service(ObjectKey("web", "front"))
+    world, ears = World(service(), elsewhere, service(ObjectKey("default", "hidden"))), Ears()
+    wire = Wire(MemoryTransport(world))
+    async with at_work(world, transport=wire, observer=ears, namespaces=("shop", "web")):
+        await a_while()
+        of_front = {"web/ingress-to-front-tcp-8080", "web/egress-to-front-tcp-8080"}
+        assert world.policies == own_policies("cart") | of_front
+        world.annotate(CART, PODS_OF_WEB)
+        await a_while()
+        assert world.policies == own_policies("cart") | of_front | TO_WEB
+        world.delete(SERVICES, ObjectKey("web", "front"))
+        await a_while()
+        assert world.policies == own_policies("cart") | TO_WEB
+
+    assert ears.troubles == []
+    assert {request.path for request in wire.asked if "services" in request.path} == {
+        "/api/v1/namespaces/shop/services",
+        "/api/v1/namespaces/web/services",
+    }
+
+
+@virtual_time
+async def test_a_change_of_a_namespace_looks_at_every_service_and_a_relist_without_changes_at_none() -> None:
+    world, ears = World(*shops(50)), Ears()
+    async with at_work(world, observer=ears):
+        await a_while()
+        ears.results.clear()
+        world.patch(NAMESPACES, ObjectKey("", "web"), {"metadata": {"labels": {"x": "y"}}})
+        await a_while()
+        assert len(ears.results) == 50
+
+        ears.results.clear()
+        world.compact()
+        world.close_watches()
+        await a_while(60)
+        assert (NAMESPACES, "expired") in ears.causes
+        assert ears.results == []
