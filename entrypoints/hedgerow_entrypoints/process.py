@@ -182,6 +182,8 @@ class Process:
             ends = await asyncio.gather(*parts, return_exceptions=True)
         for end in ends:
             if isinstance(end, LeadershipLostError):
+                if self._stop.is_set():
+                    continue  # the lease was to be given back anyway
                 raise CommandError(str(end))
             if isinstance(end, Exception):
                 raise end

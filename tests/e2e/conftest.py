@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.control_plane import ControlPlane, server_binaries
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Territory

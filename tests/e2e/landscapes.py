@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+
 from tests.e2e.resource_manager import run_command
 from tests.e2e.territory import LABEL, Manifest, Territory, ingress, service
 
 TCP: Final = "TCP"
-INGRESS_PODS: Final = {"matchLabels": {"app": "nginx"}, "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]}
+INGRESS_PODS: Final = {
+    "matchLabels": {"app": "nginx"},
+    "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}],
+}
 
 
 def landscape(territory: Territory, *, shoots: int) -> list[Manifest]:
@@ -18,7 +22,12 @@ def landscape(territory: Territory, *, shoots: int) -> list[Manifest]:
     names = ["garden", "istio", *(f"shoot-{number}" for number in range(1, shoots + 1))]
     namespaces = [territory.namespace_manifest(name, role=name.partition("-")[0]) for name in names]
     full = [namespace["metadata"]["name"] for namespace in namespaces]
-    return [*namespaces, *_garden(territory, full[0]), *_gateway(full[1]), *(each for name in full[2:] for each in _shoot(territory, name))]
+    return [
+        *namespaces,
+        *_garden(territory, full[0]),
+        *_gateway(full[1]),
+        *(each for name in full[2:] for each in _shoot(territory, name)),
+    ]
 
 
 def controller_settings(territory: Territory, **settings: Any) -> Manifest:
@@ -37,9 +46,7 @@ def written(manifests: list[Manifest], folder: Path) -> Path:
 def simulated(territory: Territory, manifests: list[Manifest], config_file: Path) -> dict[str, Manifest]:
     """What the same controller with the same configuration makes of these manifests without a cluster."""
     file = written(manifests, territory.folder)
-    done = run_command(
-        "simulate", "network-policy", "-f", str(file), "--config", str(config_file), "-o", "json"
-    )
+    done = run_command("simulate", "network-policy", "-f", str(file), "--config", str(config_file), "-o", "json")
     assert done.returncode == 0, done.stderr
     return territory.by_short_name(json.loads(done.stdout)["items"])
 
@@ -51,7 +58,10 @@ def _garden(territory: Territory, garden: str) -> Iterator[Manifest]:
         "monitoring",
         {"name": "web", "port": 80, "targetPort": 9090, "protocol": TCP},
         {"name": "gossip", "port": 9094, "targetPort": "gossip", "protocol": "UDP"},
-        annotations={"namespace-selectors": f"[{shoots}]", "from-world-to-ports": '[{"port": "9090", "protocol": "TCP"}]'},
+        annotations={
+            "namespace-selectors": f"[{shoots}]",
+            "from-world-to-ports": '[{"port": "9090", "protocol": "TCP"}]',
+        },
     )
     yield service(garden, "console", {"port": 443, "protocol": TCP, "targetPort": 8443})
     yield ingress(garden, "console", "console", 443)
@@ -64,7 +74,9 @@ def _gateway(gateway: str) -> Iterator[Manifest]:
 
 
 def _shoot(territory: Territory, shoot: str) -> Iterator[Manifest]:
-    expression = f'{{"matchExpressions": [{{"key": "role", "operator": "In", "values": ["garden"]}}, {_of(territory)}]}}'
+    expression = (
+        f'{{"matchExpressions": [{{"key": "role", "operator": "In", "values": ["garden"]}}, {_of(territory)}]}}'
+    )
     yield service(
         shoot,
         "kube-apiserver",
@@ -79,14 +91,19 @@ def _shoot(territory: Territory, shoot: str) -> Iterator[Manifest]:
         "etcd",
         {"port": 2379, "targetPort": 2379, "protocol": TCP},
         annotations={
-            "from-all-scrape-targets-allowed-ports": '[{"port": 2379, "protocol": "TCP"}, {"port": "metrics", "protocol": "UDP"}]',
+            "from-all-scrape-targets-allowed-ports": '[{"port": 2379}, {"port": "metrics", "protocol": "UDP"}]',
             "from-backup-allowed-ports": '[{"port": 8080}]',
             "namespace-selectors": f"[{_selector(territory, 'garden')}]",
         },
     )
     yield service(shoot, "dashboard", {"name": "web", "port": 80, "targetPort": "http", "protocol": TCP})
     yield ingress(shoot, "dashboard", "dashboard", "web")
-    yield service(shoot, "a-name-so-long-that-the-label-for-other-namespaces-is-shortened", {"port": 5, "protocol": "SCTP"}, annotations={"namespace-selectors": f"[{_selector(territory, 'istio')}]"})
+    yield service(
+        shoot,
+        "a-name-so-long-that-the-label-for-other-namespaces-is-shortened",
+        {"port": 5, "protocol": "SCTP"},
+        annotations={"namespace-selectors": f"[{_selector(territory, 'istio')}]"},
+    )
     without_pods = service(shoot, "without-pods")
     del without_pods["spec"]["selector"]
     yield without_pods

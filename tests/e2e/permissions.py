@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+
 from tests.control_plane import ControlPlane
 from tests.control_plane.credentials import User, kubeconfig, write_private
 

@@ -13,11 +13,12 @@ from typing import Any, Final, Self
 
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
+
 from tests.control_plane import wait_until
 from tests.control_plane.processes import Server, free_ports
 
 COMMAND: Final = Path(sys.executable).with_name("hedgerow")
-READY_TIMEOUT: Final = 30.0
+READY_TIMEOUT: Final = 60.0
 STOP_TIMEOUT: Final = 30.0
 """Seconds that Kubernetes gives a pod to end before it kills it."""
 WORKING: Final = "Controller networkpolicy works"

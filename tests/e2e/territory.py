@@ -74,14 +74,20 @@ class Territory:
 
     def namespace_manifest(self, name: str, *, handled: bool = True, **labels: str) -> Manifest:
         all_labels = {**({LABEL: self.prefix} if handled else {}), **labels}
-        return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{self.prefix}-{name}", "labels": all_labels}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": f"{self.prefix}-{name}", "labels": all_labels},
+        }
 
     def create(self, *manifests: Manifest) -> None:
         for manifest in manifests:
             metadata = manifest["metadata"]
             if manifest["kind"] == "Namespace":
                 self.namespaces.append(metadata["name"])
-            self._expect(http.client.CREATED, "POST", path_of(manifest["kind"], metadata.get("namespace", "")), manifest)
+            self._expect(
+                http.client.CREATED, "POST", path_of(manifest["kind"], metadata.get("namespace", "")), manifest
+            )
 
     def patch(self, kind: str, namespace: str, name: str, patch: Manifest) -> None:
         self._expect(http.client.OK, "PATCH", path_of(kind, namespace, name), patch)
@@ -118,11 +124,12 @@ class Territory:
 
     def writes(self, since: int) -> list[str]:
         """What processes of this test have written since a position of the audit log, leases aside."""
+        self._wait_for_the_audit_log()
         events = self.control_plane.audit_events(self.user, WRITES, since=since)
         places = [(event["verb"], event["objectRef"]) for event in events]
         return [f"{verb} {place['resource']}" for verb, place in places if place["resource"] != "leases"]
 
-    def wait_for_policies(self, expected: Collection[str], timeout: float = 20.0) -> None:
+    def wait_for_policies(self, expected: Collection[str], timeout: float = 60.0) -> None:
         """Returns once there are exactly these policies, named as `policies` does."""
         seen: set[str] = set()
 
@@ -133,9 +140,21 @@ class Territory:
 
         def otherwise() -> AssertionError:
             missing, extra = sorted(set(expected) - seen), sorted(seen - set(expected))
-            return AssertionError(f"after {timeout} s these policies are missing: {missing}, and these are too many: {extra}")
+            return AssertionError(
+                f"after {timeout} s these policies are missing: {missing}, and these are too many: {extra}"
+            )
 
         wait_until(there, timeout=timeout, otherwise=otherwise)
+
+    def _wait_for_the_audit_log(self) -> None:
+        """Returns once a request that is sent now stands in the log; those that came before stand there, too."""
+        marker = path_of("Namespace", "", f"{self.home}-marker-{self.control_plane.audit_position()}")
+        self.control_plane.request("GET", marker)
+
+        def stands_there() -> bool:
+            return any(event["requestURI"] == marker for event in self.control_plane.audit_events("admin", ["get"]))
+
+        wait_until(stands_there, timeout=10, otherwise=lambda: AssertionError("the audit log is late"))
 
     def _short(self, manifest: Manifest) -> str:
         metadata = manifest["metadata"]
@@ -147,7 +166,9 @@ class Territory:
         return answer
 
 
-def service(namespace: str, name: str, *ports: Manifest, annotations: Mapping[str, str] | None = None, **spec: Any) -> Manifest:
+def service(
+    namespace: str, name: str, *ports: Manifest, annotations: Mapping[str, str] | None = None, **spec: Any
+) -> Manifest:
     """A headless Service, as the shared API server has few addresses; its port is 80, to 8080, unless others are given.
 
     The names of annotations are given without their prefix.

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Manifest, N, Territory, cross_pair, pair, service
 
@@ -57,16 +58,16 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
     assert resource_manager.metric("controller_runtime_terminal_reconcile_errors_total") >= 1
 
 
-def test_a_corrected_annotation_is_acted_on(
-    territory: Territory, resource_manager: ResourceManager, shop: str
-) -> None:
+def test_a_corrected_annotation_is_acted_on(territory: Territory, resource_manager: ResourceManager, shop: str) -> None:
     peer = territory.namespace("peer", handled=False)
     cart = service(shop, "cart", annotations={"namespace-selectors": "nonsense"})
     territory.create(cart)
     wait_for_warning(territory, resource_manager, "cart")
     assert territory.policies() == {}
 
-    territory.annotate(cart, {"namespace-selectors": f'[{{"matchLabels": {{"kubernetes.io/metadata.name": "{peer}"}}}}]'})
+    territory.annotate(
+        cart, {"namespace-selectors": f'[{{"matchLabels": {{"kubernetes.io/metadata.name": "{peer}"}}}}]'}
+    )
 
     territory.wait_for_policies(pair("shop", "cart-tcp-8080") | cross_pair("shop", "cart-tcp-8080", "peer"))
 

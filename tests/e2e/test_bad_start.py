@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from tests.control_plane.processes import free_ports
 from tests.e2e.resource_manager import configuration, run_command
 
@@ -85,6 +86,7 @@ def test_a_file_that_is_no_configuration_is_not_decoded(tmp_path: Path, content:
 
 ELECTION_TEXT = 'leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required'
 LOG_LEVEL_TEXT = 'logLevel: Unsupported value: "loud": supported values: "debug", "info", "error"'
+OPERATOR = "controllers.networkPolicy.namespaceSelectors[0].matchExpressions[0].operator"
 SELECTORS = [{"matchExpressions": [{"key": "team", "operator": "Is", "values": ["a"]}]}]
 INVALID = {
     "one error": ({"leaderElection": {}}, ELECTION_TEXT),
@@ -103,8 +105,7 @@ INVALID = {
     ),
     "an unreadable selector": (
         {"controllers": {"networkPolicy": {"enabled": True, "namespaceSelectors": SELECTORS}}},
-        'controllers.networkPolicy.namespaceSelectors[0].matchExpressions[0].operator: '
-        'Invalid value: must be In, NotIn, Exists or DoesNotExist, is "Is"',
+        f'{OPERATOR}: Invalid value: must be In, NotIn, Exists or DoesNotExist, is "Is"',
     ),
 }
 

@@ -1,4 +1,4 @@
-"""From nothing, after crashes and by hand: the process brings the cluster to what the rules ask for, and leaves it so."""
+"""From nothing, and after crashes: the process brings the cluster to what the rules ask for, and leaves it so."""
 
 from tests.e2e.landscapes import controller_settings, landscape, simulated
 from tests.e2e.permissions import refusals_of
@@ -26,7 +26,9 @@ def test_a_process_that_is_killed_again_and_again_ends_at_the_same_policies(terr
 
     for attempt, enough in enumerate((1, 10, 50, 100, 150)):
         with ResourceManager(territory.folder, slow, name=f"crashing-{attempt}") as process:
-            process.wait_for(lambda enough=enough: len(territory.policies()) >= enough, f"has not made {enough} policies")
+            process.wait_for(
+                lambda enough=enough: len(territory.policies()) >= enough, f"has not made {enough} policies"
+            )
     half_done = len(territory.policies())
     quick = territory.configuration(controller_settings(territory))
     with ResourceManager(territory.folder, quick) as process:
@@ -37,6 +39,21 @@ def test_a_process_that_is_killed_again_and_again_ends_at_the_same_policies(terr
 
         assert territory.policies() == expected
         assert errors_of(process.log_lines()) == []
+
+
+def test_a_process_that_is_stopped_in_mid_work_ends_what_it_is_at_and_no_more(territory: Territory) -> None:
+    manifests = landscape(territory, shoots=10)
+    territory.create(*manifests)
+    slow = territory.configuration(controller_settings(territory), source={"qps": 60, "burst": 1})
+
+    with ResourceManager(territory.folder, slow) as process:
+        process.wait_for(lambda: len(territory.policies()) >= 20, "has not begun")
+        assert process.terminate() == 0
+        expected = simulated(territory, manifests, process.config_file)
+
+    assert errors_of(process.log_lines()) == []
+    assert 20 <= len(territory.policies()) < len(expected)
+    assert territory.policies().items() <= expected.items()
 
 
 def test_a_restart_writes_nothing_where_everything_is_as_it_should_be(territory: Territory) -> None:

@@ -1,6 +1,8 @@
 """What a running process answers to probes and to Prometheus."""
 
 from prometheus_client.parser import text_string_to_metric_families
+
+from hedgerow.version import __version__
 from tests.e2e.faults import no_api_server
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Manifest, Territory, pair, service
@@ -41,6 +43,12 @@ def test_probes_are_answered_together_and_one_by_one(resource_manager: ResourceM
     assert {path: resource_manager.probe(path) for path in ANSWERS} == ANSWERS
 
 
+def test_the_log_opens_with_name_version_and_flags(resource_manager: ResourceManager) -> None:
+    first, second = resource_manager.log_lines()[:2]
+    assert first["msg"] == f"Starting resource-manager {__version__}"
+    assert second["msg"] == f"FLAG: --config={resource_manager.config_file}"
+
+
 def test_a_process_without_its_api_server_is_ready_but_not_healthy(
     territory: Territory, resource_manager: ResourceManager
 ) -> None:
@@ -69,9 +77,7 @@ def test_metrics_have_the_names_that_operators_of_the_reference_know(territory: 
     with ResourceManager(territory.folder, leading(territory)) as process:
         territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
         process.wait_until_idle()
-        samples = [
-            sample for family in text_string_to_metric_families(process.metrics()) for sample in family.samples
-        ]
+        samples = [sample for family in text_string_to_metric_families(process.metrics()) for sample in family.samples]
         labels = {sample.name: set(sample.labels) for sample in samples}
         host = territory.control_plane.url.removeprefix("https://")
 

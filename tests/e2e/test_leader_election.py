@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 import pytest
+
 from tests.control_plane import ControlPlane
 from tests.e2e.faults import no_api_server, silent_api_server
 from tests.e2e.permissions import account_kubeconfig, grant, revoke, user_of
@@ -64,9 +65,11 @@ def test_a_standby_is_ready_and_writes_nothing_until_the_leader_goes(
         assert territory.control_plane.audit_events(user_of(account), WRITES) == []
 
         assert leader.terminate() == 0
-        standby.wait_for(lambda: lease_of(territory)["leaseTransitions"] > 0, "has not taken over", timeout=6)
+        standby.wait_for(lambda: lease_of(territory)["leaseTransitions"] > 0, "has not taken over", timeout=8)
         territory.create(service(shop, "stock"))
-        territory.wait_for_policies({each for name in ("cart", "till", "stock") for each in pair("shop", f"{name}-tcp-8080")})
+        territory.wait_for_policies(
+            {each for name in ("cart", "till", "stock") for each in pair("shop", f"{name}-tcp-8080")}
+        )
         assert standby.metric("leader_election_master_status", name=LEASE) == 1
     revoke(territory.control_plane, account)
 
@@ -113,14 +116,15 @@ def test_a_leader_whose_lease_somebody_else_takes_ends_with_the_reason(
 
 
 @pytest.mark.parametrize("fault", [no_api_server, silent_api_server])
-def test_a_leader_that_cannot_renew_its_lease_ends(
-    territory: Territory, shop: str, fault: Fault
-) -> None:
+def test_a_leader_that_cannot_renew_its_lease_ends(territory: Territory, shop: str, fault: Fault) -> None:
     with ResourceManager(territory.folder, election(territory, **SHORT), name="leader") as leader:
         leader.wait_for_line(f"{WORKING} as the leader")
         with fault(territory.control_plane):
             assert leader.wait(timeout=10) == 1
-        assert leader.output().splitlines()[-1] == f"lost the lease {territory.home}/{LEASE}: it could not be renewed for 3 s"
+        assert (
+            leader.output().splitlines()[-1]
+            == f"lost the lease {territory.home}/{LEASE}: it could not be renewed for 3 s"
+        )
 
 
 @pytest.mark.parametrize("fault", [no_api_server, silent_api_server])
@@ -138,7 +142,7 @@ def test_a_second_signal_ends_it_at_once(territory: Territory, leader: ResourceM
         leader.send_signal(signal.SIGTERM)
         leader.wait_for_line("Stopping")
         leader.send_signal(signal.SIGTERM)
-        assert leader.wait(timeout=1) == 1
+        assert leader.wait(timeout=3) == 1
 
 
 def test_a_candidate_that_waits_for_an_api_server_says_so_once_and_can_be_stopped(territory: Territory) -> None:

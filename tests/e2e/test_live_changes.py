@@ -3,8 +3,9 @@
 import json
 
 import pytest
+
 from tests.e2e.resource_manager import ResourceManager, errors_of
-from tests.e2e.territory import DESCRIPTION, N, Manifest, Territory, cross_pair, ingress, pair, service
+from tests.e2e.territory import DESCRIPTION, Manifest, N, Territory, cross_pair, ingress, pair, service
 
 SERVICE_LABELS = (f"{N}/service-name", f"{N}/service-namespace")
 INGRESS_PODS = {"matchLabels": {"app": "nginx"}}
@@ -33,13 +34,17 @@ def test_policies_follow_the_ports_of_a_service_and_go_with_it(
     territory.create(service(shop, "cart"))
     territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
 
-    territory.patch("Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": "http", "protocol": "TCP"}]}})
+    territory.patch(
+        "Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": "http", "protocol": "TCP"}]}}
+    )
     territory.wait_for_policies(pair("shop", "cart-tcp-http"))
 
     territory.patch("Service", shop, "cart", {"spec": {"selector": {"app": "other"}}})
     resource_manager.wait_for(
-        lambda: territory.policies()["shop/ingress-to-cart-tcp-http"]["spec"]["podSelector"]
-        == {"matchLabels": {"app": "other"}},
+        lambda: (
+            territory.policies()["shop/ingress-to-cart-tcp-http"]["spec"]["podSelector"]
+            == {"matchLabels": {"app": "other"}}
+        ),
         "has not followed the selector",
     )
 
@@ -86,7 +91,9 @@ def test_annotations_open_ports_as_long_as_they_are_there(
     territory.create(cart)
     territory.label_namespace(backend, {"team": f"a-{territory.prefix}"})
 
-    territory.annotate(cart, {"from-world-to-ports": "[]", "from-probes-allowed-ports": '[{"port": 9, "protocol": "UDP"}]'})
+    territory.annotate(
+        cart, {"from-world-to-ports": "[]", "from-probes-allowed-ports": '[{"port": 9, "protocol": "UDP"}]'}
+    )
     opened = own | pair("shop", "cart-udp-9-via-probes") | {"shop/ingress-to-cart-from-world"}
     territory.wait_for_policies(opened)
 
@@ -99,12 +106,19 @@ def test_annotations_open_ports_as_long_as_they_are_there(
 
     territory.annotate(cart, {"pod-label-selector-namespace-alias": "all-shops"})
     resource_manager.wait_for(
-        lambda: territory.policies()["backend/egress-to-shop-cart-tcp-8080"]["spec"]["podSelector"]
-        == {"matchLabels": {f"{N}/to-all-shops-cart-tcp-8080": "allowed"}},
+        lambda: (
+            territory.policies()["backend/egress-to-shop-cart-tcp-8080"]["spec"]["podSelector"]
+            == {"matchLabels": {f"{N}/to-all-shops-cart-tcp-8080": "allowed"}}
+        ),
         "has not followed the alias",
     )
 
-    names = ("from-world-to-ports", "from-probes-allowed-ports", "namespace-selectors", "pod-label-selector-namespace-alias")
+    names = (
+        "from-world-to-ports",
+        "from-probes-allowed-ports",
+        "namespace-selectors",
+        "pod-label-selector-namespace-alias",
+    )
     territory.annotate(cart, dict.fromkeys(names))
     territory.wait_for_policies(own)
 
@@ -122,7 +136,10 @@ def test_the_ingress_controller_is_let_in_as_long_as_an_ingress_leads_to_a_servi
         territory.wait_for_policies(own | from_ingress_controller("cart-tcp-8080"))
         let_in = territory.policies()["shop/ingress-to-cart-tcp-8080-from-ingress-controller"]["spec"]["ingress"]
         assert let_in[0]["from"] == [
-            {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": backend}}, "podSelector": INGRESS_PODS}
+            {
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": backend}},
+                "podSelector": INGRESS_PODS,
+            }
         ]
 
         territory.patch("Ingress", shop, "front", {"spec": ingress(shop, "front", "till", 80)["spec"]})
@@ -210,9 +227,7 @@ def test_policies_of_others_are_left_alone(territory: Territory, resource_manage
     assert territory.policies()["shop/ingress-to-till-tcp-8080"]["metadata"] == foreign["metadata"]
 
 
-def test_a_cluster_of_its_own_is_looked_after_with_the_source_for_the_lease_alone(
-    territory: Territory, shop: str
-) -> None:
+def test_a_target_cluster_that_is_named_is_looked_after_and_waited_for(territory: Territory, shop: str) -> None:
     territory.create(service(shop, "cart"))
     config = territory.configuration(targetClientConnection={"kubeconfig": str(territory.kubeconfig)})
     with ResourceManager(territory.folder, config) as process:
@@ -220,9 +235,7 @@ def test_a_cluster_of_its_own_is_looked_after_with_the_source_for_the_lease_alon
         assert "[+]target-informer-sync ok" in process.probe("/readyz?verbose")[1]
 
 
-def test_only_the_namespaces_that_the_connection_names_are_read(
-    territory: Territory, shop: str
-) -> None:
+def test_only_the_namespaces_that_the_connection_names_are_read(territory: Territory, shop: str) -> None:
     other = territory.namespace("other")
     territory.create(service(shop, "cart"), service(other, "till"))
     with ResourceManager(territory.folder, territory.configuration(source={"namespaces": [shop]})) as process:

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable
 
 import pytest
+
 from tests.control_plane import ControlPlane
 from tests.e2e.faults import no_api_server
 from tests.e2e.landscapes import controller_settings, landscape, simulated
@@ -43,7 +44,7 @@ def test_what_changes_while_the_api_server_restarts_is_not_missed(
     resource_manager.wait_ready()
     # A quick restart may lie between two requests, so that there was no outage to notice.
     noticed = [line["msg"] for line in resource_manager.log_lines(level="error")]
-    assert noticed in ([], [OUTAGE])
+    assert set(noticed) <= {OUTAGE}
     assert len(resource_manager.log_lines(RECOVERY)) == len(noticed)
 
 
@@ -55,7 +56,7 @@ def test_an_outage_is_told_once_and_its_end_is_told_once(
     territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
 
     with no_api_server(territory.control_plane):
-        resource_manager.wait_for(lambda: resource_manager.failed_requests() >= 6, "has not tried again and again")
+        resource_manager.wait_for(lambda: resource_manager.failed_requests() >= 4, "has not tried again and again")
     territory.create(service(shop, "stock"))
     territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "stock-tcp-8080"))
 

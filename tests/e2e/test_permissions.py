@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+
 from tests.control_plane import ControlPlane
 from tests.e2e.permissions import MANIFEST, account_kubeconfig, grant, refusals_of, revoke
 from tests.e2e.resource_manager import ResourceManager
@@ -35,7 +35,9 @@ def garden(control_plane: ControlPlane) -> Iterator[str]:
 
 def test_the_example_roles_allow_everything_that_the_process_does(territory: Territory, garden: str) -> None:
     shop = territory.namespace("shop")
-    territory.create(service(shop, "cart"), service(shop, "till", annotations=BROKEN), ingress(shop, "front", "cart", 80))
+    territory.create(
+        service(shop, "cart"), service(shop, "till", annotations=BROKEN), ingress(shop, "front", "cart", 80)
+    )
     let_in = {
         "shop/ingress-to-cart-tcp-8080-from-ingress-controller",
         "home/egress-to-shop-cart-tcp-8080-from-ingress-controller",
@@ -55,7 +57,11 @@ def test_the_example_roles_allow_everything_that_the_process_does(territory: Ter
 
 
 MISSING = [
-    *((verb, resource) for resource in ("services", "namespaces", "networkpolicies", "ingresses") for verb in ("list", "watch")),
+    *(
+        (verb, resource)
+        for resource in ("services", "namespaces", "networkpolicies", "ingresses")
+        for verb in ("list", "watch")
+    ),
     *((verb, "networkpolicies") for verb in ("create", "patch", "delete")),
     ("create", "events"),
     *((verb, "leases") for verb in ("get", "create", "update")),
@@ -71,7 +77,9 @@ def work_of_every_kind(territory: Territory) -> None:
         labels = {f"{N}/service-namespace": shop, f"{N}/service-name": "cart"}
         metadata = {"namespace": shop, "name": name, "labels": labels}
         spec = {"podSelector": {}, "policyTypes": ["Ingress"]}
-        territory.create({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec})
+        territory.create(
+            {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
+        )
 
 
 @pytest.mark.parametrize(("verb", "resource"), MISSING, ids=[" ".join(missing) for missing in MISSING])

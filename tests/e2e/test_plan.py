@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from tests.e2e.landscapes import controller_settings, landscape, simulated
 from tests.e2e.resource_manager import run_command
 from tests.e2e.territory import Manifest, Territory, pair, service
@@ -24,7 +25,9 @@ def asked(territory: Territory) -> set[tuple[str, str]]:
     return {(event["verb"], event["objectRef"]["resource"]) for event in events}
 
 
-def test_what_simulate_prints_can_be_applied_and_leaves_nothing_to_plan(territory: Territory, config_file: Path) -> None:
+def test_what_simulate_prints_can_be_applied_and_leaves_nothing_to_plan(
+    territory: Territory, config_file: Path
+) -> None:
     manifests = landscape(territory, shoots=2)
     territory.create(*manifests, *simulated(territory, manifests, config_file).values())
 

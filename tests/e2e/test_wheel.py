@@ -28,11 +28,11 @@ def _succeed(*command: str) -> None:
 
 def run_installed(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """What the installed command does in a folder that knows nothing of the repository."""
-    environment = {**os.environ, "PYTHONPATH": str(installed), "COLUMNS": "100"}
+    environment = {name: value for name, value in os.environ.items() if name not in {"KUBECONFIG", "PYTHONPATH"}}
     return subprocess.run(
         [sys.executable, str(installed / "bin" / "hedgerow"), *arguments],
         cwd=folder,
-        env=environment,
+        env={**environment, "PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
         check=False,

@@ -70,8 +70,12 @@ class DeletionLedger:
     def owned_changed(self, change: Change) -> None:
         """Note a change of an owned object: with the last one of an owner that went, its going is history."""
         for owner in self._controller.owned.values(change.old) if change.old is not None else ():
-            if owner in self._seen_to_go and not self._snapshot.by_index(self._controller.owned, owner):
-                self._seen_to_go.discard(owner)
+            self.forget_if_bare(owner)
+
+    def forget_if_bare(self, key: ObjectKey) -> None:
+        """An owner that owns nothing as far as can be seen has nothing to cover. Nobody may be about to look at it."""
+        if key in self._seen_to_go and not self._snapshot.by_index(self._controller.owned, key):
+            self._seen_to_go.discard(key)
 
     def replaced(self) -> None:
         """A list has replaced a cache: what was found acceptable before it says nothing about the world since."""

@@ -83,10 +83,10 @@ class EventRecorder:
         try:
             request = requests.create(EVENTS, self._manifest(event, namespace), namespace)
             response = await self._transport.send(request)
+            if not response.is_success:
+                self._on_refusal(missing_permission(request, api_error(response)))
         except Exception:  # noqa: BLE001 -- no event is worth those that come after it
             return False
-        if not response.is_success:
-            self._on_refusal(missing_permission(request, api_error(response)))
         return response.is_success
 
     def _manifest(self, event: Event, namespace: str) -> dict[str, Any]:

@@ -157,7 +157,7 @@ class ControllerRunner:
                     changes = [removed] if (removed := store.remove(key_of(manifest))) else []
             for change in changes:
                 if is_primary and not isinstance(delivery, Replace):
-                    self._deletions.owner_changed(change)
+                    self._note_owner(change)
                 if is_owned:
                     self._deletions.owned_changed(change)
             self._expectations.progressed()
@@ -165,6 +165,12 @@ class ControllerRunner:
                 self._pass_on(watch, changes)
 
         return receive
+
+    def _note_owner(self, change: Change) -> None:
+        self._deletions.owner_changed(change)
+        if change.old is not None and not self._started:
+            # On standby no turn of its key will settle it, and standby may last for months.
+            self._deletions.forget_if_bare(key_of(change.old))
 
     def _pass_on(self, watch: Watch, changes: Sequence[Change]) -> None:
         for change in changes:

@@ -213,6 +213,7 @@ async def at_work(
     **options: Any,
 ) -> AsyncIterator[ControllerRunner]:
     """The controller at work; afterwards nothing of it is left."""
+    others = asyncio.all_tasks()
     wire = transport or MemoryTransport(world)
     recorder = EventRecorder(wire, component="hedgerow", instance="hedgerow-0", may_write=lambda: True)
     numbers = random.Random(7).random  # noqa: S311 -- no secret, but the same numbers every time
@@ -226,7 +227,7 @@ async def at_work(
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
-        left = asyncio.all_tasks() - {asyncio.current_task()}
+        left = asyncio.all_tasks() - others
         assert not left, left
         for task in tasks:
             if not task.cancelled() and (error := task.exception()):
