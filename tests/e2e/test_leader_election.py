@@ -134,7 +134,6 @@ def test_a_stop_does_not_wait_long_for_an_api_server_that_is_away(
     with fault(territory.control_plane):
         assert leader.terminate(timeout=8) == 0
     assert leader.log_lines("The lease could not be given back, it runs out by itself")
-    assert lease_of(territory)["holderIdentity"]
 
 
 def test_a_second_signal_ends_it_at_once(territory: Territory, leader: ResourceManager) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 
@@ -30,10 +30,14 @@ def every_change(_change: Change) -> bool:
 
 
 def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Callable[[Change], bool]:
-    """A predicate that lets creations and deletions pass, and those updates for which `changed(old, new)` holds."""
+    """A predicate that lets creations and deletions pass, and those updates for which `changed(old, new)` holds.
+
+    Another object of the same name, whose deletion nobody saw, is a creation.
+    """
 
     def passes(change: Change) -> bool:
-        return change.old is None or change.new is None or changed(change.old, change.new)
+        old, new = change.old, change.new
+        return old is None or new is None or uid_of(old) != uid_of(new) or changed(old, new)
 
     return passes
 

@@ -10,8 +10,9 @@ Label keys and values recur, so the last few thousand answers are remembered.
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
+
+from hedgerow.machinery.remembering import remembered
 
 Check: TypeAlias = Callable[[str], str | None]
 
@@ -74,11 +75,6 @@ def _problem(text: str, syntax: _Syntax) -> str | None:
     return syntax.rule
 
 
-def _remembered(check: Check) -> Check:
-    """The same check, which keeps its answers for the texts that it was asked about most recently."""
-    return lru_cache(maxsize=4096)(check)
-
-
 def dns_subdomain_problem(name: str) -> str | None:
     """What keeps a text from being a lower-case RFC 1123 subdomain, as most object names are; none if nothing."""
     return _problem(name, _DNS_SUBDOMAIN)
@@ -97,7 +93,7 @@ def dns_1035_label_problem(name: str) -> str | None:
     return _problem(name, _DNS_1035_LABEL)
 
 
-@_remembered
+@remembered
 def label_key_problem(key: str) -> str | None:
     """What keeps a text from being a label key: a name part, optionally behind a DNS subdomain and a slash."""
     prefix, slash, name = key.rpartition("/")
@@ -118,7 +114,7 @@ def annotation_key_problem(key: str) -> str | None:
     return label_key_problem(key.lower())
 
 
-@_remembered
+@remembered
 def label_value_problem(value: str) -> str | None:
     """What keeps a text from being a label value; none if nothing. The empty text is one."""
     return _problem(value, _LABEL_VALUE)

@@ -52,6 +52,9 @@ from hedgerow.resource_manager.network_policies.views import (
     ServiceView,
 )
 
+MOST_POLICIES: Final = 5000
+"""How many policies for labelled pods one Service may ask for."""
+
 DEFAULT_CONFIG: Final = NetworkPolicyConfig()
 _FROM_CONTROLLER: Final = "from-ingress-controller"
 
@@ -75,6 +78,11 @@ class DesiredPolicies:
     refusals: tuple[Refusal, ...] = ()
     none_because: str = ""
     """Why the Service gets no policy at all; empty where it may have some."""
+
+    @property
+    def keys(self) -> frozenset[ObjectKey]:
+        """The keys of all that is asked for, refused or not."""
+        return frozenset([policy.key for policy in self.policies] + [refusal.key for refusal in self.refusals])
 
     @property
     def failures(self) -> tuple[DomainFailure, ...]:
@@ -119,9 +127,20 @@ def desired_network_policies(
         return Success(DesiredPolicies(none_because=reason))
     match openings_of(facts.service), peers_of(facts):
         case Success(openings), Success(peers):
+            if failure := _too_many(facts.service, openings, peers):
+                return Failure((failure,))
             return Success(_assembled(_answers(facts, openings, peers)))
         case openings, peers:
             return Failure((*openings.swap().value_or(()), *peers.swap().value_or(())))
+
+
+def _too_many(service: ServiceView, openings: tuple[Opening, ...], peers: tuple[str, ...]) -> DomainFailure | None:
+    """A Service whose author lost count must not keep the process from everything else, its lease included."""
+    count = 2 * len(openings) * len(peers)
+    if count <= MOST_POLICIES:
+        return None
+    problem = f"ports and namespaces ask for {count} policies, at most {MOST_POLICIES} are possible"
+    return DomainFailure(SERVICES, service.key, "", problem)
 
 
 def _that_matter(

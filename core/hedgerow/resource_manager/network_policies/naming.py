@@ -5,7 +5,6 @@ Source: network-and-nodes §2.5, §8 and decision D-9 for shortening.
 """
 
 import json
-from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -48,7 +47,6 @@ def network_policy_label(service: str, port: int | str, protocol: str = "TCP") -
     return pod_label(policy_id(service, PolicyPort(protocol, port)))
 
 
-@lru_cache(maxsize=8192)
 def pod_label_problem(label: str) -> str | None:
     """Why the API server would refuse this label key; none if it would take it."""
     return label_key_problem(label)

@@ -4,16 +4,16 @@ Source: network-and-nodes §2.4 steps 2 and 5, §2.7.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
 from hedgerow.resource_manager.network_policies.ports import json_list, misspelt
 from hedgerow.resource_manager.network_policies.views import NamespaceView
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], str]:
     """The label selectors that an annotation value lists, or why it is no list of label selectors; `null` is empty."""
     try:

@@ -6,13 +6,13 @@ Source: network-and-nodes §2.5, §2.7.
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final, NamedTuple, NoReturn, NotRequired, TypedDict, TypeGuard
 
 from returns.result import Failure, Result, Success
 from typing_extensions import ReadOnly
 
 from hedgerow.machinery.names import port_name_problem
+from hedgerow.machinery.remembering import remembered
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 HIGHEST_PORT: Final = 65535
@@ -55,7 +55,6 @@ class PolicyPort(NamedTuple):
         return {"protocol": protocol, "port": self.port, "endPort": self.end_port}
 
 
-@lru_cache(maxsize=4096)
 def port_problem(port: PolicyPort) -> str | None:
     """Why the API server would refuse a policy with this port; none if it would take it."""
     if (port.protocol or "TCP") not in PROTOCOLS:
@@ -77,7 +76,7 @@ def _end_port_problem(port: PolicyPort) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def parse_ports_annotation(text: str) -> Result[tuple[PolicyPort, ...], str]:
     """The ports that an annotation value lists, in its order, or why it is no list of ports.
 

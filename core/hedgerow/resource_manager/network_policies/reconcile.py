@@ -33,7 +33,7 @@ from hedgerow.resource_manager.network_policies.annotations import (
 )
 from hedgerow.resource_manager.network_policies.changes import service_of_policy
 from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
-from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, desired_network_policies
+from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, Refusal, desired_network_policies
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
 from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServiceView
 
@@ -55,7 +55,7 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicy
     if isinstance(decision, Failure):
         failures = decision.failure()
         return Plan((), _warnings(service, failures, "InvalidAnnotation"), failures)
-    desired = decision.unwrap()
+    desired = _without_those_of_others(key, decision.unwrap(), snapshot, context.config)
     actions = (*_writes(desired.policies, snapshot), *_removals(desired, existing))
     return Plan(actions, _warnings(service, desired.failures, "NetworkPolicyRefused"), desired.failures)
 
@@ -81,6 +81,41 @@ def _relevant_namespaces(service: Manifest, snapshot: Snapshot, config: NetworkP
         names.add(config.ingress_controller.namespace)
     found = (snapshot.get(NAMESPACES, namespace_key(name)) for name in names)
     return [namespace for namespace in found if namespace is not None]
+
+
+def _without_those_of_others(
+    key: ObjectKey, desired: DesiredPolicies, snapshot: Snapshot, config: NetworkPolicyConfig
+) -> DesiredPolicies:
+    """What a Service asks for, less what another asks for under the same name and has the better claim to.
+
+    Two Services can come to one name. If each took the policy from the other they would never end, so the first by
+    namespace and name keeps it.
+    """
+    policies, refusals = [], list(desired.refusals)
+    for policy in desired.policies:
+        if holder := _better_claim(key, policy.key, snapshot, config):
+            problem = f"Service {holder} asks for a policy of this name as well, and keeps it"
+            # Nothing tells this Service when the other lets go.
+            failure = DomainFailure(NETWORK_POLICIES, policy.key, "metadata.name", problem, retryable=True)
+            refusals.append(Refusal(policy.key, failure))
+        else:
+            policies.append(policy)
+    return DesiredPolicies(tuple(policies), tuple(refusals), desired.none_because)
+
+
+def _better_claim(
+    key: ObjectKey, policy: ObjectKey, snapshot: Snapshot, config: NetworkPolicyConfig
+) -> ObjectKey | None:
+    """The Service that holds a policy, if it comes first and may still ask for it."""
+    live = snapshot.get(NETWORK_POLICIES, policy)
+    for holder in service_of_policy(live) if live is not None else ():
+        service = snapshot.get(SERVICES, holder) if holder < key else None
+        if service is None:
+            return None
+        asked = _asked_for(service, snapshot, config)
+        # What cannot be understood keeps what exists.
+        return holder if isinstance(asked, Failure) or policy in asked.unwrap().keys else None
+    return None
 
 
 def _writes(policies: Iterable[NetworkPolicy], snapshot: Snapshot) -> Iterator[Action]:
@@ -110,7 +145,7 @@ def _correction(policy: NetworkPolicy, live: Manifest) -> dict[str, Any]:
 
 def _removals(desired: DesiredPolicies, existing: Iterable[Manifest]) -> Iterator[Delete]:
     """Deletions of what exists and is not desired; a policy that was refused is desired."""
-    wanted = {policy.key for policy in desired.policies} | {refusal.key for refusal in desired.refusals}
+    wanted = desired.keys
     superfluous = (policy for policy in existing if key_of(policy) not in wanted)
     return _deletions(superfluous, reason=desired.none_because or "no-longer-asked-for")
 

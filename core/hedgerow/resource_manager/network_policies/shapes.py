@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import ObjectKey, Resource, key_of
 from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, SERVICES
 from hedgerow.resource_manager.network_policies.views import (
     Ingress,
@@ -20,6 +20,7 @@ from hedgerow.resource_manager.network_policies.views import (
     ServiceView,
 )
 
+_INT32: Final = range(-(2**31), 2**31)
 _Shape: TypeAlias = Callable[[Any, str], Iterator[tuple[str, str]]]
 """Takes a value and its path, yields paths and problems."""
 
@@ -91,7 +92,7 @@ def _list_of(shape: _Shape) -> _Shape:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and value in _INT32
 
 
 _PORT: Final = {"port": _required_number, "targetPort": _number_or_name, "protocol": _text, "name": _text}
@@ -130,13 +131,14 @@ def shape_failures(resource: Resource, objects: Iterable[Service | Namespace | I
     return tuple(sorted(failures, key=str))
 
 
-def _key(manifest: Manifest) -> ObjectKey:
-    return key_of(manifest) if isinstance(manifest.get("metadata"), Mapping) else ObjectKey("", "")
+def _key(value: Any) -> ObjectKey:
+    has_metadata = isinstance(value, Mapping) and isinstance(value.get("metadata"), Mapping)
+    return key_of(value) if has_metadata else ObjectKey("", "")
 
 
-def name_of(namespace: Namespace) -> str | None:
+def name_of(namespace: object) -> str | None:
     """The name of a Namespace whose shape is not known yet; none where it has none."""
     if isinstance(namespace, NamespaceView):
         return namespace.name
-    metadata = namespace.get("metadata")
+    metadata = namespace.get("metadata") if isinstance(namespace, Mapping) else None
     return metadata.get("name") if isinstance(metadata, Mapping) else None

@@ -280,3 +280,15 @@ def test_the_ingress_controller_may_live_in_the_namespace_of_the_service() -> No
         "shop/ingress-to-cart-tcp-8080",
         "shop/ingress-to-cart-tcp-8080-from-ingress-controller",
     ]
+
+
+def test_a_service_that_asks_for_more_policies_than_anybody_needs_is_refused_as_a_whole() -> None:
+    ports = ",".join(f'{{"port":{number}}}' for number in range(1, 100))
+    greedy = service({"from-a-allowed-ports": f"[{ports}]", **TO_ALL})
+    everybody = [namespace("shop"), *(namespace(f"n{number}") for number in range(25))]
+
+    result = desired_network_policies(greedy, everybody)
+
+    (failure,) = result.failure()
+    assert str(failure) == "Service shop/cart: ports and namespaces ask for 5200 policies, at most 5000 are possible"
+    assert len(desired_network_policies(greedy, everybody[:25]).unwrap().policies) == 5000

@@ -1,0 +1,93 @@
+"""Two Services that come to one policy name: one keeps the policy, and neither writes for ever."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from hedgerow.machinery.controller import plans
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.patches import apply_merge_patch
+from hedgerow.machinery.plan import Create, Delete, MergePatch
+from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
+from hedgerow.resource_manager.network_policies.annotations import NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.resource_manager.network_policies.changes import service_of_policy
+from hedgerow_adapters.cache import StoreSnapshot
+from tests.unit.core.resource_manager.network_policies.objects import namespace, policy, service
+
+CONTROLLER = network_policy_controller(NetworkPolicyConfig())
+GARDEN, SHOP = namespace("garden"), namespace("shop")
+PROMETHEUS = service(
+    {"namespace-selectors": '[{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}]'},
+    name="prometheus",
+    namespace="garden",
+)
+NAMESAKE = service(name="garden-prometheus", namespace="shop")
+CONTESTED = ObjectKey("shop", "egress-to-garden-prometheus-tcp-8080")
+LOSER_IS_TOLD = (
+    "NetworkPolicy shop/egress-to-garden-prometheus-tcp-8080: metadata.name: "
+    "Service garden/prometheus asks for a policy of this name as well, and keeps it"
+)
+
+
+def snapshot_of(services: Iterable[Manifest], policies: Iterable[Manifest]) -> StoreSnapshot:
+    """The world of these objects."""
+    world: dict[Resource, Iterable[Manifest]] = {SERVICES: services, NETWORK_POLICIES: policies}
+    return StoreSnapshot.of(CONTROLLER, {**world, NAMESPACES: [GARDEN, SHOP]})
+
+
+def settled(
+    services: Sequence[Manifest], policies: Iterable[Manifest] = ()
+) -> tuple[dict[ObjectKey, Manifest], list[str]]:
+    """The policies that exist once nobody writes any more, and what is told then."""
+    existing = {key_of(each): each for each in policies}
+    for _ in range(10):
+        decided = list(plans(CONTROLLER, snapshot_of(services, existing.values()), datetime(2026, 1, 1, tzinfo=UTC)))
+        actions = [action for _, plan in decided for action in plan.actions]
+        if not actions:
+            return existing, [str(failure) for _, plan in decided for failure in plan.failures]
+        for action in actions:
+            match action:
+                case Create():
+                    existing.setdefault(action.key, action.manifest)
+                case MergePatch(_, key, patch) if key in existing:
+                    existing[key] = apply_merge_patch(existing[key], patch)
+                case Delete(_, key):
+                    existing.pop(key, None)
+    pytest.fail("they write for ever")
+
+
+@pytest.mark.parametrize("services", [[PROMETHEUS, NAMESAKE], [NAMESAKE, PROMETHEUS]], ids=["one way", "the other"])
+@pytest.mark.parametrize("holder", [None, "garden/prometheus", "shop/garden-prometheus"])
+def test_the_first_by_namespace_and_name_keeps_the_policy_and_the_other_is_told(
+    services: list[Manifest], holder: str | None
+) -> None:
+    existing = [policy(CONTESTED.name, holder)] if holder else []
+
+    policies, told = settled(services, existing)
+
+    assert service_of_policy(policies[CONTESTED]) == (ObjectKey("garden", "prometheus"),)
+    assert told == [LOSER_IS_TOLD]
+
+
+def test_the_other_gets_the_policy_when_the_first_is_gone() -> None:
+    policies, told = settled([NAMESAKE], settled([PROMETHEUS, NAMESAKE])[0].values())
+
+    assert service_of_policy(policies[CONTESTED]) == (ObjectKey("shop", "garden-prometheus"),)
+    assert told == []
+
+
+def test_a_holder_that_does_not_ask_for_it_has_no_claim() -> None:
+    policies, told = settled([service(namespace="garden"), NAMESAKE], [policy(CONTESTED.name, "garden/cart")])
+
+    assert service_of_policy(policies[CONTESTED]) == (ObjectKey("shop", "garden-prometheus"),)
+    assert told == []
+
+
+def test_a_holder_that_cannot_be_understood_keeps_what_it_has() -> None:
+    unreadable = service({"namespace-selectors": "{"}, name="prometheus", namespace="garden")
+
+    policies, told = settled([unreadable, NAMESAKE], [policy(CONTESTED.name, "garden/prometheus")])
+
+    assert service_of_policy(policies[CONTESTED]) == (ObjectKey("garden", "prometheus"),)
+    assert LOSER_IS_TOLD in told
