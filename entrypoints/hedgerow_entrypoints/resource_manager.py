@@ -4,7 +4,7 @@ Source: managed-resources §4.1, §4.2.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hedgerow.machinery.controller import Controller
@@ -42,7 +42,17 @@ def run_resource_manager(
     controllers = target_controllers(configuration)
     if not controllers:
         log.warning("No controller is enabled")
-    asyncio.run(Process(component, configuration, controllers).run())
+    with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
+        runner.run(Process(component, configuration, controllers).run())
+
+
+def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's where it is installed (the extra `speed`), else the standard one."""
+    try:
+        import uvloop  # noqa: PLC0415 -- an optional extra
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def target_controllers(configuration: ResourceManagerConfiguration) -> list[Controller[Any]]:
