@@ -16,7 +16,7 @@ def command() -> None:
 @command.command(short_help="Print a configuration with its defaults, or its errors.")
 @click.argument("file")
 def check(file: str) -> None:
-    """Print the configuration in FILE with all its defaults, or everything that is wrong with it.
+    """Print the configuration in FILE with all its defaults, or everything that is wrong with it, a line each.
 
     Exit code 0: valid; 1: not valid, or not readable. Fields that are not known, and those that do nothing yet, are
     warned of.

@@ -1,17 +1,41 @@
 """Reads a component configuration file, and says what is wrong with it in the words of the reference.
 
-Source: managed-resources §4.1.
+The file is read as manifests are: what a reader might misunderstand, such as a key that stands twice, is refused.
+
+Source: managed-resources §3.2, §4.1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import yaml
 from returns.result import Failure, Result
 
+from hedgerow.machinery.fields import joined
 from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Stage
+from hedgerow_adapters.files import single_document
 from hedgerow_entrypoints.errors import CommandError, note
+
+
+class UnusableConfigurationError(CommandError):
+    """Everything for which a file states no usable configuration.
+
+    Each error is a sentence of its own that names the file, for people at a terminal. The message, which is what a
+    process leaves behind, holds them all in one line, as the reference writes them.
+    """
+
+    def __init__(self, path: str, stage: Stage, errors: Iterable[object], line: str) -> None:
+        """An error that lists what is wrong.
+
+        Args:
+            path: the file.
+            stage: how far it came.
+            errors: one clause each.
+            line: the same in one line.
+        """
+        opening = "error decoding config: " if stage is Stage.DECODING else ""
+        super().__init__(f"{opening}{line}")
+        self.sentences = tuple(dict.fromkeys(f"{opening}{path}: {error}" for error in errors))
 
 
 def read_configuration(path: str, decode: Callable[[object], Result[Decoded, ConfigurationErrors]]) -> Decoded:
@@ -29,24 +53,19 @@ def read_configuration(path: str, decode: Callable[[object], Result[Decoded, Con
         errors = result.failure()
         for warning in errors.warnings:
             note(f"warning: {path}: {warning}")
-        raise CommandError(f"error decoding config: {errors}" if errors.stage is Stage.DECODING else str(errors))
+        raise UnusableConfigurationError(path, errors.stage, errors.errors, str(errors))
     return result.unwrap()
 
 
 def _document(path: str) -> Any:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise CommandError(f"error reading config file: {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise CommandError(f"error decoding config: {path}: not a text in UTF-8") from error
-    try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise CommandError(f"error decoding config: {path}: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or "not YAML"
-    return f"line {mark.line + 1}: {problem}" if mark else str(problem)
+    document = single_document(text, path)
+    if isinstance(document, Failure):
+        problems = document.failure()
+        raise UnusableConfigurationError(path, Stage.DECODING, problems, f"{path}: {joined(problems)}")
+    return document.unwrap()

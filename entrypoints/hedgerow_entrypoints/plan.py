@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import click
 from hedgerow.machinery.controller import Controller, plans
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.simulation import world_of
@@ -87,16 +87,31 @@ def _planned_for(
 ) -> tuple[list[Planned], list[DomainFailure]]:
     planned: list[Planned] = []
     failures: list[DomainFailure] = []
+    owners: dict[tuple[Resource, ObjectKey], list[str]] = {}
     now = datetime.now(UTC)
     for controller, world in zip(controllers, worlds, strict=True):
         snapshot = StoreSnapshot.of(controller, world)
         deletions = 0
-        for _, plan in plans(controller, snapshot, now):
+        for key, plan in plans(controller, snapshot, now):
             planned += [Planned(controller.name, action, _live(snapshot, action)) for action in plan.actions]
+            for subject in dict.fromkeys((action.resource, action.key) for action in plan.actions):
+                owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
             failures += plan.failures
             deletions += plan.deletions
         _warn_of_mass_deletion(controller, snapshot, deletions)
-    return planned, failures
+    return planned, [*failures, *_disputes(owners)]
+
+
+def _disputes(owners: Mapping[tuple[Resource, ObjectKey], Sequence[str]]) -> Iterator[DomainFailure]:
+    """A failure for each object that several want to be as they say: only one of them can have it.
+
+    Args:
+        owners: whose plans concern an object, by its resource and key.
+    """
+    for (resource, key), names in owners.items():
+        if len(names) > 1:
+            everybody = f"{', '.join(names[:-1])} and {names[-1]}"
+            yield DomainFailure(resource, key, "", f"is planned for by {everybody}, of which only one can have it")
 
 
 def _live(snapshot: StoreSnapshot, action: Action) -> Manifest | None:

@@ -19,7 +19,6 @@ from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.simulation import seeded_cluster
 from hedgerow_entrypoints.errors import CommandError, note
 
-IMPLIED: Final = Source("(implied)")
 MOST_NAMES: Final = 5
 
 
@@ -54,16 +53,25 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
         for watch in controller.watches
     }
     read = [each for each in result.unwrap() if (each.manifest["apiVersion"], each.manifest["kind"]) in resources]
-    implied = [
-        each for each in implied_namespaces([each.manifest for each in read]) if key_of(each).name not in ALWAYS_THERE
-    ]
+    implied = _implied(read)
     if implied:
-        names = [key_of(namespace).name for namespace in implied]
+        names = [key_of(each.manifest).name for each in implied]
         note(f"note: assuming that these namespaces exist, without further labels: {_abridged(names)}")
-    cluster, problems = seeded_cluster([*(LoadedObject(each, IMPLIED) for each in implied), *read], resources)
+    cluster, problems = seeded_cluster([*implied, *read], resources)
     if problems:
         raise CommandError.of(problems)
     return ClusterFromFiles(cluster, {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read})
+
+
+def _implied(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
+    """The Namespaces that have to exist for objects to live in; each stands where the first of those objects does."""
+    sources = {key_of(each.manifest).namespace: each.source for each in reversed(objects)}
+    namespaces = implied_namespaces([each.manifest for each in objects])
+    return [
+        LoadedObject(namespace, sources[name])
+        for namespace in namespaces
+        if (name := key_of(namespace).name) not in ALWAYS_THERE
+    ]
 
 
 def _standard_input() -> BinaryIO:

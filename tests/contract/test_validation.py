@@ -8,7 +8,6 @@ from hedgerow_adapters.protocol import requests
 from tests.contract.objects import (
     CONFIG_MAPS,
     EVENTS,
-    INGRESSES,
     LEASES,
     NAMESPACES,
     NETWORK_POLICIES,
@@ -303,12 +302,6 @@ def test_times_of_a_lease_have_six_decimals(send: Send, namespace: str, time: An
     body["spec"]["renewTime"] = time
 
     assert refusal(send(requests.create(LEASES, body, namespace)))[:2] == (400, "BadRequest")
-
-
-def test_an_ingress_leads_somewhere(send: Send, namespace: str) -> None:
-    refused = send(requests.create(INGRESSES, {"metadata": {"name": "i"}, "spec": {}}, namespace))
-
-    assert causes(refused) == [(INVALID, "spec")]
 
 
 BAD_EVENTS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {

@@ -65,7 +65,12 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
 
 
 UNDECODABLE = {
-    "no YAML": ("a: [", "{file}: line 1: expected the node content, but found '<stream end>'"),
+    "no YAML": ("a:\n\tb: 1\n", "{file}: line 2: tabs cannot indent YAML; use blanks"),
+    "a key twice": (
+        "logLevel: debug\nlogLevel: info\n",
+        '{file}: line 2: the key "logLevel" appears twice in one mapping',
+    ),
+    "nothing": ("", "{file}: holds no document"),
     "no mapping": ("- a", "expected an object, got a list"),
     "another kind": (
         {**configuration(""), "kind": "ControllerManagerConfiguration"},
@@ -102,6 +107,13 @@ INVALID = {
     "a webhook": (
         {"webhooks": {"seccompProfile": {"enabled": True}}},
         "webhooks.seccompProfile: Forbidden: this webhook does not exist in this version",
+    ),
+    "policies of some namespaces": (
+        {"sourceClientConnection": {"namespaces": ["garden"]}},
+        (
+            "controllers.networkPolicy: Forbidden: must not be enabled while sourceClientConnection.namespaces "
+            "restricts what is read: the policies of peers in other namespaces would be written blind and never removed"
+        ),
     ),
     "an unreadable selector": (
         {"controllers": {"networkPolicy": {"enabled": True, "namespaceSelectors": SELECTORS}}},

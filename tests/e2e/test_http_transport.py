@@ -16,8 +16,8 @@ from hedgerow_adapters.kubernetes.authorization import FixedAuthorization, Token
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Request, Response, TransportError
-from tests.e2e.loopback_servers import CHUNKED, JSON, chunk, http_server, in_turn, raw_server
+from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, TransportError
+from tests.e2e.loopback_servers import CHUNKED, JSON, Handler, chunk, http_server, in_turn, raw_server
 
 SERVICES = Resource("", "v1", "services", "Service")
 LIST = requests.list_page(SERVICES)
@@ -196,6 +196,24 @@ async def test_a_host_without_an_address_is_one_sentence() -> None:
     assert "Errno" not in problem
 
 
+@pytest.mark.parametrize("host", ["a..b", "a" * 300])
+async def test_a_host_that_is_no_name_is_one_sentence(host: str) -> None:
+    assert await problem_of(f"http://{host}:6443") == "cannot connect to SERVER: its host is not a host name"
+
+
+async def test_whatever_else_the_http_client_raises_is_one_sentence() -> None:
+    said: list[str] = []
+    async with HttpTransport(Connection("http://127.0.0.1:99999"), on_outage=said.append) as transport:
+        for attempt in (transport.send(LIST), transport.stream(WATCH, timeout=10).__aenter__()):
+            with pytest.raises(TransportError) as caught:
+                await attempt
+            assert str(caught.value) == (
+                "the HTTP client is not able to carry GET /api/v1/services to http://127.0.0.1:99999"
+            )
+
+    assert len(said) == 1
+
+
 @pytest.mark.parametrize(
     ("pieces", "problem"),
     [
@@ -310,6 +328,108 @@ async def test_a_cancelled_request_leaves_its_place() -> None:
             await first
         # The server still counts the first one, so the second one opens the gate.
         assert (await transport.send(LIST)).status == 200
+
+
+async def test_a_request_whose_turn_would_come_too_late_is_refused_at_once_and_costs_no_other_its_turn() -> None:
+    async with (
+        http_server(in_turn(web.json_response({}))) as server,
+        HttpTransport(Connection(server), qps=2, burst=1) as transport,
+    ):
+        await transport.send(LIST)
+        refusals = await asyncio.gather(
+            *(transport.send(CREATE, timeout=0.1) for _ in range(100)), return_exceptions=True
+        )
+        assert (await transport.send(LIST, timeout=1)).status == 200
+
+    assert {str(refusal) for refusal in refusals} == {
+        f"POST /api/v1/namespaces/shop/services would wait behind other requests to {server} for more than 0.1 s"
+    }
+
+
+async def test_a_request_that_finds_no_place_gives_its_turn_back() -> None:
+    gate = Gate(expected=2)
+    async with (
+        http_server(gate.handle) as server,
+        HttpTransport(Connection(server), max_in_flight=1, qps=0.01, burst=2) as transport,
+    ):
+        first = asyncio.create_task(transport.send(LIST))
+        await gate.somebody_came.wait()
+        for _ in range(3):
+            with pytest.raises(TransportError, match="waited behind other requests"):
+                await transport.send(CREATE, timeout=0.05)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert (await transport.send(LIST)).status == 200
+
+
+# Requests that are taken back before they leave.
+
+
+class Lease:
+    """A lease that is lost as soon as a server has seen so many requests."""
+
+    def __init__(self, *, lost_after: int = 1) -> None:
+        self.seen: list[str] = []
+        self._lost_after = lost_after
+
+    def is_held(self) -> bool:
+        return len(self.seen) < self._lost_after
+
+    def losing(self, answer: web.Response) -> Handler:
+        """A server whose requests count."""
+        handler = in_turn(answer)
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            self.seen.append(request.method)
+            return await handler(request)
+
+        return handle
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [
+        pytest.param(web.json_response({}), {"qps": 20, "burst": 1}, id="for its turn"),
+        pytest.param(web.json_response({}), {"max_in_flight": 1}, id="for a place"),
+        pytest.param(web.Response(status=429, headers={"Retry-After": "0"}), {"max_in_flight": 1}, id="to be repeated"),
+    ],
+)
+async def test_what_waits_when_the_lease_is_lost_never_leaves(answer: web.Response, options: dict[str, Any]) -> None:
+    lease, codes, said = Lease(), list[str](), list[str]()
+    async with http_server(lease.losing(answer)) as server:
+        telling: dict[str, Any] = {
+            "on_request": lambda code, _method, _host: codes.append(code),
+            "on_outage": said.append,
+        }
+        async with HttpTransport(Connection(server), **telling, **options) as transport:
+            sending = [transport.send(CREATE, may_send=lease.is_held) for _ in range(3)]
+            outcomes = await asyncio.gather(*sending, return_exceptions=True)
+
+    assert {str(outcome) for outcome in outcomes[1:]} == {"the request was taken back before it was sent"}
+    assert isinstance(outcomes[0], Response if answer.status == 200 else NotSentError)
+    assert lease.seen == ["POST"]
+    assert codes == [str(answer.status)]
+    assert said == []
+
+
+async def test_a_refused_token_is_not_replaced_when_the_lease_is_lost(tmp_path: Path) -> None:
+    token, lease = tmp_path / "token", Lease()
+    token.write_text("old")
+    answering = lease.losing(web.json_response({}, status=401))
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        token.write_text("new")
+        return await answering(request)
+
+    async with (
+        http_server(handler) as server,
+        HttpTransport(Connection(server, TokenFile(token))) as transport,
+    ):
+        with pytest.raises(NotSentError):
+            await transport.send(CREATE, may_send=lease.is_held)
+
+    assert lease.seen == ["POST"]
 
 
 # What is told to others.

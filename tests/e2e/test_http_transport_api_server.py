@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, error_of_status, missing_permission
 from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import ApiError, api_error, error_of_status, missing_permission
 from hedgerow_adapters.protocol.transport import Request, TransportError
 from tests.control_plane import ControlPlane
 
@@ -86,7 +86,7 @@ async def test_refusals_are_of_their_kinds(transport: HttpTransport, namespace: 
 
     assert (exists.already_exists, exists.is_conflict) == (True, False)
     assert (conflict.is_conflict, another.is_conflict, conflict.already_exists) == (True, True, False)
-    assert (missing.is_not_found, unserved.is_not_found, invalid.is_invalid) == (True, True, True)
+    assert (missing.is_not_found, unserved.is_not_found, invalid.status) == (True, True, 422)
     assert unserved.message == "404 page not found"
 
 
@@ -123,7 +123,7 @@ async def test_a_terminating_namespace_is_no_missing_permission(transport: HttpT
     request = requests.create(CONFIG_MAPS, named("cart"), namespace)
     error = await refused(transport, request)
 
-    assert error.namespace_is_terminating
+    assert "NamespaceTerminating" in error.causes
     assert missing_permission(request, error) == error.message
 
 

@@ -19,7 +19,7 @@ from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import TransportError
+from hedgerow_adapters.protocol.transport import NotSentError, TransportError
 
 LIST = requests.list_page(Resource("", "v1", "services", "Service"))
 
@@ -189,3 +189,30 @@ async def test_a_server_that_speaks_no_tls_is_one_sentence(tmp_path: Path) -> No
         connection = await connected(tmp_path, {}, server=f"https://127.0.0.1:{server.port}")
 
         assert (await refusal_of(connection)).startswith("cannot agree on TLS with SERVER: ")
+
+
+async def test_a_lease_that_is_lost_while_the_connection_is_made_holds_the_request_back(
+    certificates: Certificates, server_tls: ssl.SSLContext, tmp_path: Path
+) -> None:
+    holds_lease = True
+
+    def lose_the_lease(*_handshake: object) -> None:
+        nonlocal holds_lease
+        holds_lease = False
+
+    said: list[str] = []
+    trust = {"certificate-authority-data": encoded(certificates.authority), "tls-server-name": "api.garden"}
+    async with who_am_i(server_tls) as server:
+        connection = await connected(tmp_path, {}, server=server, **trust)
+        server_tls.sni_callback = lose_the_lease
+        try:
+            async with HttpTransport(
+                connection, on_request=lambda code, _method, _host: said.append(code)
+            ) as transport:
+                with pytest.raises(NotSentError):
+                    await transport.send(LIST, may_send=lambda: holds_lease)
+        finally:
+            server_tls.sni_callback = None
+
+    assert not holds_lease
+    assert said == []

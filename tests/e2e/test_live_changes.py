@@ -233,12 +233,3 @@ def test_a_target_cluster_that_is_named_is_looked_after_and_waited_for(territory
     with ResourceManager(territory.folder, config) as process:
         territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
         assert "[+]target-informer-sync ok" in process.probe("/readyz?verbose")[1]
-
-
-def test_only_the_namespaces_that_the_connection_names_are_read(territory: Territory, shop: str) -> None:
-    other = territory.namespace("other")
-    territory.create(service(shop, "cart"), service(other, "till"))
-    with ResourceManager(territory.folder, territory.configuration(source={"namespaces": [shop]})) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
-        process.wait_until_idle()
-        assert territory.policies().keys() == pair("shop", "cart-tcp-8080")

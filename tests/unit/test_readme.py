@@ -41,9 +41,7 @@ def test_the_example_in_python_prints_what_stands_below_it() -> None:
 
 
 @pytest.mark.parametrize("block", CONSOLE, ids=[block.splitlines()[0] for block in CONSOLE])
-def test_a_command_prints_what_stands_below_it(
-    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_prints_what_stands_below_it(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command, expected = block.split("\n", maxsplit=1)
     monkeypatch.chdir(tmp_path)
     Path("cart.yaml").write_text(next(text for language, text in BLOCKS if language == "yaml"), encoding="utf-8")

@@ -1,9 +1,11 @@
 """Manifests in files: objects out of YAML and JSON, and objects back into text.
 
 `load_manifests` reads what users name on the command line, `as_stored` and `implied_namespaces` complete it the way an
-API server would, `render_yaml` and `render_json` write objects out.
+API server would, `render_yaml` and `render_json` write objects out. `single_document` reads other files by the rules
+for manifests.
 """
 
+from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.loaded import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.loading import load_manifests
 from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KINDS
@@ -21,4 +23,5 @@ __all__ = [
     "load_manifests",
     "render_json",
     "render_yaml",
+    "single_document",
 ]

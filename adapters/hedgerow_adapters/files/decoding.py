@@ -8,8 +8,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from returns.result import Failure, Result, Success
+
 from hedgerow_adapters.files.document import Document
 from hedgerow_adapters.files.json_documents import json_documents
+from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.yaml_documents import yaml_documents
 
 _LOOKS_LIKE_JSON: Final = re.compile(r"\s*(?:\[|\{(?!\{))")  # {{ begins a template
@@ -25,6 +28,26 @@ def decoded(text: str, path: str) -> tuple[Document, ...]:
     """
     documents = _documents(text, path)
     return _checked_for_halves(documents) if _ESCAPED_SURROGATE.search(text) else documents
+
+
+def single_document(text: str, path: str) -> Result[Any, tuple[str, ...]]:
+    """The one document of a file that must hold no second one, or everything that is wrong, printable, a clause each.
+
+    Empty documents before and behind it do not count.
+
+    Args:
+        text: what the file holds.
+        path: the name of the file, as for `decoded`.
+    """
+    documents = decoded(text, path)
+    if problems := tuple(printable(problem) for document in documents for problem in document.problems):
+        return Failure(problems)
+    values = [document.value for document in documents if document.value is not None]
+    if not values:
+        return Failure(("holds no document",))
+    if len(values) > 1:
+        return Failure((f"holds {len(values)} documents, of which only one could count",))
+    return Success(values[0])
 
 
 def _documents(text: str, path: str) -> tuple[Document, ...]:

@@ -9,6 +9,10 @@ from typing import Any, Final, NamedTuple
 
 _LIST: Final = "List"
 _LONGEST_SHOWN: Final = 40
+_TEXTS_OF_METADATA: Final = (
+    *("name", "generateName", "namespace", "uid", "resourceVersion"),
+    *("creationTimestamp", "deletionTimestamp", "selfLink"),
+)
 
 
 class Part(NamedTuple):
@@ -94,9 +98,9 @@ def _name_is_missing(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _metadata_is_no_text(value: Mapping[str, Any]) -> Iterator[str]:
-    """Names are texts."""
+    """Names, and what else a server writes into metadata as a text, are texts."""
     metadata = _mapping(value.get("metadata"))
-    for name in ("name", "namespace"):
+    for name in _TEXTS_OF_METADATA:
         if metadata.get(name) is not None and not isinstance(metadata[name], str):
             yield _wrong_type(f"metadata.{name}", "a string", metadata[name])
 

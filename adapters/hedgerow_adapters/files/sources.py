@@ -4,6 +4,7 @@ Touches the file system and standard input; what the texts hold is not looked at
 """
 
 import codecs
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -70,15 +71,16 @@ def _files(path: str) -> Iterator[str | LoadProblem]:
 def _files_below(folder: str) -> Iterator[str | LoadProblem]:
     """The manifest files in a folder and below, sorted by name within each folder.
 
-    Links to folders are followed, but no folder is entered twice, so that a loop ends. Keeps its own stack: folders may
-    be nested deeper than calls.
+    Links to folders are followed, but no folder is entered twice, so that a loop of folders ends; a link that leads to
+    nothing but itself is found whatever its name, and reading it says so. Keeps its own stack: folders may be nested
+    deeper than calls.
     """
     entered: set[str] = set()
     waiting = [Path(folder)]
     while waiting:
         path = waiting.pop()
         if not _is_folder(path):
-            if path.name.endswith(MANIFEST_SUFFIXES) and not _is_special(path):
+            if _is_loop(path) or (path.name.endswith(MANIFEST_SUFFIXES) and not _is_special(path)):
                 yield str(path)
         elif (identity := _identity(str(path))) not in entered:
             entered.add(identity)
@@ -96,6 +98,15 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:
         return False
+
+
+def _is_loop(path: Path) -> bool:
+    """Whether a link leads back to itself: it may have been meant to lead to a folder of manifests."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _is_special(path: Path) -> bool:

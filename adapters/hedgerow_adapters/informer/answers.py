@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, Resource, key_of
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent
-from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, missing_permission
+from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Request, Response
 
 FROM_THE_FUTURE: Final = "ResourceVersionTooLarge"

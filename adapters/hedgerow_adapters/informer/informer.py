@@ -26,8 +26,8 @@ from hedgerow_adapters.informer.machine import (
     Watching,
     advance,
 )
-from hedgerow_adapters.kubernetes.api_errors import api_error
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 
 PAGE_SIZE: Final = 500

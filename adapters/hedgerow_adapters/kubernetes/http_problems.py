@@ -20,7 +20,9 @@ _SENTENCES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (aiohttp.ClientPayloadError, "the answer of {server} to {asked} was cut off"),
     (aiohttp.ClientResponseError, "the answer of {server} to {asked} is not HTTP"),
     (OSError, "the connection to {server} broke during {asked}: {reason}"),
-    (Exception, "the connection to {server} broke during {asked}"),
+    (aiohttp.ClientError, "the connection to {server} broke during {asked}"),
+    (UnicodeError, "cannot connect to {server}: its host is not a host name"),
+    (Exception, "the HTTP client is not able to carry {asked} to {server}"),
 )
 
 

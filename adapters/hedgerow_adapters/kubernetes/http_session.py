@@ -2,6 +2,7 @@
 
 import io
 import socket
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -11,7 +12,7 @@ from yarl import URL
 from hedgerow.version import __version__
 from hedgerow_adapters.kubernetes import json_codec
 from hedgerow_adapters.kubernetes.credentials import Connection
-from hedgerow_adapters.protocol.transport import Request
+from hedgerow_adapters.protocol.transport import NotSentError, Request
 
 HEADERS: Final = {
     "User-Agent": f"hedgerow/{__version__}",
@@ -26,6 +27,33 @@ _READ_BUFFER: Final = 256 * 1024
 _LARGE_BODY: Final = 1024 * 1024
 
 
+class GatedRequest(aiohttp.ClientRequest):
+    """A request that asks once more, when it has its connection, whether it may leave: to connect may take long."""
+
+    may_send: Callable[[], bool] = staticmethod(lambda: True)
+
+    async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
+        """Write the request.
+
+        Raises:
+            NotSentError: it may not leave any more.
+        """
+        if not self.may_send():
+            raise NotSentError
+        return await super().send(conn)
+
+
+def gate(may_send: Callable[[], bool]) -> aiohttp.ClientMiddlewareType:
+    """What makes every attempt of one request ask `may_send`, those that the HTTP client repeats included."""
+
+    async def gated(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+        if isinstance(request, GatedRequest):
+            request.may_send = may_send
+        return await handler(request)
+
+    return gated
+
+
 def new_session(connection: Connection) -> aiohttp.ClientSession:
     """A client session for one API server: no cookies, no proxies, no timeouts or limits of its own."""
     connector = aiohttp.TCPConnector(
@@ -36,6 +64,7 @@ def new_session(connection: Connection) -> aiohttp.ClientSession:
     )
     return aiohttp.ClientSession(
         connector=connector,
+        request_class=GatedRequest,
         headers=HEADERS,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),

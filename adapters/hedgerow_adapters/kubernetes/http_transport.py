@@ -18,12 +18,12 @@ from returns.result import Result, Success
 from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, lower_case_names
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_problems import asked, problem_with
-from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, new_session, url_of
+from hedgerow_adapters.kubernetes.http_session import body_of, gate, headers_of, new_session, url_of
 from hedgerow_adapters.kubernetes.outage import Outage
 from hedgerow_adapters.kubernetes.retries import wait_before_retry
 from hedgerow_adapters.kubernetes.throttle import throttle
 from hedgerow_adapters.kubernetes.watch_lines import LineSplitter
-from hedgerow_adapters.protocol.transport import Request, Response, Stream, TransportError
+from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError
 
 OPENING_TIMEOUT: Final = 30.0
 """Seconds for the answer to a watch to begin, which a server sends before it has any event."""
@@ -103,17 +103,25 @@ class HttpTransport:
         if session is not None:
             await session.close()
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
         """The server's answer, whatever its status; `Retry-After` is obeyed as long as the timeout allows.
 
+        Args:
+            request: what to ask.
+            timeout: seconds, for all of it.
+            may_send: asked directly before the request is written to its connection, each time.
+
         Raises:
-            TransportError: no complete answer came within the timeout, in seconds.
+            NotSentError: `may_send` said no.
+            TransportError: no complete answer came within the timeout.
         """
         patience = _Patience.of(timeout)
         retries = 0
         while True:
             async with self._turn(request, patience):
-                response = await self._exchange(request, patience)
+                response = await self._exchange(request, patience, may_send)
             wait = wait_before_retry(response.status, response.headers, retries=retries)
             if wait is None or wait >= patience.left():
                 return response
@@ -129,8 +137,7 @@ class HttpTransport:
         """
         patience, opening = _Patience.of(timeout), _Patience.of(min(timeout, OPENING_TIMEOUT))
         with self._noticing_outages():
-            async with self._bounded(request, opening):
-                answer = await self._answer(request)
+            answer = await self._answer(request, opening)
         with contextlib.closing(answer):
             if answer.status == HTTPStatus.OK:
                 async with contextlib.aclosing(self._events(request, answer, patience)) as events:
@@ -145,9 +152,7 @@ class HttpTransport:
         """One of the in-flight places, once the throttle lets the request through."""
         try:
             async with asyncio.timeout_at(patience.deadline):
-                if self._throttle is not None:
-                    await asyncio.sleep(self._throttle.reserve(asyncio.get_running_loop().time()))
-                await self._places.acquire()
+                await self._take_place(request, patience)
         except TimeoutError:
             problem = f"{asked(request)} waited behind other requests to {self._server} for {patience.seconds:g} s"
             raise TransportError(problem) from None
@@ -156,35 +161,57 @@ class HttpTransport:
         finally:
             self._places.release()
 
-    async def _exchange(self, request: Request, patience: _Patience) -> Response:
+    async def _take_place(self, request: Request, patience: _Patience) -> None:
+        if self._throttle is None:
+            await self._places.acquire()
+            return
+        if not await self._throttle.has_turn(patience.left()):
+            problem = f"{asked(request)} would wait behind other requests to {self._server} for more than"
+            raise TransportError(f"{problem} {patience.seconds:g} s")
+        try:
+            await self._places.acquire()
+        except asyncio.CancelledError:
+            self._throttle.give_back()
+            raise
+
+    async def _exchange(self, request: Request, patience: _Patience, may_send: Callable[[], bool]) -> Response:
         """One answer, complete and decoded."""
         with self._noticing_outages():
+            answer = await self._answer(request, patience, may_send)
             async with self._bounded(request, patience):
-                answer = await self._answer(request)
                 content = await answer.read()
         return self._response(request, answer, content)
 
-    async def _answer(self, request: Request) -> aiohttp.ClientResponse:
+    async def _answer(
+        self, request: Request, patience: _Patience, may_send: Callable[[], bool] = lambda: True
+    ) -> aiohttp.ClientResponse:
         """The beginning of an answer; one that refuses our token is asked for again if there is another token now."""
         refused = self._connection.authorization.header()
-        answer = await self._ask(request, refused)
+        answer = await self._ask(request, patience, refused, may_send)
         if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.authorization.renewed()) == refused:
             return answer
         answer.close()
-        return await self._ask(request, renewed)
+        return await self._ask(request, patience, renewed, may_send)
 
-    async def _ask(self, request: Request, authorization: str) -> aiohttp.ClientResponse:
+    async def _ask(
+        self, request: Request, patience: _Patience, authorization: str, may_send: Callable[[], bool]
+    ) -> aiohttp.ClientResponse:
         if self._session is None:
             raise RuntimeError("the transport is not entered")
+        body = body_of(request)
         try:
-            answer = await self._session.request(
-                request.method,
-                url_of(self._server, request),
-                data=body_of(request),
-                headers=headers_of(request, authorization),
-                allow_redirects=False,
-                server_hostname=self._connection.server_name,
-            )
+            async with self._bounded(request, patience):
+                answer = await self._session.request(
+                    request.method,
+                    url_of(self._server, request),
+                    data=body,
+                    headers=headers_of(request, authorization),
+                    allow_redirects=False,
+                    server_hostname=self._connection.server_name,
+                    middlewares=(gate(may_send),),
+                )
+        except NotSentError:
+            raise
         except BaseException:
             self._on_request(NO_ANSWER, request.method, self._host)
             raise
@@ -228,7 +255,10 @@ class HttpTransport:
         try:
             async with limit:
                 yield
-        except (aiohttp.ClientError, OSError) as error:
+        except TransportError:
+            raise
+        except Exception as error:
+            # The HTTP client raises more than its own errors, such as UnicodeError for a host that is no name.
             if limit.expired():
                 problem = f"{self._server} did not answer {asked(request)} completely within {patience.seconds:g} s"
                 raise TransportError(problem) from None
@@ -239,6 +269,8 @@ class HttpTransport:
         mark = self._outage.began()
         try:
             yield
+        except NotSentError:
+            raise
         except TransportError as error:
             if self._outage.failed(mark):
                 self._on_outage(str(error))

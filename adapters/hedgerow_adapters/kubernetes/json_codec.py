@@ -27,7 +27,14 @@ def standard() -> Codec:
     """The codec of the standard library."""
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     decoder = json.JSONDecoder(parse_constant=_refuse)
-    return Codec("json", lambda value: encoder.encode(value).encode(), lambda text: decoder.decode(text.decode()))
+
+    def decode(text: bytes) -> Any:
+        try:
+            return decoder.decode(text.decode())
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+    return Codec("json", lambda value: encoder.encode(value).encode(), decode)
 
 
 def fastest() -> Codec:

@@ -29,6 +29,8 @@ REFUSED_USER_FIELDS: Final = {
     "exec": "exec configurations",
 }
 CLUSTER_TEXTS: Final = ("server", "certificate-authority", "certificate-authority-data", "tls-server-name")
+LONGEST_HOST: Final = 253
+"""Characters of a host name."""
 _T = TypeVar("_T")
 
 _SECTIONS: Final = {"clusters": "cluster", "users": "user", "contexts": "context"}
@@ -50,7 +52,9 @@ def parsed_kubeconfig(text: str) -> Result[Fields, str]:
     """The document of a kubeconfig if it is one and all its users are allowed, or what is wrong, as a clause."""
     try:
         document = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:
+    except RecursionError:
+        return Failure("nested too deeply")
+    except Exception as error:  # noqa: BLE001 -- a scalar that is none of its type raises anything
         # The error's own text quotes the document, which may hold credentials.
         return Failure(f"not YAML{_place(error)}")
     if not isinstance(document, dict):
@@ -83,6 +87,8 @@ def _document_problems(document: Fields) -> Iterator[str]:
     """What is wrong with a document, first things first; what comes later relies on what came before."""
     if document.get("kind", "Config") != "Config":
         yield f"kind is {document['kind']!s}, not Config"
+    if not isinstance(document.get("current-context") or "", str):
+        yield "current-context is not a text"
     for section, entry in _SECTIONS.items():
         yield from _section_problems(document, section, entry)
     for name, user in _named(document, "users").items():
@@ -116,6 +122,8 @@ def _selection_problems(selection: Selection) -> Iterator[str]:
     yield from _text_problems(cluster, CLUSTER_TEXTS, whose)
     if not _is_server_url(cluster.get("server") or ""):
         yield f"server of {whose} is not a URL with http or https and a host, and without credentials"
+    if not _is_host(cluster.get("tls-server-name") or "localhost"):
+        yield f"tls-server-name of {whose} is not a host name"
     if cluster.get("proxy-url"):
         yield f"proxy-url of {whose} is not supported"
     if not isinstance(cluster.get("insecure-skip-tls-verify") or False, bool):
@@ -136,9 +144,17 @@ def _text_problems(fields: Fields, names: tuple[str, ...], whose: str) -> Iterat
 def _is_server_url(text: str) -> bool:
     try:
         url = urlsplit(text)
-        # Reading the port checks it.
-        return url.scheme in {"http", "https"} and bool(url.hostname) and "@" not in url.netloc and url.port != 0
+        port = url.port
     except ValueError:
+        return False
+    return url.scheme in {"http", "https"} and _is_host(url.hostname or "") and "@" not in url.netloc and port != 0
+
+
+def _is_host(text: str) -> bool:
+    """Whether a text can be looked up, being an address or a name whose parts are neither empty nor too long."""
+    try:
+        return 0 < len(text.encode("idna")) <= LONGEST_HOST
+    except UnicodeError:
         return False
 
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.kubernetes.api_errors import api_error, missing_permission
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 7.0
@@ -15,6 +15,10 @@ PATIENCE: Final = 7.0
 
 class ListingError(Exception):
     """A list could not be had; says why as one sentence."""
+
+
+class _ExpiredError(ListingError):
+    """The server no longer knows the state that the earlier pages showed."""
 
 
 async def world_of(transport: Transport, controllers: Iterable[Controller[Any]]) -> dict[Resource, list[Manifest]]:
@@ -28,6 +32,14 @@ async def world_of(transport: Transport, controllers: Iterable[Controller[Any]])
 
 
 async def _all(transport: Transport, resource: Resource) -> list[Manifest]:
+    """A whole list; it is begun anew once where it takes longer than the server remembers the state that it shows."""
+    try:
+        return await _pages(transport, resource)
+    except _ExpiredError:
+        return await _pages(transport, resource)
+
+
+async def _pages(transport: Transport, resource: Resource) -> list[Manifest]:
     objects: list[Manifest] = []
     continuation = ""
     while True:
@@ -44,6 +56,7 @@ async def _page(transport: Transport, request: Request) -> Manifest:
     except TransportError as lost:
         raise ListingError(str(lost)) from lost
     if not response.is_success:
-        raise ListingError(missing_permission(request, api_error(response)))
+        error = api_error(response)
+        raise (_ExpiredError if error.is_expired else ListingError)(missing_permission(request, error))
     body: Manifest = response.body
     return body

@@ -14,11 +14,6 @@ class Outage:
         self._answers = 0
         self._is_out = False
 
-    @property
-    def is_out(self) -> bool:
-        """Whether the server counts as unreachable now."""
-        return self._is_out
-
     def began(self) -> int:
         """A mark of now, for a request that begins; `failed` wants it back."""
         return self._answers

@@ -4,9 +4,10 @@
     cluster.handle(requests.create(NAMESPACES, {"metadata": {"name": "shop"}}))  # synchronously
     await MemoryTransport(cluster).send(requests.get(NAMESPACES, ObjectKey("", "shop")))  # as the HTTP client
 
-It knows the rules that our controllers could break, and answers as kube-apiserver does: a contract suite holds both
-against each other. What it leaves out: users, managed fields, server-side apply, graceful deletion, addresses of
-Services, and the rules of kinds that controllers only read.
+It knows the rules that our controllers could break and the types of what they read, and answers as kube-apiserver
+does: a contract suite holds both against each other. What it leaves out: users, managed fields, server-side apply,
+graceful deletion, addresses of Services, and those rules about kinds that controllers only read which they do not rely
+on.
 """
 
 from hedgerow_adapters.memory.clock import SettableClock

@@ -15,12 +15,13 @@ from hedgerow_adapters.memory.shapes import (
     ShapeError,
     flag,
     list_of,
-    number,
+    long_number,
     optional_text,
     structure,
     text,
     text_map,
     texts,
+    time,
 )
 
 STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
@@ -39,8 +40,8 @@ _OWNER_REFERENCE: Final = structure(
 _METADATA: Final = structure(
     {
         **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), text),
-        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), text),
-        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), number),
+        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), time),
+        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), long_number),
         **dict.fromkeys(("labels", "annotations"), text_map),
         "ownerReferences": list_of(_OWNER_REFERENCE),
         "finalizers": texts,
@@ -56,7 +57,7 @@ def decoded(kind: Kind, body: Any) -> Fields:
     """
     if not isinstance(body, Mapping):
         raise ShapeError(f"json: cannot unmarshal the body into {kind.resource.kind}")
-    api_version, name = body.get("apiVersion"), body.get("kind")
+    api_version, name = (optional_text(body.get(field), field) for field in ("apiVersion", "kind"))
     if (api_version or kind.resource.api_version) != kind.resource.api_version or (
         name or kind.resource.kind
     ) != kind.resource.kind:
@@ -123,7 +124,9 @@ def _owner_reference_errors(references: Sequence[Manifest]) -> Iterator[FieldErr
                 detail = "version must not be empty" if field == "apiVersion" else "must not be empty"
                 yield invalid(f"metadata.ownerReferences.{field}", "", detail)
     controllers = [
-        f"{reference['kind']}/{reference['name']}" for reference in references if reference.get("controller")
+        f"{reference.get('kind', '')}/{reference.get('name', '')}"
+        for reference in references
+        if reference.get("controller")
     ]
     for other in controllers[1:]:
         yield invalid(

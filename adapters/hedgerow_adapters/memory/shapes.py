@@ -11,8 +11,10 @@ from typing import Any, Final, TypeAlias
 Shape: TypeAlias = Callable[[Any, str], Any]
 """Takes a value and its path, returns what is kept of it; none: nothing."""
 
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _MICRO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)")
 _INT32: Final = range(-(2**31), 2**31)
+_INT64: Final = range(-(2**63), 2**63)
 _JSON_NAMES: Final = {
     bool: "bool",
     int: "number",
@@ -56,6 +58,11 @@ def flag(value: Any, path: str) -> bool | None:
     raise _mismatch(value, path, "bool")
 
 
+def raised_flag(value: Any, path: str) -> bool | None:
+    """A boolean, left out where it is false."""
+    return flag(value, path) or None
+
+
 def number(value: Any, path: str) -> int | None:
     """A 32-bit whole number."""
     if value is None:
@@ -63,6 +70,20 @@ def number(value: Any, path: str) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value in _INT32:
         return value
     raise _mismatch(value, path, "int32")
+
+
+def nonzero(value: Any, path: str) -> int | None:
+    """A 32-bit whole number, left out where it is 0."""
+    return number(value, path) or None
+
+
+def long_number(value: Any, path: str) -> int | None:
+    """A 64-bit whole number, left out where it is 0."""
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and value in _INT64:
+        return value or None
+    raise _mismatch(value, path, "int64")
 
 
 def number_or_text(value: Any, path: str) -> int | str | None:
@@ -77,6 +98,15 @@ def micro_time(value: Any, path: str) -> str | None:
     if isinstance(value, str) and _MICRO_TIME.fullmatch(value):
         return value
     raise ShapeError(f'parsing time {value!r} of {path} as "2006-01-02T15:04:05.000000Z07:00": it is not written so')
+
+
+def time(value: Any, path: str) -> str | None:
+    """A time in whole seconds, with its offset from UTC."""
+    if value is None or (isinstance(value, str) and _TIME.fullmatch(value)):
+        return value
+    if not isinstance(value, str):
+        raise _mismatch(value, path, "Time")
+    raise ShapeError(f'parsing time {value!r} of {path} as "2006-01-02T15:04:05Z07:00": it is not written so')
 
 
 def text_map(value: Any, path: str) -> dict[str, str] | None:

@@ -4,13 +4,13 @@ Time is the event loop's, so that a virtual clock governs it too.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from hedgerow_adapters.memory.cluster import InMemoryCluster
 from hedgerow_adapters.memory.faults import NoAnswerError
-from hedgerow_adapters.protocol.transport import Request, Response, Stream, TransportError
+from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError
 
 
 class MemoryTransport:
@@ -19,13 +19,18 @@ class MemoryTransport:
     def __init__(self, cluster: InMemoryCluster) -> None:
         self._cluster = cluster
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
         """The cluster's answer; other tasks run before it is asked, as they would while a request travels.
 
         Raises:
+            NotSentError: after they have run, `may_send` says no.
             TransportError: a scripted fault.
         """
         await asyncio.sleep(0)
+        if not may_send():
+            raise NotSentError
         try:
             return self._cluster.handle(request)
         except NoAnswerError as error:

@@ -1,6 +1,6 @@
 """A request and a response as values, and the port that carries one to an API server and the other back."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -38,14 +38,32 @@ class TransportError(Exception):
     """No answer came: not connected, cut off, timed out, or not decodable."""
 
 
+class NotSentError(TransportError):
+    """The sender's own gate was closed when the request, or its repetition, was about to leave."""
+
+    def __init__(self) -> None:
+        super().__init__("the request was taken back before it was sent")
+
+
 class Transport(Protocol):
     """Carries requests to one API server."""
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
         """The server's answer, whatever its status.
 
+        A request may wait for long before it leaves, and leave more than once: it is not enough to ask before `send`
+        whether one still may write.
+
+        Args:
+            request: what to ask.
+            timeout: seconds.
+            may_send: asked directly before the request leaves, each time.
+
         Raises:
-            TransportError: no complete answer came within the timeout, in seconds.
+            NotSentError: `may_send` said no; nothing that left before, if anything did, was answered with a success.
+            TransportError: no complete answer came within the timeout.
         """
         ...
 

@@ -29,7 +29,7 @@ class Forecast(NamedTuple):
     """What a controller would do to the objects that it owns."""
 
     deletions: int
-    """How many it would delete, those of owners that were seen to go left out."""
+    """How many it would delete, those of owners that were seen to go or to change left out."""
     owned: int
 
     def __str__(self) -> str:
@@ -40,8 +40,9 @@ class Forecast(NamedTuple):
 class DeletionLedger:
     """Which deletions of one controller are covered by evidence.
 
-    The deletion of an owner that was seen to go is evidence in itself. Everything else is covered up to what a forecast
-    over all keys has found acceptable, until a list replaces what the forecast saw, or it gets old.
+    An owner that was seen to go, or to change, is evidence in itself: what it asks for now is what somebody wrote into
+    it. Everything else, be it a list, a Namespace or the configuration, is covered up to what a forecast over all keys
+    has found acceptable, until a list replaces what the forecast saw, or it gets old.
 
     Expected flow: a plan that was made just now is shown to `allows`; where that says no, `look_again`, and make the
     plan anew, as the world may look different by then.
@@ -54,6 +55,7 @@ class DeletionLedger:
         self._snapshot = snapshot
         self._relist = relist
         self._seen_to_go: set[ObjectKey] = set()
+        self._seen_to_change: set[ObjectKey] = set()
         self._covered = 0
         self._covered_until = float("-inf")
         self._stopped_until = float("-inf")
@@ -64,8 +66,11 @@ class DeletionLedger:
         """Note an explicit event of the primary resource; what a list leaves out is no such event."""
         if change.new is None and change.old is not None:
             self._seen_to_go.add(key_of(change.old))
+            self._seen_to_change.discard(key_of(change.old))
         elif change.new is not None:
             self._seen_to_go.discard(key_of(change.new))
+            if change.old is not None:
+                self._seen_to_change.add(key_of(change.new))
 
     def owned_changed(self, change: Change) -> None:
         """Note a change of an owned object: with the last one of an owner that went, its going is history."""
@@ -81,16 +86,18 @@ class DeletionLedger:
         """A list has replaced a cache: what was found acceptable before it says nothing about the world since."""
         self._covered = 0
         self._replacements += 1
+        self._seen_to_change.clear()
         primary = self._controller.primary
         self._seen_to_go = {key for key in self._seen_to_go if self._snapshot.get(primary, key) is None}
 
     def settled(self, key: ObjectKey) -> None:
         """A key has nothing left to delete."""
         self._seen_to_go.discard(key)
+        self._seen_to_change.discard(key)
 
     def allows(self, key: ObjectKey, plan: Plan) -> bool:
         """Whether a plan that was made just now may delete what it wants to; that much is no longer covered then."""
-        if self._owner_goes(key):
+        if self._owner_was_seen(key):
             return True
         if plan.deletions > self._left():
             return False
@@ -121,9 +128,12 @@ class DeletionLedger:
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
 
-    def _owner_goes(self, key: ObjectKey) -> bool:
+    def _owner_was_seen(self, key: ObjectKey) -> bool:
+        """Whether the owner itself shows that its objects are to go."""
         owner = self._snapshot.get(self._controller.primary, key)
-        return key in self._seen_to_go if owner is None else is_terminating(owner)
+        if owner is None:
+            return key in self._seen_to_go
+        return is_terminating(owner) or key in self._seen_to_change
 
     async def _judged(self) -> tuple[Forecast, Verdict]:
         forecast = await self._forecast()
@@ -155,7 +165,7 @@ class DeletionLedger:
         return sum(any(index.values(each)) for each in self._snapshot.list(index.resource))
 
     def _deletions_of(self, key: ObjectKey) -> int:
-        if self._owner_goes(key):
+        if self._owner_was_seen(key):
             return 0
         context = Context(utc_now(), self._controller.config)
         try:

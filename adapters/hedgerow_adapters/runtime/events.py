@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Event
-from hedgerow_adapters.kubernetes.api_errors import api_error, missing_permission
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.clock import utc_now
 
@@ -46,7 +46,7 @@ class EventRecorder:
             transport: leads to the cluster where the events are recorded.
             component: who reports, as the event says it.
             instance: which process of it.
-            may_write: asked before every write.
+            may_write: asked whenever a write is about to leave.
             on_refusal: told why the server did not record an event, as a sentence; lost connections are not told.
         """
         self._transport = transport
@@ -77,12 +77,10 @@ class EventRecorder:
                 self._recent.pop(event, None)
 
     async def _is_recorded(self, event: Event) -> bool:
-        if not self._may_write():
-            return False
         namespace = event.key.namespace or CLUSTER_SCOPED_NAMESPACE
         try:
             request = requests.create(EVENTS, self._manifest(event, namespace), namespace)
-            response = await self._transport.send(request)
+            response = await self._transport.send(request, may_send=self._may_write)
             if not response.is_success:
                 self._on_refusal(missing_permission(request, api_error(response)))
         except Exception:  # noqa: BLE001 -- no event is worth those that come after it

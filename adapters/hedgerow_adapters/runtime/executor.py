@@ -10,9 +10,9 @@ from typing import Final
 
 from hedgerow.machinery.objects import resource_version_of
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
-from hedgerow_adapters.kubernetes.api_errors import ApiError, api_error, missing_permission
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
+from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
+from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Transport, TransportError
 
 AT_ONCE: Final = 32
 
@@ -39,7 +39,7 @@ class NotWritten:
 class Executor:
     """Sends the requests that plans ask for.
 
-    `may_write` is asked before each of them: a process that has lost its lease sends nothing more.
+    `may_write` is asked whenever one is about to leave: a process that has lost its lease sends nothing more.
     """
 
     def __init__(self, transport: Transport, *, may_write: Callable[[], bool] = lambda: True) -> None:
@@ -60,11 +60,11 @@ class Executor:
         return await asyncio.gather(*map(attempt, pending))
 
     async def _attempt(self, action: Action) -> Written | NotWritten:
-        if not self._may_write():
-            return NotWritten(action, "this process no longer holds the lease")
         request = requests.for_action(action)
         try:
-            response = await self._transport.send(request)
+            response = await self._transport.send(request, may_send=self._may_write)
+        except NotSentError:
+            return NotWritten(action, "this process no longer holds the lease")
         except TransportError as error:
             return NotWritten(action, str(error))
         except Exception as error:  # noqa: BLE001 -- what became of the others must not be lost with it

@@ -1,11 +1,13 @@
 """An in-memory cluster that holds given manifests as an API server would have stored them."""
 
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, Resource, key_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.protocol import requests
 
 _GIVEN_BY_THE_SERVER: Final = frozenset(
@@ -19,7 +21,8 @@ def seeded_cluster(
     """A cluster with the objects, and what of them no API server would have stored.
 
     Args:
-        objects: manifests with the places that they come from. Those that are being deleted are so in the cluster.
+        objects: manifests with the places that they come from, and the Namespaces that they live in. Those that are
+            being deleted are so in the cluster.
         resources: the resources by apiVersion and kind that matter; objects of other kinds are left out.
     """
     cluster = InMemoryCluster()
@@ -47,7 +50,14 @@ def _store(cluster: InMemoryCluster, resource: Resource, manifest: Manifest) -> 
         response = cluster.handle(requests.update(resource, key, new))
     else:
         response = cluster.handle(requests.create(resource, new, key.namespace))
-    return None if response.is_success else str(response.body["message"])
+    if response.is_success:
+        return None
+    if resource == NAMESPACE_RESOURCE:
+        # What lives in it is to be checked as well, and has no fault that it is not there.
+        cluster.handle(requests.create(resource, {"metadata": {"name": key.name}}))
+    elif response.status == HTTPStatus.NOT_FOUND:
+        return None
+    return str(response.body["message"])
 
 
 def _as_new(manifest: Manifest) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Lets controllers work in the in-memory cluster until nothing is left to do.
 
 Level by level: all decisions are made on one snapshot, then carried out, then made again. What the server refuses is
-reported and not tried again.
+reported and not tried again; an action that comes too late, because another one of its round was faster, is no more
+than a decision to be made anew.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Any, Final
 
 from hedgerow.machinery.controller import Controller, plans
@@ -17,6 +19,8 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 
 MOST_ROUNDS: Final = 100
+_TOO_LATE: Final = (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND)
+"""An object that is there already, is gone already, or is no longer as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,9 @@ def settle(cluster: InMemoryCluster, controllers: Sequence[Controller[Any]]) -> 
         fresh = [step for step in pending if _identity(step) not in refused]
         if not fresh:
             return Settlement(tuple(steps), failures, is_settled=True)
-        for step in fresh:
-            done = _carried_out(cluster, step)
-            if done.refusal:
-                refused.add(_identity(done))
-            steps.append(done)
+        done = _carried_out(cluster, fresh)
+        refused.update(_identity(step) for step in done if step.refusal)
+        steps += done
     return Settlement(tuple(steps), failures, is_settled=False)
 
 
@@ -76,11 +78,19 @@ def _plans(cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator[tu
     return plans(controller, StoreSnapshot.of(controller, world_of(cluster, controller)), cluster.now())
 
 
-def _carried_out(cluster: InMemoryCluster, step: Step) -> Step:
-    response = cluster.handle(requests.for_action(step.action))
-    if response.is_success:
-        return step
-    return Step(step.controller, step.key, step.action, refusal=str(response.body["message"]))
+def _carried_out(cluster: InMemoryCluster, steps: Sequence[Step]) -> list[Step]:
+    """The steps of one round with what the server said to them, without those that came too late.
+
+    Where nothing has changed at all nobody was faster, and the next round would decide the same: then they count.
+    """
+    before = cluster.resource_version
+    answered = [(step, cluster.handle(requests.for_action(step.action))) for step in steps]
+    has_changed = cluster.resource_version != before
+    return [
+        step if answer.is_success else replace(step, refusal=str(answer.body["message"]))
+        for step, answer in answered
+        if not (has_changed and answer.status in _TOO_LATE)
+    ]
 
 
 def _identity(step: Step) -> tuple[ObjectKey, str]:

@@ -23,6 +23,12 @@ metadata: {name: cart, namespace: shop}
 spec: {selector: {app: cart}, ports: [{port: 80, targetPort: 8080}]}
 ---
 """
+CART_TABLE: Final = """\
+ACTION    KIND           NAMESPACE    NAME                      REASON
+create    NetworkPolicy  shop         egress-to-cart-tcp-8080   service-port
+create    NetworkPolicy  shop         ingress-to-cart-tcp-8080  service-port
+"""
+"""The plan for the cart alone."""
 BROKEN: Final = f"""\
 apiVersion: v1
 kind: Service

@@ -1,9 +1,10 @@
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.unit.entrypoints.command_line import Hedgerow
+from tests.unit.entrypoints.command_line import ALIAS_BOMB, Hedgerow
 
 HEAD = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
 ELECTION = "leaderElection: {resourceNamespace: garden}\n"
@@ -11,22 +12,55 @@ OFFLINE = ("plan", "network-policy", "-f", "-", "--config")
 BAD_FILES = [
     (None, "error reading config file: config.yaml: No such file or directory"),
     (b"kind: Caf\xe9\n", "error decoding config: config.yaml: not a text in UTF-8"),
-    (b"a: [\n", "error decoding config: config.yaml: line 2: expected the node content, but found '<stream end>'"),
-    (b"", "error decoding config: expected an object, got null"),
+    (b"a:\n\tb: 1\n", "error decoding config: config.yaml: line 2: tabs cannot indent YAML; use blanks"),
+    (
+        b"a: 1\na: 2\n---\nb: 1\nb: .nan\n",
+        (
+            'error decoding config: config.yaml: line 2: the key "a" appears twice in one mapping\n'
+            'error decoding config: config.yaml: line 5: the key "b" appears twice in one mapping\n'
+            "error decoding config: config.yaml: line 5: .nan is not a number that JSON knows"
+        ),
+    ),
+    (ALIAS_BOMB.encode(), "error decoding config: config.yaml: line 7: aliases multiply the document beyond reason"),
+    (b"", "error decoding config: config.yaml: holds no document"),
+    (b"---\n# nothing\n---\n", "error decoding config: config.yaml: holds no document"),
+    (
+        f"{HEAD}---\n{HEAD}".encode(),
+        "error decoding config: config.yaml: holds 2 documents, of which only one could count",
+    ),
     (
         b"apiVersion: v1\nkind: Service\n",
         (
-            'error decoding config: [apiVersion: expected "resourcemanager.config.gardener.cloud/v1alpha1", got "v1", '
-            'kind: expected "ResourceManagerConfiguration", got "Service"]'
+            "error decoding config: config.yaml: apiVersion: "
+            'expected "resourcemanager.config.gardener.cloud/v1alpha1", got "v1"\n'
+            'error decoding config: config.yaml: kind: expected "ResourceManagerConfiguration", got "Service"'
         ),
     ),
-    (f"{HEAD}controllers: 3\n".encode(), "error decoding config: controllers: expected an object, got an integer"),
     (
-        f"{HEAD}{ELECTION}logLevel: loud\n".encode(),
-        'error: logLevel: Unsupported value: "loud": supported values: "debug", "info", "error"',
+        f"{HEAD}controllers: 3\n".encode(),
+        "error decoding config: config.yaml: controllers: expected an object, got an integer",
+    ),
+    (
+        f"{HEAD}{ELECTION}logLevel: loud\nlogFormat: prose\n".encode(),
+        (
+            'error: config.yaml: logLevel: Unsupported value: "loud": supported values: "debug", "info", "error"\n'
+            'error: config.yaml: logFormat: Unsupported value: "prose": supported values: "json", "text"'
+        ),
     ),
 ]
-IDS = ["missing", "latin-1", "not-yaml", "empty", "another-kind", "wrong-type", "invalid"]
+IDS = [
+    "missing",
+    "latin-1",
+    "tab",
+    "repeated-keys",
+    "alias-bomb",
+    "empty",
+    "empty-documents",
+    "two-documents",
+    "another-kind",
+    "wrong-type",
+    "invalid",
+]
 
 
 def test_a_configuration_is_printed_with_its_defaults(hedgerow: Hedgerow, folder: Path) -> None:
@@ -50,7 +84,7 @@ def test_what_its_author_should_know_is_a_warning(hedgerow: Hedgerow, folder: Pa
         0,
         (
             "warning: config.yaml: nonsense: unknown field, ignored\n"
-            "warning: config.yaml: controllers.health: this section is not acted on yet\n"
+            "warning: config.yaml: controllers.health: this section is not acted on in this version\n"
         ),
     )
 
@@ -66,6 +100,46 @@ def test_a_file_that_is_no_valid_configuration_is_said_in_a_sentence(
     assert hedgerow(*arguments, "config.yaml") == (1, "", f"{sentence}\n")
 
 
+def test_a_process_says_all_errors_in_one_line_in_the_words_of_the_reference(hedgerow: Hedgerow, folder: Path) -> None:
+    run = ("run", "resource-manager", "--config", "config.yaml")
+
+    (folder / "config.yaml").write_text("a: 1\na: 2\na: 3\n")
+    repeated = 'the key "a" appears twice in one mapping'
+    assert hedgerow(*run) == (
+        1,
+        f"error decoding config: config.yaml: [line 2: {repeated}, line 3: {repeated}]\n",
+        "",
+    )
+
+    (folder / "config.yaml").write_text("apiVersion: v1\nkind: Service\n")
+    assert hedgerow(*run).out == (
+        'error decoding config: [apiVersion: expected "resourcemanager.config.gardener.cloud/v1alpha1", got "v1", '
+        'kind: expected "ResourceManagerConfiguration", got "Service"]\n'
+    )
+
+    (folder / "config.yaml").write_text(f"{HEAD}{ELECTION}logLevel: loud\nlogFormat: prose\n")
+    assert hedgerow(*run).out == (
+        '[logLevel: Unsupported value: "loud": supported values: "debug", "info", "error", '
+        'logFormat: Unsupported value: "prose": supported values: "json", "text"]\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        pytest.param("config.yaml", f"\ufeff---\n{HEAD}{ELECTION}---\n# no more\n", id="one among empty ones"),
+        pytest.param("config.yaml", f"{HEAD}{ELECTION}controllers: {{clusterID: 2001-01-01}}\n", id="no timestamps"),
+        pytest.param(
+            "config.json", "\ufeff" + json.dumps({**yaml.safe_load(HEAD), **yaml.safe_load(ELECTION)}), id="JSON"
+        ),
+    ],
+)
+def test_a_configuration_is_read_as_manifests_are(name: str, content: str, hedgerow: Hedgerow, folder: Path) -> None:
+    (folder / name).write_text(content, encoding="utf-8")
+
+    assert hedgerow("config", "check", name).code == 0
+
+
 def test_a_folder_is_no_configuration(hedgerow: Hedgerow, folder: Path) -> None:
     (folder / "configs").mkdir()
 
@@ -77,7 +151,7 @@ def test_only_a_process_in_a_cluster_needs_a_namespace_for_its_lease(hedgerow: H
 
     assert hedgerow(*OFFLINE, "config.yaml") == (0, "", "nothing to do\n")
     assert hedgerow("config", "check", "config.yaml").err == (
-        'error: leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required\n'
+        'error: config.yaml: leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required\n'
     )
 
 

@@ -1,8 +1,8 @@
-"""What the API server says about a block of addresses in CIDR notation."""
+"""What an IP address is, and what the API server says about a block of them in CIDR notation."""
 
 import re
 from collections.abc import Iterator
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Final
 
 from hedgerow.machinery.objects import Manifest
@@ -10,6 +10,15 @@ from hedgerow_adapters.memory.field_errors import FieldError, invalid, required
 
 _NO_BLOCK: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F:])0+(?=\d)")
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an IP address."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def ip_block_errors(block: Manifest, path: str) -> Iterator[FieldError]:

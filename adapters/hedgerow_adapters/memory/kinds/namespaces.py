@@ -6,11 +6,12 @@ Source: Kubernetes documentation, "Namespaces" and the admission controller Name
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.machinery.names import dns_label_problem
+from hedgerow.machinery.names import dns_label_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
-from hedgerow_adapters.memory.field_errors import FieldError, invalid
+from hedgerow_adapters.memory.field_errors import FieldError, checked, invalid
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.shapes import anything, structure, texts
+from hedgerow_adapters.memory.kinds.observed import CONDITIONS
+from hedgerow_adapters.memory.shapes import structure, text, texts
 from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
 
 NAMESPACE_RESOURCE: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
@@ -23,7 +24,7 @@ INDESTRUCTIBLE: Final = frozenset({"default", "kube-public", "kube-system"})
 def complete(namespace: Fields, old: Manifest | None) -> None:
     """A label with its name, and a finalizer that stays until the content is gone; only `finalize` changes those."""
     metadata = namespace["metadata"]
-    metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: metadata["name"]}
+    metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: metadata.get("name", "")}
     if old is not None:
         namespace["spec"] = old["spec"]
         return
@@ -32,7 +33,12 @@ def complete(namespace: Fields, old: Manifest | None) -> None:
 
 
 def errors(namespace: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
-    """Only a deletion makes a namespace terminate, and it always does."""
+    """Finalizers are named as everywhere; only a deletion makes a namespace terminate, and it always does."""
+    for finalizer in namespace["spec"].get("finalizers", ()):
+        yield from checked("spec.finalizers", finalizer, label_key_problem(finalizer))
+        if finalizer and "/" not in finalizer and finalizer != CONTENT_FINALIZER:
+            problem = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid("spec.finalizers", finalizer, problem)
     phase, deleted = namespace["status"].get("phase"), is_terminating(namespace)
     if deleted != (phase == "Terminating"):
         only, when = ("Terminating", "not empty") if deleted else ("Active", "empty")
@@ -81,7 +87,7 @@ def is_needed(namespace: Manifest) -> bool:
 
 NAMESPACES: Final = Kind(
     NAMESPACE_RESOURCE,
-    fields={"spec": structure({"finalizers": texts}), "status": anything},
+    fields={"spec": structure({"finalizers": texts}), "status": structure({"phase": text, "conditions": CONDITIONS})},
     name_problem=dns_label_problem,
     defaults=complete,
     rules=errors,

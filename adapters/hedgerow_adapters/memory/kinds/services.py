@@ -6,24 +6,29 @@ Addresses and node ports are not allotted.
 from collections.abc import Iterator
 from typing import Final
 
-from hedgerow.machinery.names import dns_label_problem, port_name_problem
+from hedgerow.machinery.names import dns_label_problem, label_key_problem, port_name_problem
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import (
     FieldError,
     checked,
     duplicate,
+    invalid,
     not_supported,
     port_number_problem,
     required,
 )
+from hedgerow_adapters.memory.kinds.address_blocks import is_address
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.kinds.label_selectors import label_errors
+from hedgerow_adapters.memory.kinds.observed import CONDITIONS, LOAD_BALANCER_OF_A_SERVICE
 from hedgerow_adapters.memory.shapes import (
-    anything,
+    flag,
     list_of,
+    nonzero,
     number,
     number_or_text,
     optional_text,
+    raised_flag,
     structure,
     text,
     text_map,
@@ -41,34 +46,25 @@ _PORT: Final = structure(
         "appProtocol": optional_text,
         "port": number,
         "targetPort": number_or_text,
-        "nodePort": number,
+        "nodePort": nonzero,
     }
-)
-_TEXT_LISTS: Final = ("clusterIPs", "externalIPs", "loadBalancerSourceRanges", "ipFamilies")
-_OTHERS: Final = (
-    "publishNotReadyAddresses",
-    "sessionAffinityConfig",
-    "allocateLoadBalancerNodePorts",
-    "healthCheckNodePort",
-    "externalTrafficPolicy",
-    "internalTrafficPolicy",
-    "ipFamilyPolicy",
-    "loadBalancerClass",
-    "loadBalancerIP",
-    "trafficDistribution",
 )
 _SPEC: Final = structure(
     {
         "ports": list_of(_PORT),
         "selector": text_map,
-        "type": text,
-        "clusterIP": text,
-        "externalName": text,
-        "sessionAffinity": text,
-        **dict.fromkeys(_TEXT_LISTS, texts),
-        **dict.fromkeys(_OTHERS, anything),
+        **dict.fromkeys(("type", "clusterIP", "externalName", "sessionAffinity"), text),
+        **dict.fromkeys(("externalTrafficPolicy", "loadBalancerIP"), text),
+        **dict.fromkeys(("internalTrafficPolicy", "ipFamilyPolicy"), optional_text),
+        **dict.fromkeys(("loadBalancerClass", "trafficDistribution"), optional_text),
+        **dict.fromkeys(("clusterIPs", "externalIPs", "loadBalancerSourceRanges", "ipFamilies"), texts),
+        "publishNotReadyAddresses": raised_flag,
+        "allocateLoadBalancerNodePorts": flag,
+        "healthCheckNodePort": nonzero,
+        "sessionAffinityConfig": structure({"clientIP": structure({"timeoutSeconds": number})}),
     }
 )
+_STATUS: Final = structure({"loadBalancer": LOAD_BALANCER_OF_A_SERVICE, "conditions": CONDITIONS})
 
 
 def complete(service: Fields, _old: Manifest | None) -> None:
@@ -90,6 +86,8 @@ def errors(service: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
     spec = service["spec"]
     ports = spec.get("ports", ())
     headless = spec.get("clusterIP") == "None"
+    if not headless and "clusterIP" in spec and not is_address(spec["clusterIP"]):
+        yield invalid("spec.clusterIPs[0]", spec["clusterIP"], "must be a valid IP address")
     if not ports and not headless and spec["type"] != "ExternalName":
         yield required("spec.ports")
     if spec["type"] == "ExternalName" and not spec.get("externalName"):
@@ -126,14 +124,15 @@ def _port_errors(port: Manifest, path: str) -> Iterator[FieldError]:
     if port["protocol"] not in PROTOCOLS:
         yield not_supported(f"{path}.protocol", port["protocol"], PROTOCOLS)
     target = port["targetPort"]
-    if target != port["port"]:
-        problem = port_name_problem(target) if isinstance(target, str) else port_number_problem(target)
-        yield from checked(f"{path}.targetPort", target, problem)
+    problem = port_name_problem(target) if isinstance(target, str) else port_number_problem(target)
+    yield from checked(f"{path}.targetPort", target, problem)
+    if "appProtocol" in port:
+        yield from checked(f"{path}.appProtocol", port["appProtocol"], label_key_problem(port["appProtocol"]))
 
 
 SERVICES: Final = Kind(
     Resource("", "v1", "services", "Service"),
-    fields={"spec": _SPEC, "status": anything},
+    fields={"spec": _SPEC, "status": _STATUS},
     name_problem=dns_label_problem,
     defaults=complete,
     rules=errors,

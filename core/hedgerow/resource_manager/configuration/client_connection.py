@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.fields import FieldError, forbidden, invalid
+from hedgerow.machinery.names import dns_label_problem
 from hedgerow.resource_manager.configuration.shape import Duration, Int32, Purpose, Section
 
 QPS: Final = 100.0
@@ -41,6 +42,7 @@ class ClientConnection:
 class ClientConnectionSection(Section):
     """The section as written. Zero leaves `qps` and `burst` unset; `namespace` stands for a list of one."""
 
+    idle = ("accept_content_types", "content_type")
     kubeconfig: str = ""
     accept_content_types: str = ""
     content_type: str = ""
@@ -63,14 +65,30 @@ class ClientConnectionSection(Section):
             cache_resync_period=self.cache_resync_period,
         )
 
+    def restriction(self) -> str | None:
+        """The field that keeps some namespaces from being read, as it is written; none where all are read."""
+        if not self.settings().namespaces:
+            return None
+        return "namespaces" if self.namespace is None else "namespace"
+
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
-        """Both spellings of the namespaces, too short a period, a negative burst."""
+        """Both spellings of the namespaces, what cannot be the name of one, too short a period, a negative burst."""
         if self.namespace is not None and self.namespaces is not None:
             yield forbidden(f"{path}.namespace", "must not be set together with namespaces")
+        for at, name in self._names(path):
+            if name and (problem := dns_label_problem(name)):
+                yield invalid(at, name, problem)
         if self.cache_resync_period < SHORTEST_CACHE_RESYNC_PERIOD:
             yield invalid(f"{path}.cacheResyncPeriod", self.cache_resync_period, "must be at least 10s")
         if self.burst < 0:
             yield invalid(f"{path}.burst", self.burst, "must be non-negative")
+
+    def _names(self, path: str) -> Iterator[tuple[str, str]]:
+        """The names of namespaces in both spellings, each behind its path."""
+        if self.namespace is not None:
+            yield f"{path}.namespace", self.namespace
+        for index, name in enumerate(self.namespaces or ()):
+            yield f"{path}.namespaces[{index}]", name
 
 
 def manifest(connection: ClientConnection) -> dict[str, Any]:

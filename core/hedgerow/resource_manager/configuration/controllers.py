@@ -30,6 +30,7 @@ RESOURCE_CLASS: Final = "resources"
 class ControllersSection(Section):
     """The section as written; its errors come in the order of its fields."""
 
+    idle = ("cluster_id",)
     cluster_id: str = Field("", alias="clusterID")
     resource_class: str = RESOURCE_CLASS
     garbage_collector: GarbageCollector | None = None

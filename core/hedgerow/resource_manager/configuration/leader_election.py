@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.fields import FieldError, invalid, unsupported
+from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.resource_manager.configuration.shape import Duration, Purpose, Section
 
 LEASE_DURATION: Final = timedelta(seconds=15)
 RENEW_DEADLINE: Final = timedelta(seconds=10)
 RETRY_PERIOD: Final = timedelta(seconds=2)
-LONGEST_PAUSE: Final = 1.2
-"""In retry periods, jitter included."""
+JITTER_FACTOR: Final = 1.2
+"""client-go holds no election unless the renew deadline is longer than the retry period times this."""
 LEASES: Final = "leases"
 RESOURCE_NAME: Final = "gardener-resource-manager"
 _UNSET: Final = timedelta(0)
@@ -63,7 +64,7 @@ class LeaderElectionSection(Section):
         )
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
-        """Durations that cannot work, another lock than a Lease, a missing namespace; nothing where nobody competes."""
+        """Durations that cannot work, another lock, names no Lease can have; nothing where nobody competes."""
         if purpose is Purpose.OFFLINE or not self.leader_elect:
             return
         election = self.settings()
@@ -78,14 +79,18 @@ class LeaderElectionSection(Section):
             # The other field's value at this one's path, as the reference reports it.
             detail = "LeaseDuration must be greater than RenewDeadline"
             yield invalid(f"{path}.leaseDuration", election.renew_deadline, detail)
-        if election.retry_period > _UNSET and election.renew_deadline <= election.retry_period * LONGEST_PAUSE:
+        if election.retry_period > _UNSET and election.renew_deadline <= election.retry_period * JITTER_FACTOR:
             # client-go refuses this later, when it starts to elect.
-            detail = f"RenewDeadline must be greater than {LONGEST_PAUSE:g} times RetryPeriod"
+            detail = f"RenewDeadline must be greater than {JITTER_FACTOR:g} times RetryPeriod"
             yield invalid(f"{path}.renewDeadline", election.renew_deadline, detail)
         if election.resource_lock != LEASES:
             yield unsupported(f"{path}.resourceLock", election.resource_lock, (LEASES,))
+        if problem := dns_subdomain_problem(election.resource_name):
+            yield invalid(f"{path}.resourceName", election.resource_name, problem)
         if not election.resource_namespace:
             yield invalid(f"{path}.resourceNamespace", "", "resourceNamespace is required")
+        elif problem := dns_label_problem(election.resource_namespace):
+            yield invalid(f"{path}.resourceNamespace", election.resource_namespace, problem)
 
 
 def manifest(election: LeaderElection) -> dict[str, Any]:

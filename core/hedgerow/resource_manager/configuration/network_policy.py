@@ -5,17 +5,17 @@ Source: network-and-nodes §2.3, managed-resources §3.1.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from pydantic import Field
 from returns.result import Failure, Result
 
 from hedgerow.machinery.fields import FieldError, FieldErrorType, invalid, required
+from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
 from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section
 from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
-
-CONCURRENT_SYNCS: Final = 5
+from hedgerow.resource_manager.network_policies.controller import DEFAULT_CONCURRENCY
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,11 @@ class IngressControllerSection(Section):
     pod_selector: SelectorSection | None = None
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
-        """A missing half: the pods are known only by namespace and labels together."""
+        """A missing half, as the pods are known only by namespace and labels together; an impossible namespace."""
         if not self.namespace:
             yield required(f"{path}.namespace", "must name the namespace of the ingress controller")
+        elif problem := dns_label_problem(self.namespace):
+            yield invalid(f"{path}.namespace", self.namespace, problem)
         if self.pod_selector is None:
             yield required(f"{path}.podSelector", "must select the pods of the ingress controller")
         yield from super().problems(path, purpose)
@@ -94,7 +96,7 @@ class NetworkPolicySection(Section):
 
     def settings(self) -> NetworkPolicySettings:
         """The section with its defaults, which a section that is not enabled does not get."""
-        default = CONCURRENT_SYNCS if self.enabled else None
+        default = DEFAULT_CONCURRENCY if self.enabled else None
         return NetworkPolicySettings(
             enabled=self.enabled,
             concurrent_syncs=default if self.concurrent_syncs is None else self.concurrent_syncs,

@@ -42,8 +42,9 @@ class Server:
 
 
 class TlsSection(Section):
-    """`server.webhooks.tls` as written."""
+    """`server.webhooks.tls` as written; no webhook is served."""
 
+    idle = ("server_cert_dir",)
     server_cert_dir: str = ""
 
 

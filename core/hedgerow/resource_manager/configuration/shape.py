@@ -81,6 +81,8 @@ class Section(BaseModel):
 
     remark: ClassVar[str] = ""
     """What a user should know who writes this section, although it is valid; one clause, mostly empty."""
+    idle: ClassVar[tuple[str, ...]] = ()
+    """The attributes of fields that nothing acts on; a user is told who sets one to another value than its default."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False, alias_generator=to_camel)
 
@@ -115,9 +117,13 @@ def read(shape: type[S], document: object) -> Result[S, tuple[ShapeError, ...]]:
 
 
 def warnings(section: Section, path: str = "") -> Iterator[str]:
-    """What a user should know of a valid section and those below it: remarks, and every field that is not declared."""
+    """What a user should know of a valid section and those below it: remarks, idle fields, fields not declared."""
     if section.remark:
         yield f"{path}: {section.remark}"
+    for attribute in section.idle:
+        field = type(section).model_fields[attribute]
+        if getattr(section, attribute) != field.default:
+            yield f"{child(path, field.alias or attribute)}: this field is not acted on in this version"
     for name in section.model_extra or {}:
         yield f"{child(path, name)}: unknown field, ignored"
     for at, subsection in subsections(section, path):

@@ -39,7 +39,7 @@ class UnservedWebhook(Unserved):
 class AlwaysOn(Section):
     """A section without a switch."""
 
-    remark = "this section is not acted on yet"
+    remark = "this section is not acted on in this version"
 
 
 class GarbageCollector(Unserved):

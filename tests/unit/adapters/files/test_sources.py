@@ -80,6 +80,24 @@ def test_links_that_loop_do_no_harm(tmp_path: Path) -> None:
     ]
 
 
+def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
+    fill(tmp_path, "a/x.yaml")
+    (tmp_path / "b").symlink_to("c")
+    (tmp_path / "c").symlink_to("b")
+    (tmp_path / "gone").symlink_to("nowhere")
+
+    loop = "! cannot be read: too many levels of symbolic links"
+    assert read(tmp_path) == [
+        (str(tmp_path / "a" / "x.yaml"), "a/x.yaml"),
+        (str(tmp_path / "b"), loop),
+        (str(tmp_path / "c"), loop),
+    ]
+    assert read(tmp_path / "b", tmp_path / "c" / "x.yaml") == [
+        (str(tmp_path / "b"), loop),
+        (str(tmp_path / "c" / "x.yaml"), loop),
+    ]
+
+
 def test_a_file_that_several_paths_reach_is_read_once(tmp_path: Path) -> None:
     fill(tmp_path, "x.yaml", "a/y.yaml")
     (tmp_path / "z.yaml").symlink_to("x.yaml")

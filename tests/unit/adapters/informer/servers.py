@@ -59,11 +59,22 @@ class Flow:
 class Script:
     """A server that answers lists and watches in turn with what it was given, the last again and again."""
 
-    def __init__(self, lists: Sequence[Response | Exception], watches: Sequence[Flow | Response | Exception]) -> None:
+    def __init__(
+        self,
+        lists: Sequence[Response | Exception],
+        watches: Sequence[Flow | Response | Exception],
+        *,
+        opening: float = 0.0,
+    ) -> None:
+        """`opening` seconds go by before a watch is answered."""
+        self._opening = opening
         self._lists = _last_again_and_again(lists)
         self._watches = _last_again_and_again(watches)
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:  # noqa: ARG002 -- the port's signature
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        del request, timeout, may_send  # a script does not look
         await asyncio.sleep(0)
         answer = next(self._lists)
         if isinstance(answer, Exception):
@@ -71,8 +82,9 @@ class Script:
         return answer
 
     @asynccontextmanager
-    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:  # noqa: ARG002 -- as above
-        await asyncio.sleep(0)
+    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
+        del request
+        await asyncio.sleep(self._opening)
         answer = next(self._watches)
         if isinstance(answer, Exception):
             raise answer
@@ -127,10 +139,12 @@ class Wire:
     latency: float = 0.0
     asked: list[Asked] = field(default_factory=list)
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
         self._note(request, timeout)
         await asyncio.sleep(self.latency)
-        return await self.server.send(request, timeout=timeout)
+        return await self.server.send(request, timeout=timeout, may_send=may_send)
 
     def stream(self, request: Request, *, timeout: float) -> AbstractAsyncContextManager[Stream]:
         self._note(request, timeout)

@@ -152,8 +152,13 @@ async def test_an_ask_before_the_informer_runs_is_answered_by_its_first_list() -
     assert len(wire.lists) == 1
 
 
+async def nothing() -> None:
+    pass
+
+
+@pytest.mark.parametrize("in_a_task", [False, True])
 @pytest.mark.parametrize("turns", range(40))
-def test_whenever_it_is_asked_a_list_that_begins_afterwards_follows_soon(turns: int) -> None:
+def test_whenever_it_is_asked_a_list_that_begins_afterwards_follows_soon(turns: int, *, in_a_task: bool) -> None:
     """Every step of an informer that lists pages, watches briefly, fails and pauses is once the moment of asking."""
 
     async def scenario() -> None:
@@ -163,6 +168,8 @@ def test_whenever_it_is_asked_a_list_that_begins_afterwards_follows_soon(turns: 
         async with running(informer):
             for turn in range(turns):
                 await asyncio.sleep(0.5 if turn % 8 == 7 else 0)
+                if in_a_task:
+                    await asyncio.create_task(nothing())
             begun, asked_at = len(wire.lists), now()
             await informer.relist()
             assert len(wire.lists) > begun

@@ -44,6 +44,12 @@ def test_what_is_no_json_is_a_value_error(codec: Codec, text: bytes) -> None:
 
 
 @CODECS
+def test_what_is_nested_without_end_is_a_value_error(codec: Codec) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        codec.decode(b"[" * 100_000)
+
+
+@CODECS
 @pytest.mark.parametrize("value", [{1, 2}, datetime(2024, 1, 1, tzinfo=UTC), b"bytes", object()], ids=type)
 def test_what_json_cannot_say_is_a_type_error(codec: Codec, value: Any) -> None:
     with pytest.raises(TypeError):

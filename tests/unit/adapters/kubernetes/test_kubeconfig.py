@@ -86,6 +86,8 @@ def test_refused_fields_that_are_empty_do_no_harm() -> None:
     [
         pytest.param(f"token: {SECRET}\n\t- {SECRET}", "not YAML: line 2, column 1", id="no yaml"),
         pytest.param(f"token: !!python/name:os.{SECRET}", "not YAML: line 1, column 8", id="a tag"),
+        pytest.param("a: !!timestamp x", "not YAML", id="a time that is none"),
+        pytest.param("[" * 3000, "nested too deeply", id="nested"),
         pytest.param("", "not a kubeconfig, which is a mapping", id="empty"),
         pytest.param(SECRET, "not a kubeconfig, which is a mapping", id="a text"),
     ],
@@ -104,6 +106,7 @@ def test_what_is_no_mapping_in_yaml_is_no_kubeconfig(text: str, problem: str) ->
         (document(clusters=document()["clusters"] * 2), 'clusters has "garden" twice'),
         (document(contexts=None), 'no context "main", there are none'),
         (document(**{"current-context": ""}), "no current-context, there are: main, other"),
+        (document(**{"current-context": [1]}), "current-context is not a text"),
         (with_user(token=12345), 'token of user "x" is not a text'),
         (with_user(token=f"{SECRET}\n"), 'token of user "x" has a line break or another control character'),
         (document(clusters=[]), 'context "main" names cluster "garden", which is not there'),
@@ -118,6 +121,7 @@ def test_what_is_no_mapping_in_yaml_is_no_kubeconfig(text: str, problem: str) ->
             'insecure-skip-tls-verify of cluster "garden" is neither true nor false',
         ),
         (with_cluster(**{"tls-server-name": 7}), 'tls-server-name of cluster "garden" is not a text'),
+        (with_cluster(**{"tls-server-name": "a..b"}), 'tls-server-name of cluster "garden" is not a host name'),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -126,12 +130,32 @@ def test_a_kubeconfig_that_cannot_be_used_says_why_in_one_clause(content: dict[s
 
 
 @pytest.mark.parametrize(
-    "server", ["", "garden.example.com", "ftp://garden", "https://", f"https://me:{SECRET}@garden", "https://g:99999"]
+    "server",
+    [
+        "",
+        "garden.example.com",
+        "ftp://garden",
+        "https://",
+        f"https://me:{SECRET}@garden",
+        "https://g:99999",
+        pytest.param("https://a..b", id="a part of the host is missing"),
+        pytest.param(f"https://{'a' * 300}", id="a part of the host is too long"),
+        pytest.param(f"https://{'a.' * 127}a", id="the host is too long"),
+    ],
 )
 def test_a_server_is_a_url_without_credentials(server: str) -> None:
     assert problem_of(with_cluster(server=server)) == (
         'server of cluster "garden" is not a URL with http or https and a host, and without credentials'
     )
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "10.0.0.1", "[fd00::1]:6443", "api.garden.", "gärten.example.com", "a_b"]
+)
+def test_a_server_is_an_address_or_any_name_that_can_be_looked_up(host: str) -> None:
+    content = with_cluster(server=f"https://{host}")
+
+    assert selected(content).unwrap().cluster["server"] == f"https://{host}"
 
 
 def test_a_context_that_is_not_there_is_answered_with_those_that_are() -> None:

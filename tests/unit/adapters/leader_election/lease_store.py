@@ -1,7 +1,7 @@
 """An API server that stores Leases and nothing else, and connections to it that fail as they are told to."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from enum import Enum, auto
 from itertools import chain, repeat
@@ -61,7 +61,13 @@ class Connection:
         self._rate = rate
         self._late: set[asyncio.Task[None]] = set()
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+    async def send(
+        self,
+        request: Request,
+        *,
+        timeout: float = 30.0,
+        may_send: Callable[[], bool] = lambda: True,  # noqa: ARG002 -- the port's signature
+    ) -> Response:
         self.sent.append(request)
         patience = timeout / self._rate
         fate = Fate.REQUEST_LOST if self.cut else next(self._fates)

@@ -7,7 +7,7 @@ import pytest
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.memory import Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol import requests as api
-from hedgerow_adapters.protocol.transport import Request, Stream, TransportError
+from hedgerow_adapters.protocol.transport import NotSentError, Request, Stream, TransportError
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -112,3 +112,20 @@ async def test_a_request_that_hangs_takes_all_of_the_clients_patience() -> None:
             pass
 
     assert elapsed() == 7
+
+
+@virtual_time
+async def test_a_request_that_may_no_longer_be_sent_when_it_leaves_is_none() -> None:
+    cluster = InMemoryCluster()
+    leads = True
+    sending = asyncio.create_task(
+        MemoryTransport(cluster).send(
+            api.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default"), may_send=lambda: leads
+        )
+    )
+    await asyncio.sleep(0)
+    leads = False
+
+    with pytest.raises(NotSentError, match="the request was taken back before it was sent"):
+        await sending
+    assert cluster.objects(CONFIG_MAPS) == []

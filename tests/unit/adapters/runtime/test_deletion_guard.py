@@ -229,7 +229,7 @@ async def test_a_standby_does_not_collect_what_the_leader_has_long_done() -> Non
                 world.delete(SERVICES, key_of(each))
             await asyncio.sleep(60)
             assert world.policies == set()
-        assert standby._deletions._seen_to_go == set()
+        assert standby._deletions._seen_to_go == leader._deletions._seen_to_go == set()
 
 
 @virtual_time
@@ -310,3 +310,19 @@ async def test_a_policy_that_nobody_asks_for_any_more_goes_with_the_first_look()
         await asyncio.sleep(1)
 
     assert world.policies == own_policies("cart")
+
+
+@virtual_time
+async def test_services_that_are_seen_to_change_lose_what_they_no_longer_ask_for_however_much_it_is() -> None:
+    world, ears = World(*shops(30)), Ears()
+    wire = Wire(MemoryTransport(world))
+    async with at_work(world, transport=wire, observer=ears):
+        await asyncio.sleep(1)
+        assert len(world.policies) == 60
+        for number in range(30):
+            world.patch(SERVICES, ObjectKey("shop", f"svc-{number}"), {"spec": {"selector": None}})
+        await asyncio.sleep(1)
+
+    assert world.policies == set()
+    assert wire.lists == len(CONTROLLER.watches)
+    assert ears.troubles == []

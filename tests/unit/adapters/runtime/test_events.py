@@ -1,7 +1,7 @@
 """What the event recorder sends, and what it keeps to itself, on virtual time."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -154,12 +154,37 @@ async def test_without_the_lease_nothing_is_recorded_and_nothing_counts_as_recor
 
 
 @virtual_time
+async def test_a_lease_that_is_lost_while_an_event_waits_to_leave_holds_it_back() -> None:
+    leads = True
+    world = World()
+
+    class Waiting(MemoryTransport):
+        async def send(
+            self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+        ) -> Response:
+            await asyncio.sleep(5)
+            return await super().send(request, timeout=timeout, may_send=may_send)
+
+    recorder = EventRecorder(Waiting(world), component="hedgerow", instance="hedgerow-0", may_write=lambda: leads)
+    task = asyncio.create_task(recorder.run())
+    recorder.record([WARNING])
+    await asyncio.sleep(1)
+    leads = False
+    await asyncio.sleep(10)
+    task.cancel()
+
+    assert events(world) == []
+
+
+@virtual_time
 async def test_a_defect_in_sending_one_event_does_not_cost_the_others() -> None:
     class Defective(MemoryTransport):
-        async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+        async def send(
+            self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+        ) -> Response:
             if request.body["note"] == "odd":
                 raise ValueError("odd")
-            return await super().send(request, timeout=timeout)
+            return await super().send(request, timeout=timeout, may_send=may_send)
 
     world = World()
     recorder = EventRecorder(Defective(world), component="hedgerow", instance="hedgerow-0", may_write=lambda: True)

@@ -1,6 +1,7 @@
 """What becomes of the actions of a plan, against the in-memory cluster."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -75,10 +76,12 @@ async def test_one_that_fails_stops_no_other() -> None:
 @virtual_time
 async def test_not_even_a_defect_in_the_transport_stops_the_others() -> None:
     class Defective(MemoryTransport):
-        async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+        async def send(
+            self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+        ) -> Response:
             if isinstance(request.body, dict) and request.body["metadata"]["name"] == "b":
                 raise RuntimeError("the transport is not entered")
-            return await super().send(request, timeout=timeout)
+            return await super().send(request, timeout=timeout, may_send=may_send)
 
     actions = [create("a"), create("b"), create("c")]
 
@@ -125,17 +128,39 @@ async def test_a_lease_that_is_lost_in_between_holds_back_the_rest() -> None:
 
 
 @virtual_time
+async def test_a_lease_that_is_lost_while_a_write_waits_to_leave_holds_it_back() -> None:
+    leads = True
+    cluster = InMemoryCluster()
+
+    class Waiting(MemoryTransport):
+        async def send(
+            self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+        ) -> Response:
+            await asyncio.sleep(5)
+            return await super().send(request, timeout=timeout, may_send=may_send)
+
+    sending = asyncio.create_task(Executor(Waiting(cluster), may_write=lambda: leads).carry_out([create("a")]))
+    await asyncio.sleep(1)
+    leads = False
+
+    assert await sending == [NotWritten(create("a"), "this process no longer holds the lease")]
+    assert cluster.get(CONFIG_MAPS, A) is None
+
+
+@virtual_time
 async def test_no_more_than_a_few_requests_are_under_way_at_once() -> None:
     cluster, under_way, most = InMemoryCluster(), 0, 0
 
     class Slow(MemoryTransport):
-        async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+        async def send(
+            self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+        ) -> Response:
             nonlocal under_way, most
             under_way += 1
             most = max(most, under_way)
             await asyncio.sleep(1)
             under_way -= 1
-            return await super().send(request, timeout=timeout)
+            return await super().send(request, timeout=timeout, may_send=may_send)
 
     outcomes = await Executor(Slow(cluster)).carry_out([create(f"a-{number}") for number in range(100)])
 

@@ -199,6 +199,27 @@ async def test_a_reconciliation_that_raises_is_told_and_tried_again_and_stops_no
 
 
 @virtual_time
+async def test_a_key_that_has_succeeded_has_its_failures_forgotten() -> None:
+    tries: list[float] = []
+
+    def reconcile(_key: ObjectKey, _snapshot: Snapshot, _context: Context[Any]) -> Plan:
+        tries.append(asyncio.get_running_loop().time())
+        if len(tries) % 4:
+            raise ZeroDivisionError
+        return Plan()
+
+    world = World(service())
+    async with at_work(world, replace(CONTROLLER, reconcile=reconcile)):
+        await asyncio.sleep(100)
+        world.annotate(CART, SCRAPED)
+        await asyncio.sleep(100)
+
+    first_series, second_series = tries[:4], tries[4:]
+    assert first_series == pytest.approx([0.0, 0.005, 0.015, 0.035])
+    assert second_series == pytest.approx([100.0, 100.005, 100.015, 100.035])
+
+
+@virtual_time
 async def test_a_reconciliation_that_takes_too_long_is_given_up_told_and_tried_again() -> None:
     stuck = True
 
@@ -426,7 +447,7 @@ async def test_one_namespace_among_others_is_all_that_is_seen_if_so_restricted()
         await a_while()
         assert world.policies == own_policies("cart") | of_front | TO_WEB
         world.delete(SERVICES, ObjectKey("web", "front"))
-        await a_while()
+        await a_while(60)
         assert world.policies == own_policies("cart") | TO_WEB
 
     assert ears.troubles == []

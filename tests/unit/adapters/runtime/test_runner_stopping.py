@@ -78,6 +78,25 @@ async def test_what_takes_longer_than_the_grace_is_given_up_before_the_drain_ret
 
 
 @virtual_time
+async def test_a_drain_returns_only_when_what_was_given_up_has_ended() -> None:
+    async def reluctantly(_number: int) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(1)
+
+    world = World(service())
+    runner = runner_of(world, Wire(MemoryTransport(world), before_write=reluctantly))
+    running = asyncio.create_task(runner.run())
+    await asyncio.sleep(1)
+
+    await runner.drain(5)
+
+    assert now() == 7.0
+    await running
+
+
+@virtual_time
 async def test_an_idle_controller_drains_at_once_and_later_changes_find_nobody() -> None:
     world = World(service())
     runner = runner_of(world, Wire(MemoryTransport(world)))
@@ -103,6 +122,8 @@ async def test_a_key_that_waits_for_its_next_try_is_not_waited_for() -> None:
     await runner.drain(5)
     await running
     assert now() == 100.0
+    await asyncio.sleep(10_000)
+    assert runner.queue.idle
 
 
 @pytest.mark.parametrize("reachable", [True, False], ids=["waiting to lead", "waiting for the server"])

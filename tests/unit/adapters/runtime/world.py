@@ -178,14 +178,16 @@ class Wire:
         self._before = before_write or _nothing
         self._after = after_write or _nothing
 
-    async def send(self, request: Request, *, timeout: float = 30.0) -> Response:
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
         self.asked.append(request)
         if request.method == "GET" or "/events" in request.path:
-            return await self._server.send(request, timeout=timeout)
+            return await self._server.send(request, timeout=timeout, may_send=may_send)
         self.writes += 1
         number = self.writes
         await self._before(number)
-        response = await self._server.send(request, timeout=timeout)
+        response = await self._server.send(request, timeout=timeout, may_send=may_send)
         await self._after(number)
         return response
 

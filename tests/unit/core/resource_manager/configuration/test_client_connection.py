@@ -10,6 +10,10 @@ from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded
 Answer = Callable[[str], Decoded]
 Refusal = Callable[[str], ConfigurationErrors]
 
+NO_LABEL = (
+    'must consist of a-z, 0-9 and "-", starting and ending with a letter or digit, for example "my-name" or "123-abc"'
+)
+
 
 def test_without_its_section_the_target_is_the_source(decoded: Answer) -> None:
     assert decoded("{}").configuration.target is None
@@ -73,6 +77,23 @@ def test_the_namespaces_that_are_read(section: str, namespaces: tuple[str, ...],
             "targetClientConnection: {namespace: a, namespaces: [b]}",
             "targetClientConnection.namespace: Forbidden: must not be set together with namespaces",
             id="both spellings",
+        ),
+        pytest.param(
+            "sourceClientConnection: {namespaces: [garden, ../../x, a.b]}",
+            f'[sourceClientConnection.namespaces[1]: Invalid value: "../../x": {NO_LABEL}, '
+            'sourceClientConnection.namespaces[2]: Invalid value: "a.b": must not contain dots, '
+            'for example "my-name" or "123-abc"]',
+            id="no names of namespaces",
+        ),
+        pytest.param(
+            "sourceClientConnection: {namespace: ../x}",
+            f'sourceClientConnection.namespace: Invalid value: "../x": {NO_LABEL}',
+            id="no name by the other spelling",
+        ),
+        pytest.param(
+            "targetClientConnection: {namespaces: ['', ../x]}",
+            f'targetClientConnection.namespaces[1]: Invalid value: "../x": {NO_LABEL}',
+            id="no name beside the one that is all",
         ),
     ],
 )

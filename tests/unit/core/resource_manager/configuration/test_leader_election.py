@@ -9,6 +9,14 @@ from hedgerow.resource_manager.configuration import API_VERSION, KIND, Configura
 
 Refusal = Callable[[str], ConfigurationErrors]
 
+NO_SUBDOMAIN = (
+    'must consist of a-z, 0-9, "-" and ".", each part between dots starting and ending with a letter or digit, '
+    'for example "example.com"'
+)
+NO_LABEL = (
+    'must consist of a-z, 0-9 and "-", starting and ending with a letter or digit, for example "my-name" or "123-abc"'
+)
+
 
 def test_the_namespace_of_the_lease_has_no_default() -> None:  # CFG-2
     errors = decode({"apiVersion": API_VERSION, "kind": KIND}).failure()
@@ -33,6 +41,21 @@ def test_zero_durations_and_empty_names_are_unset(decoded: Callable[[str], Decod
         timedelta(seconds=2),
     )
     assert (election.resource_lock, election.resource_name) == ("leases", "gardener-resource-manager")
+
+
+def test_a_lease_may_have_dots_in_its_name(decoded: Callable[[str], Decoded]) -> None:
+    election = decoded("leaderElection: {resourceName: a.b, resourceNamespace: garden}").configuration.leader_election
+
+    assert election.resource_name == "a.b"
+
+
+def test_a_lease_must_have_names_that_the_api_server_takes(refusal: Refusal) -> None:
+    errors = refusal("leaderElection: {resourceName: a b, resourceNamespace: ../x}")
+
+    assert str(errors) == (
+        f'[leaderElection.resourceName: Invalid value: "a b": {NO_SUBDOMAIN}, '
+        f'leaderElection.resourceNamespace: Invalid value: "../x": {NO_LABEL}]'
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from returns.pipeline import is_successful
 
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.resource_manager.configuration import (
@@ -91,6 +92,13 @@ def test_selectors_and_the_ingress_controller_become_the_rules_of_the_decision(d
             "Invalid value: must have at least one value for operator In]",
             id="an ingress controller of unknown pods",
         ),
+        pytest.param(
+            "ingressControllerSelector: {namespace: ../x, podSelector: {}}",
+            'controllers.networkPolicy.ingressControllerSelector.namespace: Invalid value: "../x": '
+            'must consist of a-z, 0-9 and "-", starting and ending with a letter or digit, '
+            'for example "my-name" or "123-abc"',
+            id="an ingress controller in what is no namespace",
+        ),
     ],
 )
 def test_an_enabled_section_must_be_right(section: str, text: str, refusal: Refusal) -> None:
@@ -111,6 +119,9 @@ def test_all_pods_of_a_namespace_may_be_the_ingress_controller(decoded: Answer) 
         ),
         pytest.param("{namespaceSelectors: [{}, {matchLabels: {'': x}}]}", NetworkPolicyConfig(), id="unreadable"),
         pytest.param("{ingressControllerSelector: {namespace: garden}}", NetworkPolicyConfig(), id="incomplete"),
+        pytest.param(
+            "{ingressControllerSelector: {namespace: ../x, podSelector: {}}}", NetworkPolicyConfig(), id="no namespace"
+        ),
     ],
 )
 def test_a_section_that_is_off_keeps_what_can_be_read_and_is_never_refused(
@@ -130,3 +141,47 @@ def test_offline_the_rules_must_be_right_even_where_the_section_is_off(
         "controllers.networkPolicy.ingressControllerSelector.podSelector: "
         "Required value: must select the pods of the ingress controller"
     )
+
+
+ENABLED = "controllers: {networkPolicy: {enabled: true}}"
+
+
+@pytest.mark.parametrize(
+    ("connections", "field"),
+    [
+        pytest.param(
+            "sourceClientConnection: {namespaces: [garden]}", "sourceClientConnection.namespaces", id="the only cluster"
+        ),
+        pytest.param(
+            "sourceClientConnection: {namespace: garden}", "sourceClientConnection.namespace", id="the other spelling"
+        ),
+        pytest.param(
+            "targetClientConnection: {namespaces: [a, b]}", "targetClientConnection.namespaces", id="the target"
+        ),
+    ],
+)
+def test_policies_are_not_managed_where_some_namespaces_are_out_of_sight(
+    connections: str, field: str, refusal: Refusal, document: Callable[[str], dict[str, Any]]
+) -> None:
+    errors = refusal(f"{connections}\n{ENABLED}")
+
+    assert str(errors) == (
+        f"controllers.networkPolicy: Forbidden: must not be enabled while {field} restricts what is read: "
+        "the policies of peers in other namespaces would be written blind and never removed"
+    )
+    assert is_successful(decode_offline(document(f"{connections}\n{ENABLED}")))
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        pytest.param("sourceClientConnection: {namespaces: [garden]}", id="the controller is off"),
+        pytest.param(f"{{sourceClientConnection: {{namespaces: ['', garden]}}, {ENABLED}}}", id="all are read"),
+        pytest.param(
+            f"{{sourceClientConnection: {{namespaces: [garden]}}, targetClientConnection: {{}}, {ENABLED}}}",
+            id="all of a separate target are read",
+        ),
+    ],
+)
+def test_a_restriction_that_hides_nothing_from_the_controller_is_accepted(fragment: str, decoded: Answer) -> None:
+    assert decoded(fragment).warnings == ()

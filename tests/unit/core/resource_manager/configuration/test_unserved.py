@@ -76,4 +76,57 @@ def test_the_fields_of_a_section_that_is_off_are_known_but_not_looked_at(decoded
 def test_a_section_without_a_switch_is_a_warning(section: str, decoded: Callable[[str], Decoded]) -> None:
     name = section.partition(":")[0]
 
-    assert decoded(f"controllers: {{{section}}}").warnings == (f"controllers.{name}: this section is not acted on yet",)
+    assert decoded(f"controllers: {{{section}}}").warnings == (
+        f"controllers.{name}: this section is not acted on in this version",
+    )
+
+
+@pytest.mark.parametrize(
+    ("fragment", "fields"),
+    [
+        pytest.param(
+            "debugging: {enableProfiling: true, enableContentionProfiling: true}",
+            ("debugging.enableProfiling", "debugging.enableContentionProfiling"),
+            id="profiling",
+        ),
+        pytest.param("controllers: {clusterID: seed-1}", ("controllers.clusterID",), id="cluster"),
+        pytest.param("controllers: {clusterID: <default>}", ("controllers.clusterID",), id="cluster to look up"),
+        pytest.param(
+            "sourceClientConnection: {contentType: application/json, acceptContentTypes: application/json}",
+            ("sourceClientConnection.acceptContentTypes", "sourceClientConnection.contentType"),
+            id="content types of the source",
+        ),
+        pytest.param(
+            "targetClientConnection: {contentType: application/json}",
+            ("targetClientConnection.contentType",),
+            id="content type of the target",
+        ),
+        pytest.param(
+            "server: {webhooks: {tls: {serverCertDir: /certs}}}",
+            ("server.webhooks.tls.serverCertDir",),
+            id="certificate of webhooks",
+        ),
+    ],
+)
+def test_a_field_that_does_nothing_yet_is_a_warning_where_it_is_set(
+    fragment: str, fields: tuple[str, ...], decoded: Callable[[str], Decoded]
+) -> None:
+    warnings = decoded(fragment).warnings
+
+    assert warnings == tuple(f"{field}: this field is not acted on in this version" for field in fields)
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "debugging: {enableProfiling: false, enableContentionProfiling: false}",
+        "controllers: {clusterID: ''}",
+        "sourceClientConnection: {contentType: '', acceptContentTypes: ''}",
+        "server: {webhooks: {port: 9449, tls: {serverCertDir: ''}}}",
+        "server: {webhooks: {port: 0}}",
+    ],
+)
+def test_a_field_that_does_nothing_yet_passes_in_silence_where_it_asks_for_nothing(
+    fragment: str, decoded: Callable[[str], Decoded]
+) -> None:
+    assert decoded(fragment).warnings == ()

@@ -3,8 +3,8 @@
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow_adapters.kubernetes.request_attributes import Attributes, attributes_of
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.request_attributes import Attributes, attributes_of
 from hedgerow_adapters.protocol.transport import Request
 
 SERVICES = Resource("", "v1", "services", "Service")

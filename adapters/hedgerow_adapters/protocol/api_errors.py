@@ -7,12 +7,11 @@ Sources: Kubernetes documentation, "Kubernetes API concepts" and "Using RBAC aut
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-from hedgerow_adapters.kubernetes.request_attributes import attributes_of
-from hedgerow_adapters.kubernetes.retries import retry_after
+from hedgerow_adapters.protocol.request_attributes import attributes_of
 from hedgerow_adapters.protocol.transport import Request, Response
 
 _REASONS: Final = {
@@ -43,8 +42,6 @@ class ApiError:
     """The server's CamelCase reason, or the usual one of the status where the server gave none; empty if unusual."""
     message: str
     """The server's words; never empty."""
-    retry_after: float | None = None
-    """Seconds after which the server wants to be asked again; none: it did not say."""
     causes: frozenset[str] = frozenset()
     """The CamelCase reasons of the details, such as `NamespaceTerminating`."""
 
@@ -68,11 +65,6 @@ class ApiError:
         return self.reason == "AlreadyExists"
 
     @property
-    def is_unauthorized(self) -> bool:
-        """Whether the server does not know who asks."""
-        return self.status == HTTPStatus.UNAUTHORIZED
-
-    @property
     def is_forbidden(self) -> bool:
         """Whether the server knows who asks, and does not allow it."""
         return self.status == HTTPStatus.FORBIDDEN
@@ -83,31 +75,14 @@ class ApiError:
         return self.is_forbidden and _RBAC_DENIAL.search(self.message) is not None
 
     @property
-    def namespace_is_terminating(self) -> bool:
-        """Whether nothing can be created any more because the namespace is being deleted."""
-        return "NamespaceTerminating" in self.causes
-
-    @property
     def is_expired(self) -> bool:
         """Whether a resource version or a continue token is too old."""
         return self.status == HTTPStatus.GONE
 
-    @property
-    def is_invalid(self) -> bool:
-        """Whether the object breaks the rules of its kind."""
-        return self.status == HTTPStatus.UNPROCESSABLE_ENTITY
-
-    @property
-    def is_transient(self) -> bool:
-        """Whether the same request may succeed later although nothing else changes."""
-        return self.status == HTTPStatus.TOO_MANY_REQUESTS or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-
 
 def api_error(response: Response) -> ApiError:
     """What an answer means that is no success; its body is a Status, or the text of a proxy or filter."""
-    error = error_of_status(response.body, code=response.status)
-    seconds = retry_after(response.headers)
-    return error if seconds is None else replace(error, retry_after=seconds)
+    return error_of_status(response.body, code=response.status)
 
 
 def error_of_status(body: Any, *, code: int = 500) -> ApiError:
@@ -125,7 +100,6 @@ def error_of_status(body: Any, *, code: int = 500) -> ApiError:
         status=code,
         reason=status.get("reason") or _REASONS.get(code, ""),
         message=status.get("message") or text or f"the API server answered with status {code} and no message",
-        retry_after=details.get("retryAfterSeconds") or None,
         causes=frozenset(cause["reason"] for cause in details.get("causes") or () if cause.get("reason")),
     )
 
