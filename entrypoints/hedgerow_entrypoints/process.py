@@ -34,6 +34,9 @@ from hedgerow_entrypoints.probing import probes
 GRACE: Final = 5.0
 """Seconds that work in progress gets after a signal, and after that the return of the lease."""
 
+LAST_EVENTS: Final = 1.0
+"""Seconds that events get after that."""
+
 
 class Process:
     """A component at work: connections, caches, election, workers, probes."""
@@ -174,6 +177,7 @@ class Process:
             await asyncio.wait({stop, *parts}, return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
                 await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
+                await self._send_last_events()
                 if elector is not None:
                     await self._release(elector)
         finally:
@@ -189,6 +193,12 @@ class Process:
                 raise end
         self._log.info("Stopped")
 
+    async def _send_last_events(self) -> None:
+        """What is still to be recorded leaves while the lease allows it; an event is not worth a long wait."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_EVENTS):
+                await asyncio.gather(*(recorder.emptied() for recorder in self._recorders))
+
     async def _release(self, elector: LeaderElector) -> None:
         """Give the lease back, so that a successor need not wait; if nobody answers in good time it runs out."""
         try:
@@ -203,6 +213,7 @@ class Process:
             return
         for runner in runners:
             runner.start()
+        for runner in runners:
             await runner.synced.wait()
             watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
             role = "as the leader" if elector else "without leader election"

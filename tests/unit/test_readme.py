@@ -1,4 +1,4 @@
-"""The README shows what really happens: its Python prints what stands below it, its commands print what stands there."""
+"""The README shows what really happens: what its Python prints, and what its commands print."""
 
 import contextlib
 import io
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from hedgerow_entrypoints.command import hedgerow
 
 README = Path(__file__).parents[2] / "README.md"

@@ -73,8 +73,15 @@ class EventRecorder:
         """Send what is to be recorded, until cancelled."""
         while True:
             event = await self._queue.get()
-            if not await self._is_recorded(event):
-                self._recent.pop(event, None)
+            try:
+                if not await self._is_recorded(event):
+                    self._recent.pop(event, None)
+            finally:
+                self._queue.task_done()
+
+    async def emptied(self) -> None:
+        """Return when everything that was to be recorded has been sent or given up; `run` has to go on meanwhile."""
+        await self._queue.join()
 
     async def _is_recorded(self, event: Event) -> bool:
         namespace = event.key.namespace or CLUSTER_SCOPED_NAMESPACE

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+
 from hedgerow.machinery.controller import plans
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
@@ -19,7 +20,6 @@ from hedgerow.resource_manager.network_policies import (
 )
 from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.cache import StoreSnapshot
-
 from tests.golden.reference.recordings import cases
 
 INGRESS_CONTROLLER = IngressController("default", LabelSelector((("foo", "bar"),), ()))

@@ -222,3 +222,14 @@ async def test_no_more_is_remembered_than_there_is_room_for() -> None:
         recorder.record([replace(WARNING, note="0"), replace(WARNING, note=f"{REMEMBERED}")])
         await asyncio.sleep(1)
         assert len(events(world)) == REMEMBERED + 11
+
+
+@virtual_time
+async def test_who_stops_can_wait_until_the_last_event_has_left() -> None:
+    world = World()
+    async with recording(world) as recorder:
+        await recorder.emptied()
+        recorder.record([replace(WARNING, note=f"{number}") for number in range(5)])
+        await recorder.emptied()
+
+        assert len(events(world)) == 5
