@@ -101,7 +101,7 @@ NETWORK_POLICY: Final[dict[str, Any]] = {
     },
 }
 VALID: Final = {manifest["kind"]: manifest for manifest in (NAMESPACE, SERVICE, INGRESS, NETWORK_POLICY)}
-REPLACEMENTS: Final = (None, 5, "x", [], {}, [None], True)
+REPLACEMENTS: Final[tuple[Any, ...]] = (None, 5, "x", [], {}, [None], True)
 
 
 def variants(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:

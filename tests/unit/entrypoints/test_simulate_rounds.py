@@ -71,7 +71,7 @@ def add_oneself(key: ObjectKey, config_map: Manifest | None) -> Action | None:
 
 
 def delete_where_it_is_there(_key: ObjectKey, config_map: Manifest | None) -> Action | None:
-    return config_map and Delete(CONFIG_MAPS, SHARED, "not-wanted")
+    return Delete(CONFIG_MAPS, SHARED, "not-wanted") if config_map else None
 
 
 @pytest.mark.parametrize(
