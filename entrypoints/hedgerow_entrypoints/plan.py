@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import click
 
-from hedgerow.machinery.controller import Controller, plans
+from hedgerow.machinery.controller import Controller, owned_objects, plans
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.simulation import world_of
@@ -97,7 +97,7 @@ def _planned_for(
             for subject in dict.fromkeys((action.resource, action.key) for action in plan.actions):
                 owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
             failures += plan.failures
-            deletions += plan.deletions
+            deletions += 0 if _owner_goes(controller, snapshot, key) else plan.deletions
         _warn_of_mass_deletion(controller, snapshot, deletions)
     return planned, [*failures, *_disputes(owners)]
 
@@ -119,13 +119,21 @@ def _live(snapshot: StoreSnapshot, action: Action) -> Manifest | None:
     return kept and {"apiVersion": action.resource.api_version, "kind": action.resource.kind, **kept}
 
 
+def _owner_goes(controller: Controller[Any], snapshot: StoreSnapshot, key: ObjectKey) -> bool:
+    owner = snapshot.get(controller.primary, key)
+    return owner is not None and is_terminating(owner)
+
+
 def _warn_of_mass_deletion(controller: Controller[Any], snapshot: StoreSnapshot, deletions: int) -> None:
-    owned = sum(1 for manifest in snapshot.list(controller.owned.resource) if any(controller.owned.values(manifest)))
-    if judge_deletions(deletions, owned, confirmed=False) is not Verdict.PROCEED:
-        note(
-            f"warning: {controller.name} would delete {deletions} of the {owned} objects that it owns; "
-            "a running controller holds that back until a fresh list confirms it, and never deletes all"
-        )
+    """Say what a controller would do that starts in this world, and has seen none of its owners go or change."""
+    owned = len(owned_objects(controller, snapshot))
+    if judge_deletions(deletions, owned, confirmed=True) is Verdict.STOP:
+        consequence = "one that starts here refuses to delete everything"
+    elif judge_deletions(deletions, owned, confirmed=False) is Verdict.CONFIRM:
+        consequence = "one that starts here wants a second, fresh list first"
+    else:
+        return
+    note(f"warning: {controller.name} would delete {deletions} of the {owned} objects that it owns; {consequence}")
 
 
 def _summary(planned: Sequence[Planned], failures: Sequence[DomainFailure]) -> str:

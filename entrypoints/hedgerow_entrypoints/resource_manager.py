@@ -47,7 +47,7 @@ def run_resource_manager(
 
 
 def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's where it is installed (the extra `speed`), else the standard one."""
+    """Uvloop's where it is installed (the extra `speed`), else the standard one."""
     try:
         import uvloop  # noqa: PLC0415 -- an optional extra
     except ImportError:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from tests.control_plane import ControlPlane, KubectlError, ServerError, wait_until
 
 BUILD_SCRIPT = Path(__file__).parent / "servers" / "build.py"

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.controller import Change, Context, Controller, all_keys
+from hedgerow.machinery.controller import Change, Context, Controller, all_keys, owned_objects
 from hedgerow.machinery.deletion_guard import ALWAYS_ALLOWED, Verdict, judge_deletions
 from hedgerow.machinery.objects import ObjectKey, is_terminating, key_of
 from hedgerow.machinery.plan import Plan
@@ -158,11 +158,7 @@ class DeletionLedger:
                 if position % BREATH == 0:
                     await asyncio.sleep(0)
             if seen == self._replacements:
-                return Forecast(deletions, self._owned())
-
-    def _owned(self) -> int:
-        index = self._controller.owned
-        return sum(any(index.values(each)) for each in self._snapshot.list(index.resource))
+                return Forecast(deletions, len(owned_objects(self._controller, self._snapshot)))
 
     def _deletions_of(self, key: ObjectKey) -> int:
         if self._owner_was_seen(key):

@@ -109,6 +109,12 @@ def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectK
     return sorted({key_of(manifest) for manifest in snapshot.list(controller.primary)} | owners)
 
 
+def owned_objects(controller: Controller[Config], snapshot: Snapshot) -> list[Manifest]:
+    """The objects that a controller has created, as its index over them tells."""
+    owned = controller.owned
+    return [manifest for manifest in snapshot.list(owned.resource) if any(owned.values(manifest))]
+
+
 def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> Iterator[tuple[ObjectKey, Plan]]:
     """What a controller would do to the whole of a snapshot, key by key in order.
 

@@ -60,10 +60,33 @@ def test_a_plan_that_deletes_a_suspicious_share_is_warned_of(hedgerow: Hedgerow)
     assert (ended.code, ended.err) == (
         2,
         (
-            "warning: networkpolicy would delete 21 of the 21 objects that it owns; a running controller holds that "
-            "back until a fresh list confirms it, and never deletes all\n21 to delete\n"
+            "warning: networkpolicy would delete 21 of the 21 objects that it owns; "
+            "one that starts here refuses to delete everything\n21 to delete\n"
         ),
     )
+
+
+def test_a_plan_that_deletes_a_large_share_is_warned_of_as_well(hedgerow: Hedgerow) -> None:
+    left_over = EDITED_AND_LEFT_OVER.split("---\n")[1]
+    policies = [left_over.replace("tcp-1", f"tcp-{number}") for number in range(1, 22)]
+    settled = hedgerow("simulate", "network-policy", "-f", "-", "--all", stdin=NAMESPACE + CART).out
+
+    ended = hedgerow(*PLAN, "-f", "-", "-o", "table", stdin="---\n".join([settled, *policies]))
+
+    assert ended.err == (
+        "warning: networkpolicy would delete 21 of the 23 objects that it owns; "
+        "one that starts here wants a second, fresh list first\n21 to delete\n"
+    )
+
+
+def test_the_policies_of_a_service_that_goes_are_nothing_to_warn_of(hedgerow: Hedgerow) -> None:
+    left_over = EDITED_AND_LEFT_OVER.split("---\n")[1].replace("service-name: gone", "service-name: cart")
+    policies = [left_over.replace("tcp-1", f"tcp-{number}") for number in range(1, 22)]
+    going = CART.replace("namespace: shop", "namespace: shop, deletionTimestamp: 2026-01-01T00:00:00Z")
+
+    ended = hedgerow(*PLAN, "-f", "-", "-o", "table", stdin="---\n".join([NAMESPACE + going, *policies]))
+
+    assert ended.err == "21 to delete\n"
 
 
 def test_the_configuration_decides_which_namespaces_are_handled(hedgerow: Hedgerow, folder: Path) -> None:
