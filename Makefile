@@ -26,7 +26,7 @@ demo: install ## Show what a controller does, step by step, in memory.
 lint: install ## Check style, types, layers and banned calls.
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
-	$(BIN)/mypy core adapters entrypoints tests
+	$(BIN)/mypy core adapters entrypoints tests benchmarks
 	$(BIN)/lint-imports
 
 unit: install ## Run the tests that need no server.

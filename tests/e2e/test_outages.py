@@ -34,6 +34,7 @@ def test_what_changes_while_the_api_server_restarts_is_not_missed(
     shop = territory.namespace("shop")
     territory.create(service(shop, "cart"), service(shop, "till"))
     territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080"))
+    resource_manager.wait_until_idle()  # an answer may be on its way still
 
     restart(territory.control_plane)
     territory.create(service(shop, "stock"))
@@ -54,6 +55,7 @@ def test_an_outage_is_told_once_and_its_end_is_told_once(
     shop = territory.namespace("shop")
     territory.create(service(shop, "cart"))
     territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    resource_manager.wait_until_idle()
 
     with no_api_server(territory.control_plane):
         resource_manager.wait_for(lambda: resource_manager.failed_requests() >= 4, "has not tried again and again")

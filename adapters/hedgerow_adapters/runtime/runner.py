@@ -156,26 +156,23 @@ class ControllerRunner:
                 case Remove(manifest):
                     changes = [removed] if (removed := store.remove(key_of(manifest))) else []
             for change in changes:
-                if is_primary and not isinstance(delivery, Replace):
-                    self._note_owner(change)
                 if is_owned:
                     self._deletions.owned_changed(change)
+                keys = self._concerned(watch, change) if self._started else ()
+                if is_primary and not isinstance(delivery, Replace):
+                    self._note_owner(change, gets_a_turn=bool(keys))
+                for key in keys:
+                    self.queue.add(key)
             self._expectations.progressed()
-            if self._started:
-                self._pass_on(watch, changes)
 
         return receive
 
-    def _note_owner(self, change: Change) -> None:
-        self._deletions.owner_changed(change)
-        if change.old is not None and not self._started:
-            # On standby no turn of its key will settle it, and standby may last for months.
+    def _note_owner(self, change: Change, *, gets_a_turn: bool) -> None:
+        """An update is evidence only for the turn that it leads to; without one nothing would ever settle it."""
+        if gets_a_turn or change.old is None or change.new is None:
+            self._deletions.owner_changed(change)
+        if change.old is not None and not gets_a_turn:
             self._deletions.forget_if_bare(key_of(change.old))
-
-    def _pass_on(self, watch: Watch, changes: Sequence[Change]) -> None:
-        for change in changes:
-            for key in self._concerned(watch, change):
-                self.queue.add(key)
 
     def _concerned(self, watch: Watch, change: Change) -> Collection[ObjectKey]:
         try:

@@ -72,8 +72,6 @@ def comparable(policy: Manifest) -> Mapping[str, Any]:
     return {"labels": policy["metadata"]["labels"], "spec": spec}
 
 
-
-
 def has_shortened_label(policy: Manifest) -> bool:
     """Whether the reference failed to create this policy, its label being too long (decision D-9)."""
     return SHORTENED.search(json.dumps(policy["spec"])) is not None

@@ -326,3 +326,53 @@ async def test_services_that_are_seen_to_change_lose_what_they_no_longer_ask_for
     assert world.policies == set()
     assert wire.lists == len(CONTROLLER.watches)
     assert ears.troubles == []
+
+
+@virtual_time
+async def test_changes_that_ask_for_nothing_are_no_evidence_that_policies_are_to_go() -> None:
+    """Every Service has been touched at some time; then its namespace is no longer handled."""
+    world, ears = World(*shops(15)), Ears()
+    world.patch(NAMESPACES, SHOP, HANDLED)
+    async with at_work(world, SHOPS_ONLY, observer=ears):
+        await asyncio.sleep(1)
+        for number in range(15):
+            world.patch(SERVICES, ObjectKey("shop", f"svc-{number}"), {"metadata": {"labels": {"touched": "yes"}}})
+        await asyncio.sleep(1)
+        world.patch(NAMESPACES, SHOP, {"metadata": {"labels": {"handled": None}}})
+        await asyncio.sleep(600)
+
+    assert len(world.policies) == 30
+    assert {key.name for key, _ in ears.held} == {f"svc-{number}" for number in range(15)}
+
+
+@virtual_time
+async def test_nor_are_changes_that_were_seen_on_standby() -> None:
+    world, ears = await settled(*shops(15)), Ears()
+    async with at_work(world, SHOPS_ONLY, observer=ears, start=False) as runner:
+        await runner.synced.wait()
+        for number in range(15):
+            world.annotate(ObjectKey("shop", f"svc-{number}"), SCRAPED)
+        await asyncio.sleep(1)
+        runner.start()
+        await asyncio.sleep(600)
+
+    assert len(world.policies) == 30
+    assert ears.held
+
+
+@virtual_time
+async def test_what_was_fine_before_a_list_says_nothing_about_what_the_list_shows() -> None:
+    """A namespace loses its label, a few policies go; moments later a list is empty by mistake."""
+    world, ears = World(service(annotations=PODS_OF_WEB), *shops(15)), Ears()
+    async with at_work(world, observer=ears):
+        await asyncio.sleep(1)
+        world.patch(NAMESPACES, ObjectKey("", "web"), {"metadata": {"labels": {"tier": None}}})
+        await asyncio.sleep(1)
+        assert len(world.policies) == 32
+        world.faults.append(empty_list(world, times=None))
+        world.compact()
+        world.close_watches()
+        await asyncio.sleep(60)
+
+    assert len(world.policies) == 32
+    assert ears.held
