@@ -42,6 +42,7 @@ def leader(territory: Territory, shop: str) -> Iterator[ResourceManager]:
     with ResourceManager(territory.folder, election(territory), name="leader") as running:
         running.wait_for_line(f"{WORKING} as the leader")
         territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        running.wait_until_idle()
         yield running
 
 

@@ -65,11 +65,11 @@ class ObjectStore:
         Returns:
             What is different from before: new and changed objects in the order given, then removals.
         """
-        filings = [self._filing(manifest) for manifest in manifests]
-        present = {key for key, _, _ in filings}
+        present = {key_of(manifest): manifest for manifest in manifests}
         before = self._namespaces.get(namespace, {}) if namespace else self._objects
         superfluous = [key for key in before if key not in present]
-        changes = [self._store(filing) for filing in filings if self._objects.get(filing[0]) != filing[1]]
+        different = [manifest for key, manifest in present.items() if self._objects.get(key) != manifest]
+        changes = [self._store(filing) for filing in [self._filing(manifest) for manifest in different]]
         return changes + [change for key in superfluous if (change := self.remove(key))]
 
     def _filing(self, manifest: Manifest) -> _Filing:

@@ -211,6 +211,8 @@ class ControllerRunner:
             finally:
                 self._busy.discard(task)
                 self.queue.done(key)
+            # A settled key is done without any wait, and thousands of them must not hold up a lease or a probe.
+            await asyncio.sleep(0)
 
     async def _attempt(self, key: ObjectKey) -> None:
         """Reconcile a key, and see to its next turn."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -55,6 +56,9 @@ class Site:
         change = self.snapshot.store(SERVICES).remove(key)
         assert change is not None
         self.ledger.owner_changed(change)
+
+    def sees_service_lose_its_selector(self, key: ObjectKey) -> None:
+        self.ledger.owner_changed(self.snapshot.store(SERVICES).put(without_selector(key)))
 
     def allows(self, key: ObjectKey) -> bool:
         return self.ledger.allows(key, self.plan(key))
@@ -142,6 +146,34 @@ def settled_by_its_last_policy(site: Site, key: ObjectKey) -> None:
         change = site.snapshot.store(POLICIES).remove(key_of(policy))
         assert change is not None
         site.ledger.owned_changed(change)
+
+
+@virtual_time
+async def test_an_owner_that_was_seen_to_change_needs_no_look_until_it_has_had_its_turn() -> None:
+    for ended in (settled_by_its_turn, settled_by_a_list, settled_by_going_and_coming_back):
+        site = Site(present=30)
+        for number in range(30):
+            site.sees_service_lose_its_selector(owner(number))
+        assert all(site.allows(owner(number)) for number in range(30))
+
+        ended(site, owner(0))
+
+        assert not site.allows(owner(0))
+
+
+def settled_by_a_list(site: Site, _key: ObjectKey) -> None:
+    site.ledger.replaced()
+
+
+def settled_by_going_and_coming_back(site: Site, key: ObjectKey) -> None:
+    site.sees_service_go(key)
+    site.ledger.owner_changed(site.has_service(key))
+    site.snapshot.store(SERVICES).put(without_selector(key))
+
+
+def without_selector(key: ObjectKey) -> dict[str, Any]:
+    manifest = service(key)
+    return {**manifest, "spec": {"ports": manifest["spec"]["ports"]}}
 
 
 @virtual_time

@@ -435,6 +435,20 @@ async def test_live_changes_are_served_before_the_rest_of_the_first_look() -> No
 
 
 @virtual_time
+async def test_many_settled_keys_do_not_keep_others_from_their_turns() -> None:
+    world, turns, ears = World(*shops(200)), 0, Ears()
+    async with at_work(world, observer=ears):
+        await a_while()
+        ears.results.clear()
+        world.patch(NAMESPACES, ObjectKey("", "web"), {"metadata": {"labels": {"x": "y"}}})
+        while len(ears.results) < 200:
+            await asyncio.sleep(0)
+            turns += 1
+
+    assert turns >= 200 / CONTROLLER.concurrency
+
+
+@virtual_time
 async def test_one_namespace_among_others_is_all_that_is_seen_if_so_restricted() -> None:
     elsewhere = service(ObjectKey("web", "front"))
     world, ears = World(service(), elsewhere, service(ObjectKey("default", "hidden"))), Ears()
