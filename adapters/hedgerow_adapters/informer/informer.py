@@ -84,6 +84,7 @@ class Informer:
         self._random = random
         self._state: State = Empty()
         self._fruitless = 0
+        self._may_start_anew_at_once = True
         self._step: asyncio.Task[bool] | None = None
         self._asked_for: asyncio.Future[None] | None = None
         self._under_way: asyncio.Future[None] | None = None
@@ -130,8 +131,11 @@ class Informer:
         try:
             return await self._ask()
         except Refused as refused:
-            cause = "expired" if refused.error.is_expired else "refused"
-            return self._ended(Lost() if refused.is_final else Interrupted(), cause, refused)
+            expired = refused.error.is_expired
+            self._ended(Lost() if refused.is_final else Interrupted(), "expired" if expired else "refused", refused)
+            # A list after an outage should not wait; one that expires again and again should.
+            at_once, self._may_start_anew_at_once = expired and self._may_start_anew_at_once, False
+            return at_once
         except TransportError as problem:
             return self._ended(Interrupted(), "disconnected", problem)
         except (ProtocolError, UnreadableObjectError) as problem:
@@ -185,6 +189,7 @@ class Informer:
             lasted = clock() - began >= HEALTHY_AFTER and isinstance(self._state, Watching)
             if lasted:
                 self._fruitless = 0
+                self._may_start_anew_at_once = True
         self._receive(Interrupted())
         self._observer.interrupted(self.resource, "closed" if lasted else "closed-early", None)
         return lasted

@@ -18,7 +18,7 @@ from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.clock import utc_now
-from hedgerow_adapters.runtime.deletions import DeletionLedger, Forecast
+from hedgerow_adapters.runtime.deletions import STOPPED_FOR, DeletionLedger, Forecast
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written
 from hedgerow_adapters.runtime.expectations import Expectations
@@ -241,7 +241,7 @@ class ControllerRunner:
         failed = self._take_note(key, outcomes)
         if plan.failures:
             self._observer.refused(key, plan.failures)
-        return self._next_turn(key, plan, again=failed or held)
+        return self._next_turn(key, plan, failed=failed, held=held)
 
     async def _decision(self, key: ObjectKey) -> tuple[Plan, bool]:
         """The plan for a key, and whether its deletions are held back."""
@@ -271,12 +271,16 @@ class ControllerRunner:
                 self._observer.not_written(key, outcome)
         return any(isinstance(outcome, NotWritten) for outcome in outcomes)
 
-    def _next_turn(self, key: ObjectKey, plan: Plan, *, again: bool) -> Result:
+    def _next_turn(self, key: ObjectKey, plan: Plan, *, failed: bool, held: bool) -> Result:
         """When the key is looked at next. Bad input is not retried: its correction is an event of its own."""
-        if again or any(failure.retryable for failure in plan.failures):
+        if failed or any(failure.retryable for failure in plan.failures):
             self.queue.retry(key)
             return "error"
         self.queue.forget(key)
+        if held:
+            # Until then the guard says the same; whatever tells it something new comes as an event.
+            self.queue.add_after(key, STOPPED_FOR)
+            return "requeue_after"
         if not plan.deletions:
             self._deletions.settled(key)
         if plan.requeue_after is not None:

@@ -220,3 +220,17 @@ def test_after_a_crash_at_any_write_the_next_process_gets_to_the_same_end(crash:
 def test_the_life_without_crashes_is_an_eventful_one() -> None:
     assert WRITES >= 9
     assert own_policies("new") | own_policies("cart") | own_policies("svc-1") < set(EXPECTED)
+
+
+@virtual_time
+async def test_after_an_outage_that_outlasts_the_history_the_list_does_not_wait() -> None:
+    world = World(service())
+    async with at_work(world):
+        await asyncio.sleep(10)
+        world.compact()
+        world.close_watches()
+        world.create(SERVICES, service(ObjectKey("shop", "late")))
+        world.compact()
+        await asyncio.sleep(0.1)
+
+    assert world.policies == own_policies("cart") | own_policies("late")
