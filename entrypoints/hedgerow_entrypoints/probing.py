@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from hedgerow.resource_manager.configuration import Server
-from hedgerow_adapters.probes import Check, Endpoint, Ports, listener, serve
+from hedgerow_adapters.probes import Check, Endpoint, Ports, listener, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
@@ -33,21 +33,23 @@ def probes(
         runners: whose caches have to be complete.
         separate_target: whether they hold another cluster than the source.
     """
-    informers = "target-informer-sync" if separate_target else "source-informer-sync"
+    caches = _caches_are_complete(runners)
+    # All caches so far are of the target cluster, which often is the source.
+    ready = (
+        {"source-informer-sync": ping, "target-informer-sync": caches}
+        if separate_target
+        else {"source-informer-sync": caches}
+    )
     return serve(
         health=listener(server.health_probes.bind_address, server.health_probes.port),
         metrics=listener(server.metrics.bind_address, server.metrics.port),
         endpoints=(
-            Endpoint("healthz", {"ping": _ping, "apiserver-healthz": _api_server_is_healthy(source)}),
-            Endpoint("readyz", {informers: _caches_are_complete(runners)}),
+            Endpoint("healthz", {"ping": ping, "apiserver-healthz": _api_server_is_healthy(source)}),
+            Endpoint("readyz", ready),
         ),
         exposition=metrics.exposition,
         on_problem=_tell,
     )
-
-
-async def _ping() -> None:
-    """Whoever answers is alive."""
 
 
 def _api_server_is_healthy(transport: Transport) -> Check:

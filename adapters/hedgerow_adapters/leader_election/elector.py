@@ -89,11 +89,6 @@ class LeaderElector:
         self.lost = asyncio.Event()
         """Set when this process led and lost; then `run()` raises."""
 
-    @property
-    def gate(self) -> Callable[[], bool]:
-        """Asked before every write, says whether it may be sent."""
-        return self.may_write
-
     def may_write(self) -> bool:
         """Whether this process leads at this moment and does not mean to stop."""
         return not self._over.is_set() and not self._resigning.is_set() and may_write(self._election, self._clock())

@@ -137,10 +137,6 @@ class WorkQueue:
             self.add(key, patient=patient)
         self._observer.finished(worked)
 
-    def longest_running(self) -> float:
-        """Seconds since the oldest key that is worked on was taken; 0 if none is."""
-        return self._loop.time() - min(self._started.values(), default=self._loop.time())
-
     def close(self) -> None:
         """Forget all that waits for a later time."""
         for timer in self._timers.values():

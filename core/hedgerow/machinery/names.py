@@ -39,12 +39,6 @@ _DNS_LABEL: Final = _Syntax(
     re.compile(_LOWER_CASE_LABEL),
     'must consist of a-z, 0-9 and "-", starting and ending with a letter or digit, for example "my-name" or "123-abc"',
 )
-_DNS_1035_LABEL: Final = _Syntax(
-    63,
-    re.compile("[a-z][-a-z0-9]*+(?<!-)"),
-    'must consist of a-z, 0-9 and "-", starting with a letter and ending with a letter or digit, '
-    'for example "my-name" or "abc-123"',
-)
 _LABEL_NAME: Final = _Syntax(
     63,
     re.compile(_NAME_PART),
@@ -86,11 +80,6 @@ def dns_label_problem(name: str) -> str | None:
     if problem is _DNS_LABEL.rule and dns_subdomain_problem(name) is None:
         return 'must not contain dots, for example "my-name" or "123-abc"'
     return problem
-
-
-def dns_1035_label_problem(name: str) -> str | None:
-    """What keeps a text from being a lower-case RFC 1035 label, as Service names were before 1.36; none if nothing."""
-    return _problem(name, _DNS_1035_LABEL)
 
 
 @remembered

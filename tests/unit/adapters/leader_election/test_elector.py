@@ -56,15 +56,15 @@ class Candidate:
 async def test_the_first_candidate_leads_and_keeps_leading() -> None:
     store = LeaseStore()
     first = Candidate("first", store)
-    assert not first.elector.gate()
+    assert not first.elector.may_write()
 
     assert await first.elector.wait_until_leading()
-    assert first.elector.gate()
+    assert first.elector.may_write()
     second = Candidate("second", store)
     await asyncio.sleep(600)
 
-    assert first.elector.gate()
-    assert not second.elector.gate()
+    assert first.elector.may_write()
+    assert not second.elector.may_write()
     assert [event for _, event in first.told] == [ElectionEvent(EventKind.LEADING, "first")]
     assert [event for _, event in second.told] == [ElectionEvent(EventKind.NEW_LEADER, "first")]
     assert store.leases["hedgerow"]["spec"]["leaseTransitions"] == 0
@@ -99,7 +99,7 @@ async def test_the_gate_closes_before_the_lease_is_given_back() -> None:
     release = asyncio.create_task(leader.elector.release())
     await asyncio.sleep(0)
 
-    assert not leader.elector.gate()
+    assert not leader.elector.may_write()
     assert store.leases["hedgerow"]["spec"]["holderIdentity"] == "leader"
     assert await release
 
@@ -116,7 +116,7 @@ async def test_a_candidate_takes_over_from_a_crashed_leader_after_the_lease_dura
     crashed_at = asyncio.get_running_loop().time()
     await second.elector.wait_until_leading()
 
-    assert not first.elector.gate()
+    assert not first.elector.may_write()
     assert 15 - 2.1 <= second.time_of(EventKind.LEADING) - crashed_at <= 15 + 2 * 3.2 + 4 * LATENCY
 
 
@@ -129,7 +129,7 @@ async def test_a_leader_that_cannot_renew_loses_no_later_than_the_renew_deadline
     last_success = 2 * LATENCY + 8 * (2 + 2 * LATENCY)
 
     assert asyncio.get_running_loop().time() == pytest.approx(last_success + 10, abs=0.01)
-    assert not leader.elector.gate()
+    assert not leader.elector.may_write()
     with pytest.raises(
         LeadershipLostError, match=r"^lost the lease garden/hedgerow: it could not be renewed for 10 s$"
     ):
@@ -142,7 +142,7 @@ async def test_a_renewal_that_hangs_once_does_not_cost_the_lease() -> None:
 
     await asyncio.sleep(60)
 
-    assert leader.elector.gate()
+    assert leader.elector.may_write()
     assert leader.kinds == [EventKind.LEADING, EventKind.FAILED]
 
 
@@ -241,7 +241,7 @@ async def test_never_two_gates_are_open_at_once(
 
     async def interrupt() -> None:
         await asyncio.sleep(interrupted_at)
-        for candidate in [candidate for candidate in running if candidate.elector.gate()]:
+        for candidate in [candidate for candidate in running if candidate.elector.may_write()]:
             match interruption:
                 case "crash":
                     candidate.crash()
@@ -255,7 +255,7 @@ async def test_never_two_gates_are_open_at_once(
             group.create_task(start(index, fates, rate, jitter, delay))
         group.create_task(interrupt())
         while loop.time() < 120:
-            assert sum(candidate.elector.gate() for candidate in running) <= 1
+            assert sum(candidate.elector.may_write() for candidate in running) <= 1
             await asyncio.sleep(0.25)
 
     for candidate in running:

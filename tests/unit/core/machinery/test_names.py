@@ -23,10 +23,6 @@ SUBDOMAIN_RULE = (
 LABEL_RULE = (
     'must consist of a-z, 0-9 and "-", starting and ending with a letter or digit, for example "my-name" or "123-abc"'
 )
-RULE_1035 = (
-    'must consist of a-z, 0-9 and "-", starting with a letter and ending with a letter or digit, '
-    'for example "my-name" or "abc-123"'
-)
 NAME_PART_RULE = (
     'must consist of A-Z, a-z, 0-9, "-", "_" and ".", starting and ending with a letter or digit, '
     'for example "MyName" or "my.name"'
@@ -49,10 +45,6 @@ def is_dns_label(text: str, longest: int = 63) -> bool:
 
 def is_dns_subdomain(text: str) -> bool:
     return len(text) <= 253 and all(is_dns_label(part, longest=253) for part in text.split("."))
-
-
-def is_dns_1035_label(text: str) -> bool:
-    return is_dns_label(text) and text[0] in string.ascii_lowercase
 
 
 def is_name_part(text: str) -> bool:
@@ -85,7 +77,6 @@ def is_port_name(text: str) -> bool:
     [
         pytest.param(names.dns_subdomain_problem, is_dns_subdomain, id="DNS subdomain"),
         pytest.param(names.dns_label_problem, is_dns_label, id="DNS label"),
-        pytest.param(names.dns_1035_label_problem, is_dns_1035_label, id="RFC 1035 label"),
         pytest.param(names.label_key_problem, is_label_key, id="label key"),
         pytest.param(names.annotation_key_problem, is_annotation_key, id="annotation key"),
         pytest.param(names.label_value_problem, is_label_value, id="label value"),
@@ -119,8 +110,6 @@ def test_a_text_has_a_problem_exactly_where_the_naive_rule_refuses_it(
         (names.dns_label_problem, "a" * 64, "must have at most 63 characters, has 64"),
         (names.dns_label_problem, "My-name", LABEL_RULE),
         (names.dns_label_problem, "a.b", 'must not contain dots, for example "my-name" or "123-abc"'),
-        (names.dns_1035_label_problem, "a" * 64, "must have at most 63 characters, has 64"),
-        (names.dns_1035_label_problem, "1a", RULE_1035),
         (names.label_key_problem, "", "must not be empty"),
         (names.label_key_problem, "a b", NAME_PART_RULE),
         (names.label_key_problem, "x" * 64, "must have at most 63 characters, has 64"),
