@@ -51,3 +51,12 @@ def test_a_command_prints_what_stands_below_it(block: str, tmp_path: Path, monke
     result = CliRunner().invoke(hedgerow, shlex.split(command.removeprefix("$ hedgerow ")), prog_name="hedgerow")
 
     assert result.output == expected
+
+
+@pytest.mark.parametrize(
+    "page", sorted(README.parent.glob("*.md")) + sorted(README.parent.glob("[de]*/*.md")), ids=lambda page: page.name
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+
+    assert [target for target in targets if not (page.parent / target).exists()] == []
