@@ -156,6 +156,12 @@ class ControllerTelemetry(ControllerObserver):
         self._log.error("Reconciliation ended with a defect", exc_info=error)
 
     @override
+    def unmapped(self, resource: Resource, error: Exception) -> None:
+        """Show a defect in a mapping: the keys that a change concerns are not known, a resync finds them."""
+        self._metrics.panics.inc()
+        self._log.error("Could not map a change", resource=resource, exc_info=error)
+
+    @override
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
         """Count and say that the guard held deletions back."""
         self._metrics.deletion_guard_stops.inc()

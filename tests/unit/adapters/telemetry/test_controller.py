@@ -127,6 +127,14 @@ def test_a_defect_is_a_panic_with_a_traceback_and_slowness_is_not(heard: Heard) 
     assert heard.lines()[0]["stacktrace"].endswith("ZeroDivisionError: division by zero")
 
 
+def test_a_change_that_cannot_be_mapped_is_a_defect_too(heard: Heard) -> None:
+    heard.telemetry.unmapped(SERVICES, ZeroDivisionError("division by zero"))
+
+    assert heard.count("controller_runtime_reconcile_panics_total") == 1
+    assert heard.messages() == [("error", "Could not map a change")]
+    assert heard.lines()[0]["resource"] == "services"
+
+
 @pytest.mark.parametrize(("retryable", "terminal"), [(False, 1), (True, 0)], ids=["bad input", "may heal"])
 def test_what_cannot_be_planned_is_told_and_counts_as_terminal_unless_it_may_heal(
     heard: Heard, *, retryable: bool, terminal: int
