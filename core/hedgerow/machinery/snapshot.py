@@ -18,7 +18,8 @@ Value = TypeVar("Value", bound=Hashable)
 class Index(Generic[Value]):
     """A named look-up over the objects of one resource.
 
-    `values` says under which values an object is found; it has to say the same of the same version whenever it is asked.
+    `values` says under which values an object is found, and has to say the same of the same version whenever it is
+    asked.
     """
 
     name: str
