@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.files import render_json, render_yaml
@@ -69,7 +69,7 @@ def _owned(cluster: InMemoryCluster, controllers: list[Controller[Any]]) -> list
         manifest
         for controller in controllers
         for manifest in cluster.objects(controller.owned.resource)
-        if any(controller.owned.values(manifest))
+        if is_owned(controller, manifest)
     ]
 
 

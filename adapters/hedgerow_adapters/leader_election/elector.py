@@ -7,10 +7,11 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.leader_election.election import (
     Answer,
     Election,
@@ -36,10 +37,6 @@ class LeadershipLostError(Exception):
     """This process led, and does so no longer against its will: it has to stop."""
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 def _tell_nobody(_event: ElectionEvent) -> None:
     """For those who do not listen."""
 
@@ -59,7 +56,7 @@ class LeaderElector:
         timings: Timings | None = None,
         *,
         clock: Callable[[], float] | None = None,
-        wall_clock: Callable[[], datetime] = _utc_now,
+        wall_clock: Callable[[], datetime] = utc_now,
         jitter: Callable[[], float] = random.random,
         on_event: Callable[[ElectionEvent], None] = _tell_nobody,
     ) -> None:

@@ -13,7 +13,7 @@ from hedgerow.machinery.deletion_guard import ALWAYS_ALLOWED, Verdict, judge_del
 from hedgerow.machinery.objects import ObjectKey, is_terminating, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.runtime.clock import utc_now
+from hedgerow_adapters.clock import utc_now
 
 STOPPED_FOR: Final = 60.0
 """Seconds for which a refusal stands before the world is looked at again."""

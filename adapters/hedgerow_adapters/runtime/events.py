@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Event
+from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_adapters.runtime.clock import utc_now
 
 EVENTS: Final = Resource("events.k8s.io", "v1", "events", "Event")
 REPEATED_AFTER: Final = 600.0

@@ -15,9 +15,9 @@ from hedgerow.machinery.controller import Change, Context, Controller, Watch, al
 from hedgerow.machinery.objects import ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Delete, Event, Plan
 from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_adapters.runtime.clock import utc_now
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR, DeletionLedger, Forecast
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written

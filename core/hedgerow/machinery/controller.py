@@ -109,10 +109,14 @@ def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectK
     return sorted({key_of(manifest) for manifest in snapshot.list(controller.primary)} | owners)
 
 
+def is_owned(controller: Controller[Config], manifest: Manifest) -> bool:
+    """Whether a controller has created an object, as its index over what it owns tells."""
+    return any(controller.owned.values(manifest))
+
+
 def owned_objects(controller: Controller[Config], snapshot: Snapshot) -> list[Manifest]:
-    """The objects that a controller has created, as its index over them tells."""
-    owned = controller.owned
-    return [manifest for manifest in snapshot.list(owned.resource) if any(owned.values(manifest))]
+    """The objects that a controller has created."""
+    return [manifest for manifest in snapshot.list(controller.owned.resource) if is_owned(controller, manifest)]
 
 
 def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> Iterator[tuple[ObjectKey, Plan]]:

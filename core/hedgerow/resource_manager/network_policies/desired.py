@@ -16,7 +16,6 @@ from hedgerow.resource_manager.network_policies.annotations import (
     FROM_WORLD_TO_PORTS,
     INGRESSES,
     NAMESPACE_ALIAS,
-    NAMESPACE_SELECTORS,
     NAMESPACES,
     NETWORK_POLICIES,
     SERVICES,
@@ -33,6 +32,7 @@ from hedgerow.resource_manager.network_policies.naming import (
     policy_name_problem,
 )
 from hedgerow.resource_manager.network_policies.openings import Opening, openings_of, peers_of
+from hedgerow.resource_manager.network_policies.peers import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.policies import (
     NetworkPolicy,
     Target,
@@ -146,13 +146,9 @@ def _too_many(service: ServiceView, openings: tuple[Opening, ...], peers: tuple[
 def _that_matter(
     service: ServiceView, namespaces: Iterable[Namespace], config: NetworkPolicyConfig
 ) -> tuple[Namespace, ...]:
-    """All Namespaces for a Service that selects among them, else its own and the ingress controller's."""
-    if NAMESPACE_SELECTORS in service.annotations:
-        return tuple(namespaces)
-    names = {service.key.namespace}
-    if config.ingress_controller:
-        names.add(config.ingress_controller.namespace)
-    return tuple([namespace for namespace in namespaces if name_of(namespace) in names])
+    """Those of the Namespaces that the rules look at, whatever their shape."""
+    names = namespaces_that_matter(service.key.namespace, service.annotations, config)
+    return tuple([namespace for namespace in namespaces if names is None or name_of(namespace) in names])
 
 
 def _answers(facts: Facts, openings: tuple[Opening, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:

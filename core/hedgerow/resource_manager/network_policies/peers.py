@@ -3,12 +3,14 @@
 Source: network-and-nodes §2.4 steps 2 and 5, §2.7.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
+from hedgerow.resource_manager.network_policies.annotations import NAMESPACE_SELECTORS
+from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.ports import json_list, misspelt
 from hedgerow.resource_manager.network_policies.views import NamespaceView
 
@@ -35,6 +37,22 @@ def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], st
 def is_handled(namespace: NamespaceView, selectors: tuple[LabelSelector, ...]) -> bool:
     """Whether the Services of a namespace get policies at all: without selectors, those of every namespace do."""
     return not selectors or matches_any(selectors, namespace.labels)
+
+
+def namespaces_that_matter(
+    own: str, annotations: Mapping[str, str], config: NetworkPolicyConfig
+) -> frozenset[str] | None:
+    """The names of the Namespaces that decide about a Service; none: all of them, as it selects among them.
+
+    Args:
+        own: the Service's namespace.
+        annotations: the Service's.
+        config: may name the ingress controller's namespace.
+    """
+    if NAMESPACE_SELECTORS in annotations:
+        return None
+    controller = config.ingress_controller
+    return frozenset({own, controller.namespace} if controller else {own})
 
 
 def peer_namespaces(

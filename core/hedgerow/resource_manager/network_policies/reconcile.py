@@ -25,7 +25,6 @@ from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, P
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.network_policies.annotations import (
     INGRESSES,
-    NAMESPACE_SELECTORS,
     NAMESPACES,
     NETWORK_POLICIES,
     SERVICES,
@@ -34,6 +33,7 @@ from hedgerow.resource_manager.network_policies.annotations import (
 from hedgerow.resource_manager.network_policies.changes import service_of_policy
 from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, Refusal, desired_network_policies
+from hedgerow.resource_manager.network_policies.peers import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
 from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServiceView
 
@@ -73,12 +73,10 @@ def _asked_for(
 
 
 def _relevant_namespaces(service: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig) -> Iterable[Manifest]:
-    """All Namespaces where the Service selects among them, else the two that the rules look at."""
-    if NAMESPACE_SELECTORS in annotations_of(service):
+    """Those of the Namespaces in the snapshot that the rules look at."""
+    names = namespaces_that_matter(key_of(service).namespace, annotations_of(service), config)
+    if names is None:
         return snapshot.list(NAMESPACES)
-    names = {key_of(service).namespace}
-    if config.ingress_controller:
-        names.add(config.ingress_controller.namespace)
     found = (snapshot.get(NAMESPACES, namespace_key(name)) for name in names)
     return [namespace for namespace in found if namespace is not None]
 

@@ -10,7 +10,7 @@ from hedgerow.machinery.controller import Change, Context
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.runtime.clock import utc_now
+from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionLedger, Forecast
 from tests.unit.adapters.runtime.world import CONTROLLER, DOMAIN, NAMESPACES, POLICIES, SERVICES, service
 from tests.virtual_clock import virtual_time
