@@ -97,16 +97,25 @@ def encoded(path: Path) -> str:
     return base64.b64encode(path.read_bytes()).decode()
 
 
-async def connected(folder: Path, user: dict[str, Any], **cluster: Any) -> Connection:
+def pair_of(certificate: Path, key: Path) -> dict[str, str]:
+    return {"client-certificate-data": encoded(certificate), "client-key-data": encoded(key)}
+
+
+def described(folder: Path, user: dict[str, Any], **cluster: Any) -> Path:
+    """A kubeconfig in the folder, in the place of the one that was there."""
     document = {
         "clusters": [{"name": "garden", "cluster": cluster}],
         "users": [{"name": "operator", "user": user}],
         "contexts": [{"name": "main", "context": {"cluster": "garden", "user": "operator"}}],
         "current-context": "main",
     }
-    kubeconfig = folder / "kubeconfig"
-    kubeconfig.write_text(yaml.safe_dump(document))
-    return (await load_connection(kubeconfig)).unwrap()
+    new = folder / "new"
+    new.write_text(yaml.safe_dump(document))
+    return new.rename(folder / "kubeconfig")
+
+
+async def connected(folder: Path, user: dict[str, Any], **cluster: Any) -> Connection:
+    return (await load_connection(described(folder, user, **cluster))).unwrap()
 
 
 async def seen_by(connection: Connection) -> Any:
@@ -124,12 +133,75 @@ async def test_a_client_certificate_in_a_kubeconfig_is_shown(
     tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
 ) -> None:
     certificate, key = certificates.sign("operator", "extendedKeyUsage=clientAuth")
-    user = {"client-certificate-data": encoded(certificate), "client-key-data": encoded(key)}
     async with who_am_i(server_tls) as server:
         authority = encoded(certificates.authority)
-        connection = await connected(tmp_path, user, server=server, **{"certificate-authority-data": authority})
+        connection = await connected(
+            tmp_path, pair_of(certificate, key), server=server, **{"certificate-authority-data": authority}
+        )
 
         assert await seen_by(connection) == ["operator", None]
+
+
+async def test_a_client_certificate_that_was_replaced_is_shown_with_the_next_request_although_connections_are_kept(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
+) -> None:
+    old, new = (certificates.sign(name, "extendedKeyUsage=clientAuth") for name in ("old", "new"))
+    trust = {"certificate-authority-data": encoded(certificates.authority)}
+    async with who_am_i(server_tls) as server:
+        connection = await connected(tmp_path, pair_of(*old), server=server, **trust)
+        async with HttpTransport(connection) as transport:
+            before = await transport.send(LIST)
+            described(tmp_path, pair_of(*new), server=server, **trust)
+            after = await transport.send(LIST)
+
+    assert (before.body, after.body) == (["old", None], ["new", None])
+
+
+async def test_a_client_certificate_without_its_key_leaves_the_last_pair_in_use_until_the_key_comes(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
+) -> None:
+    old, new = (certificates.sign(name, "extendedKeyUsage=clientAuth") for name in ("old", "new"))
+    trust = {"certificate-authority-data": encoded(certificates.authority)}
+    told: list[str] = []
+    seen = []
+    async with who_am_i(server_tls) as server:
+        kubeconfig = described(tmp_path, pair_of(*old), server=server, **trust)
+        connection = (await load_connection(kubeconfig, on_unusable=told.append)).unwrap()
+        for pair in ((new[0], old[1]), new):
+            described(tmp_path, pair_of(*pair), server=server, **trust)
+            # A transport of its own each time: a new connection.
+            seen += [await seen_by(connection), await seen_by(connection)]
+
+    assert seen == [["old", None], ["old", None], ["new", None], ["new", None]]
+    assert told == [f"kubeconfig {kubeconfig}: the client certificate and the client key are no matching pair in PEM"]
+
+
+async def test_a_certificate_authority_that_was_replaced_is_the_only_one_trusted(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext
+) -> None:
+    other, authority = tmp_path / "other.crt", tmp_path / "ca.crt"
+    openssl("req", "-x509", *NEW_KEY, "-keyout", tmp_path / "ca.key", "-out", other, "-subj", "/CN=other")
+    async with who_am_i(server_tls) as server:
+        shutil.copy(certificates.authority, authority)
+        connection = await connected(tmp_path, {"token": "t"}, server=server, **{"certificate-authority": "ca.crt"})
+        async with HttpTransport(connection) as transport:
+            await transport.send(LIST)
+            other.rename(authority)
+            with pytest.raises(TransportError, match="cannot trust"):
+                await transport.send(LIST)
+            shutil.copy(certificates.authority, authority)
+            again = await transport.send(LIST)
+
+    assert again.body == ["Bearer t"]
+
+
+async def test_a_pods_api_server_may_have_an_ipv6_address(tmp_path: Path, certificates: Certificates) -> None:
+    shutil.copy(certificates.authority, tmp_path)
+    (tmp_path / "token").write_text("t")
+    environment = {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}
+    connection = (await load_connection(environment=environment, service_account=tmp_path)).unwrap()
+
+    assert connection.server == "https://[fd00::1]:443"
 
 
 async def test_a_certificate_authority_may_be_a_file_beside_the_kubeconfig(

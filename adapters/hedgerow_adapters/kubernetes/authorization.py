@@ -6,6 +6,8 @@ Secret values show in no text of these objects.
 from pathlib import Path
 from typing import Protocol
 
+from hedgerow_adapters.kubernetes.seen_files import FileState, state_of
+
 
 class Authorization(Protocol):
     """Where the Authorization header comes from."""
@@ -49,28 +51,20 @@ class TokenFile:
         """Nothing is read yet; `header` is the value to use until the file can be read."""
         self._path = path
         self._value = header
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: FileState | None = None
 
     def header(self) -> str:
         """The token that stands in the file now; one look at the file's state where it is unchanged."""
-        state = self._state()
+        state = state_of(self._path)
         if state is None or state == self._seen:
             return self._value
         return self._read(state)
 
     def renewed(self) -> str:
         """The token that stands in the file now, even if the file looks unchanged."""
-        return self._read(self._state())
+        return self._read(state_of(self._path))
 
-    def _state(self) -> tuple[int, int, int] | None:
-        """What tells one content of the file from another; none if there is no such file."""
-        try:
-            state = self._path.stat()
-        except OSError:
-            return None
-        return state.st_ino, state.st_mtime_ns, state.st_size
-
-    def _read(self, state: tuple[int, int, int] | None) -> str:
+    def _read(self, state: FileState | None) -> str:
         try:
             token = self._path.read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError):

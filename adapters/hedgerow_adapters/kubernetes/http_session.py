@@ -11,7 +11,6 @@ from yarl import URL
 
 from hedgerow.version import __version__
 from hedgerow_adapters.kubernetes import json_codec
-from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.protocol.transport import NotSentError, Request
 
 HEADERS: Final = {
@@ -54,11 +53,10 @@ def gate(may_send: Callable[[], bool]) -> aiohttp.ClientMiddlewareType:
     return gated
 
 
-def new_session(connection: Connection) -> aiohttp.ClientSession:
+def new_session() -> aiohttp.ClientSession:
     """A client session for one API server: no cookies, no proxies, no timeouts or limits of its own."""
     connector = aiohttp.TCPConnector(
         limit=0,
-        ssl=connection.tls or True,
         keepalive_timeout=_KEEP_ALIVE,
         socket_factory=_socket_that_notices_silence,
     )

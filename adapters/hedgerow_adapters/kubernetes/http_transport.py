@@ -6,7 +6,7 @@ means is not decided here.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -16,10 +16,11 @@ import aiohttp
 from returns.result import Result, Success
 
 from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, lower_case_names
-from hedgerow_adapters.kubernetes.credentials import Connection
+from hedgerow_adapters.kubernetes.credentials import Connection, Shown
 from hedgerow_adapters.kubernetes.http_problems import asked, problem_with
 from hedgerow_adapters.kubernetes.http_session import body_of, gate, headers_of, new_session, url_of
 from hedgerow_adapters.kubernetes.outage import Outage
+from hedgerow_adapters.kubernetes.redaction import without_credentials
 from hedgerow_adapters.kubernetes.retries import wait_before_retry
 from hedgerow_adapters.kubernetes.throttle import throttle
 from hedgerow_adapters.kubernetes.watch_lines import LineSplitter
@@ -93,7 +94,7 @@ class HttpTransport:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = new_session(self._connection)
+        self._session = new_session()
         return self
 
     async def __aexit__(
@@ -120,8 +121,11 @@ class HttpTransport:
         patience = _Patience.of(timeout)
         retries = 0
         while True:
-            async with self._turn(request, patience):
+            await self._take_place(request, patience)
+            try:
                 response = await self._exchange(request, patience, may_send)
+            finally:
+                self._places.release()
             wait = wait_before_retry(response.status, response.headers, retries=retries)
             if wait is None or wait >= patience.left():
                 return response
@@ -136,32 +140,33 @@ class HttpTransport:
             TransportError: the server's answer did not begin within the timeout, or within 30 seconds.
         """
         patience, opening = _Patience.of(timeout), _Patience.of(min(timeout, OPENING_TIMEOUT))
-        with self._noticing_outages():
-            answer = await self._answer(request, opening)
+        mark = self._outage.began()
+        try:
+            async with self._bounded(request, opening):
+                answer = await self._answer(request)
+        except TransportError as error:
+            self._unanswered(mark, error)
+            raise
         with contextlib.closing(answer):
             if answer.status == HTTPStatus.OK:
                 async with contextlib.aclosing(self._events(request, answer, patience)) as events:
                     yield Stream(HTTPStatus.OK, None, events, lower_case_names(answer.headers))
             else:
                 async with self._bounded(request, opening):
-                    refusal = self._response(request, answer, await answer.read())
+                    content = await answer.read()
+                refusal = self._response(request, answer, content)
                 yield Stream(refusal.status, refusal.body, _no_events(), refusal.headers)
 
-    @contextlib.asynccontextmanager
-    async def _turn(self, request: Request, patience: _Patience) -> AsyncIterator[None]:
-        """One of the in-flight places, once the throttle lets the request through."""
+    async def _take_place(self, request: Request, patience: _Patience) -> None:
+        """Get one of the in-flight places, once the throttle lets the request through; who got it gives it back."""
         try:
             async with asyncio.timeout_at(patience.deadline):
-                await self._take_place(request, patience)
+                await self._wait_for_place(request, patience)
         except TimeoutError:
             problem = f"{asked(request)} waited behind other requests to {self._server} for {patience.seconds:g} s"
             raise TransportError(problem) from None
-        try:
-            yield
-        finally:
-            self._places.release()
 
-    async def _take_place(self, request: Request, patience: _Patience) -> None:
+    async def _wait_for_place(self, request: Request, patience: _Patience) -> None:
         if self._throttle is None:
             await self._places.acquire()
             return
@@ -176,40 +181,40 @@ class HttpTransport:
 
     async def _exchange(self, request: Request, patience: _Patience, may_send: Callable[[], bool]) -> Response:
         """One answer, complete and decoded."""
-        with self._noticing_outages():
-            answer = await self._answer(request, patience, may_send)
-            async with self._bounded(request, patience):
-                content = await answer.read()
-        return self._response(request, answer, content)
-
-    async def _answer(
-        self, request: Request, patience: _Patience, may_send: Callable[[], bool] = lambda: True
-    ) -> aiohttp.ClientResponse:
-        """The beginning of an answer; one that refuses our token is asked for again if there is another token now."""
-        refused = self._connection.authorization.header()
-        answer = await self._ask(request, patience, refused, may_send)
-        if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.authorization.renewed()) == refused:
-            return answer
-        answer.close()
-        return await self._ask(request, patience, renewed, may_send)
-
-    async def _ask(
-        self, request: Request, patience: _Patience, authorization: str, may_send: Callable[[], bool]
-    ) -> aiohttp.ClientResponse:
-        if self._session is None:
-            raise RuntimeError("the transport is not entered")
-        body = body_of(request)
+        mark = self._outage.began()
         try:
             async with self._bounded(request, patience):
-                answer = await self._session.request(
-                    request.method,
-                    url_of(self._server, request),
-                    data=body,
-                    headers=headers_of(request, authorization),
-                    allow_redirects=False,
-                    server_hostname=self._connection.server_name,
-                    middlewares=(gate(may_send),),
-                )
+                answer = await self._answer(request, may_send)
+                content = await answer.read()
+        except TransportError as error:
+            self._unanswered(mark, error)
+            raise
+        return self._response(request, answer, content)
+
+    async def _answer(self, request: Request, may_send: Callable[[], bool] = lambda: True) -> aiohttp.ClientResponse:
+        """The beginning of an answer; one that refuses who we are is asked for again if we can show something else."""
+        refused = self._connection.shown()
+        answer = await self._ask(request, refused, may_send)
+        if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.renewed()) == refused:
+            return answer
+        answer.close()
+        return await self._ask(request, renewed, may_send)
+
+    async def _ask(self, request: Request, shown: Shown, may_send: Callable[[], bool]) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise RuntimeError("the transport is not entered")
+        try:
+            answer = await self._session.request(
+                request.method,
+                url_of(self._server, request),
+                data=body_of(request),
+                headers=headers_of(request, shown.authorization),
+                allow_redirects=False,
+                # Kept connections are told apart by it, so that none serves on with what is no longer shown.
+                ssl=shown.tls or True,
+                server_hostname=self._connection.server_name,
+                middlewares=(gate(may_send),),
+            )
         except NotSentError:
             raise
         except BaseException:
@@ -237,8 +242,11 @@ class HttpTransport:
 
     def _response(self, request: Request, answer: aiohttp.ClientResponse, content: bytes) -> Response:
         headers = lower_case_names(answer.headers)
-        body = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
-        return Response(answer.status, self._decoded(request, body), headers)
+        decoded = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
+        body = self._decoded(request, decoded)
+        if not answer.ok:
+            body = without_credentials(body, answer.request_info.headers.get("Authorization", ""))
+        return Response(answer.status, body, headers)
 
     def _decoded(self, request: Request, value: Result[Any, str]) -> Any:
         if isinstance(value, Success):
@@ -248,33 +256,42 @@ class HttpTransport:
     def _what_came(self, request: Request) -> str:
         return f"the answer of {self._server} to {asked(request)}"
 
-    @contextlib.asynccontextmanager
-    async def _bounded(self, request: Request, patience: _Patience) -> AsyncIterator[None]:
-        """Ends what takes too long, and turns what the HTTP client raises into TransportError."""
-        limit = asyncio.timeout_at(patience.deadline)
-        try:
-            async with limit:
-                yield
-        except TransportError:
-            raise
-        except Exception as error:
-            # The HTTP client raises more than its own errors, such as UnicodeError for a host that is no name.
-            if limit.expired():
-                problem = f"{self._server} did not answer {asked(request)} completely within {patience.seconds:g} s"
-                raise TransportError(problem) from None
-            raise TransportError(problem_with(self._server, request, error)) from error
+    def _bounded(self, request: Request, patience: _Patience) -> "_Bounded":
+        return _Bounded(self._server, request, patience)
 
-    @contextlib.contextmanager
-    def _noticing_outages(self) -> Iterator[None]:
-        mark = self._outage.began()
-        try:
-            yield
-        except NotSentError:
-            raise
-        except TransportError as error:
-            if self._outage.failed(mark):
-                self._on_outage(str(error))
-            raise
+    def _unanswered(self, mark: int, error: TransportError) -> None:
+        """Tell of an outage where one begins with a request that began at a mark; one that never left is none."""
+        if not isinstance(error, NotSentError) and self._outage.failed(mark):
+            self._on_outage(str(error))
+
+
+class _Bounded:
+    """Ends what takes too long, and turns what the HTTP client raises into TransportError."""
+
+    __slots__ = ("_limit", "_patience", "_request", "_server")
+
+    def __init__(self, server: str, request: Request, patience: _Patience) -> None:
+        self._server = server
+        self._request = request
+        self._patience = patience
+        self._limit = asyncio.timeout_at(patience.deadline)
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(TimeoutError):
+            await self._limit.__aexit__(kind, error, traceback)
+        if error is None or isinstance(error, TransportError):
+            return
+        # The HTTP client raises more than its own errors, such as UnicodeError for a host that is no name.
+        if self._limit.expired():
+            took = f"completely within {self._patience.seconds:g} s"
+            raise TransportError(f"{self._server} did not answer {asked(self._request)} {took}") from None
+        if isinstance(error, Exception):
+            raise TransportError(problem_with(self._server, self._request, error)) from error
 
 
 async def _no_events() -> AsyncIterator[Mapping[str, Any]]:

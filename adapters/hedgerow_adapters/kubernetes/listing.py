@@ -1,8 +1,9 @@
 """Reads whole lists once, without a watch."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from hedgerow.machinery.clusters import Part, visible_parts
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.protocol import requests
@@ -21,29 +22,42 @@ class _ExpiredError(ListingError):
     """The server no longer knows the state that the earlier pages showed."""
 
 
-async def world_of(transport: Transport, controllers: Iterable[Controller[Any]]) -> dict[Resource, list[Manifest]]:
+async def world_of(
+    transport: Transport, controllers: Iterable[Controller[Any]], namespaces: Sequence[str] = ()
+) -> dict[Resource, list[Manifest]]:
     """The objects that controllers read, as they are in a cluster now.
+
+    Args:
+        transport: leads to the cluster.
+        controllers: who reads.
+        namespaces: what is read of it; none: all.
 
     Raises:
         ListingError: the API server cannot be reached, or does not allow it.
     """
-    watches = {watch.resource: watch for controller in controllers for watch in controller.watches}
-    return {resource: await _all(transport, resource) for resource in watches}
+    resources = dict.fromkeys(watch.resource for controller in controllers for watch in controller.watches)
+    return {
+        resource: [
+            each for part in visible_parts(resource, namespaces) for each in await _all(transport, resource, part)
+        ]
+        for resource in resources
+    }
 
 
-async def _all(transport: Transport, resource: Resource) -> list[Manifest]:
+async def _all(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
     """A whole list; it is begun anew once where it takes longer than the server remembers the state that it shows."""
     try:
-        return await _pages(transport, resource)
+        return await _pages(transport, resource, part)
     except _ExpiredError:
-        return await _pages(transport, resource)
+        return await _pages(transport, resource, part)
 
 
-async def _pages(transport: Transport, resource: Resource) -> list[Manifest]:
+async def _pages(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
     objects: list[Manifest] = []
     continuation = ""
     while True:
-        body = await _page(transport, requests.list_page(resource, continuation=continuation))
+        request = requests.list_page(resource, namespace=part.namespace, name=part.name, continuation=continuation)
+        body = await _page(transport, request)
         objects += body.get("items") or ()
         continuation = (body.get("metadata") or {}).get("continue") or ""
         if not continuation:

@@ -8,22 +8,26 @@ import contextlib
 import os
 import ssl
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from returns.result import Failure, Result, Success
 
 
-def tls_context(
-    *, authorities: bytes | Path | None, certificate: tuple[bytes, bytes] | None, verify: bool
-) -> Result[ssl.SSLContext, str]:
-    """The settings of a connection, or what is wrong with its certificates, as a clause.
+@dataclass(frozen=True, slots=True)
+class TlsMaterial:
+    """What TLS settings are made of. No text of it shows a key."""
 
-    Args:
-        authorities: certificates in PEM, or the file that holds them; none: those that the system trusts.
-        certificate: the client's certificate chain and its private key, each in PEM; none: show none.
-        verify: whether the server must prove who it is.
-    """
-    match _trusting(authorities):
+    authorities: bytes | None = field(default=None, repr=False)
+    """Certificates in PEM; none: those that the system trusts."""
+    certificate: tuple[bytes, bytes] | None = field(default=None, repr=False)
+    """The client's certificate chain and its private key, each in PEM; none: show none."""
+    verify: bool = True
+    """Whether the server must prove who it is."""
+
+
+def tls_context(material: TlsMaterial) -> Result[ssl.SSLContext, str]:
+    """The settings of a connection, or what is wrong with its certificates, as a clause."""
+    match _trusting(material.authorities):
         case Success(context):
             pass
         case failure:
@@ -31,22 +35,21 @@ def tls_context(
     context.set_alpn_protocols(["http/1.1"])
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if not verify:
+    if not material.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    return _showing(context, certificate)
+    return _showing(context, material.certificate)
 
 
-def _trusting(authorities: bytes | Path | None) -> Result[ssl.SSLContext, str]:
+def _trusting(authorities: bytes | None) -> Result[ssl.SSLContext, str]:
     if authorities is None:
         return Success(ssl.create_default_context())
+    text = authorities.decode("ascii", errors="ignore")
     try:
-        pem = authorities.read_bytes() if isinstance(authorities, Path) else authorities
-        return Success(ssl.create_default_context(cadata=pem.decode("ascii", errors="ignore")))
+        # An empty text would come to the authorities that the system trusts.
+        return Success(ssl.create_default_context(cadata=text or " "))
     except ssl.SSLError:
         return Failure("the certificate authority is no certificate in PEM")
-    except OSError as error:
-        return Failure(f"cannot read certificate authority {error.filename}: {error.strerror}")
 
 
 def _showing(context: ssl.SSLContext, certificate: tuple[bytes, bytes] | None) -> Result[ssl.SSLContext, str]:

@@ -56,7 +56,7 @@ async def test_embedded_credentials_become_a_header(kubeconfig: Path, user: dict
 
     assert connection.authorization.header() == header
     assert connection.server == "http://127.0.0.1:8001/prefix"
-    assert connection.tls is None
+    assert connection.tls() is None
     assert SECRET not in f"{connection!r} {connection}"
 
 
@@ -79,14 +79,15 @@ async def test_a_missing_token_file_is_a_failure_that_names_it(kubeconfig: Path)
 async def test_tls_settings_follow_the_cluster(kubeconfig: Path) -> None:
     write(kubeconfig, {}, server="https://[::1]:6443", **{"tls-server-name": "api.garden"})
     trusting = await loaded(kubeconfig)
+    trusting_tls = trusting.tls()
     write(kubeconfig, {}, server="https://[::1]:6443", **{"insecure-skip-tls-verify": True})
-    careless = await loaded(kubeconfig)
+    careless_tls = (await loaded(kubeconfig)).tls()
 
     assert (trusting.server, trusting.server_name) == ("https://[::1]:6443", "api.garden")
-    assert trusting.tls is not None
-    assert trusting.tls.check_hostname
-    assert careless.tls is not None
-    assert careless.tls.verify_mode.name == "CERT_NONE"
+    assert trusting_tls is not None
+    assert trusting_tls.check_hostname
+    assert careless_tls is not None
+    assert careless_tls.verify_mode.name == "CERT_NONE"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 
 import pytest
 
+from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow_adapters.kubernetes.listing import ListingError, world_of
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from tests.unit.adapters.runtime.world import CONTROLLER, NAMESPACES
+from tests.unit.adapters.runtime.world import CART, CONTROLLER, NAMESPACES, SERVICES, Wire, World, service
 from tests.virtual_clock import virtual_time
 
 NAMES = {f"shop-{number}" for number in range(600)}
@@ -48,3 +49,14 @@ async def test_a_list_whose_continuation_expires_again_and_again_is_given_up() -
 
     with pytest.raises(ListingError, match="the token is too old"):
         await names_in(cluster)
+
+
+@virtual_time
+async def test_of_some_namespaces_only_those_are_asked_for() -> None:
+    wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
+
+    world = await world_of(wire, [CONTROLLER], ["shop", "default"])
+
+    assert [key_of(manifest).name for manifest in world[NAMESPACES]] == ["shop", "default"]
+    assert [key_of(manifest) for manifest in world[SERVICES]] == [CART]
+    assert all("/namespaces/" in request.path or "fieldSelector" in request.query for request in wire.asked)

@@ -1,0 +1,130 @@
+"""What a kubeconfig file says about a connection, together with the files that it names.
+
+A reader of our own: the `kubernetes` package's costs more than all the rest of a start, leaves certificates and keys in
+temporary files, and does not notice that what it has read has changed.
+
+Source: managed-resources §4.1, decision A-1.
+"""
+
+import base64
+import binascii
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from returns.iterables import Fold
+from returns.result import Failure, Result, Success
+
+from hedgerow_adapters.kubernetes.authorization import TokenFile
+from hedgerow_adapters.kubernetes.description import Description
+from hedgerow_adapters.kubernetes.kubeconfig import Fields, Selection, parsed_kubeconfig, selected
+from hedgerow_adapters.kubernetes.seen_files import SeenFiles
+from hedgerow_adapters.kubernetes.tls import TlsMaterial
+
+
+class KubeconfigFile:
+    """A kubeconfig, of which one context is used: the same one for good, whichever becomes its current one."""
+
+    __slots__ = ("_context", "_path", "_source")
+
+    def __init__(self, path: Path, context: str = "") -> None:
+        """Nothing is read yet; without a context it will be the one that is current at the first reading."""
+        self._path = path
+        self._source = f"kubeconfig {path}"
+        self._context = context
+
+    def read(self, files: SeenFiles) -> Result[Description, str]:
+        """What the file says now, or what is wrong with it, as one sentence without credentials."""
+        return (
+            _text(self._path, files)
+            .bind(parsed_kubeconfig)
+            .bind(lambda document: selected(document, self._context))
+            .bind(lambda selection: self._described(selection, files))
+            .alt(lambda problem: f"{self._source}: {problem}")
+        )
+
+    def _described(self, selection: Selection, files: SeenFiles) -> Result[Description, str]:
+        """What a selection says; relative paths in it start at the folder of the kubeconfig."""
+        self._context = selection.context
+        folder = self._path.absolute().parent
+        return _token_file(selection, folder).bind(
+            lambda token_file: _tls(selection, folder, files).map(
+                lambda tls: Description(
+                    source=self._source,
+                    server=selection.cluster["server"].rstrip("/"),
+                    server_name=selection.cluster.get("tls-server-name") or None,
+                    header=_header(selection.user),
+                    token_file=token_file,
+                    tls=tls,
+                )
+            )
+        )
+
+
+def _text(path: Path, files: SeenFiles) -> Result[str, str]:
+    try:
+        return Success(files.read(path).decode())
+    except OSError as error:
+        return Failure(f"cannot be read: {error.strerror}")
+    except UnicodeDecodeError:
+        return Failure("not a text in UTF-8")
+
+
+def _header(user: Fields) -> str:
+    """The Authorization header of what is embedded: a token, or else user name and password, or else none."""
+    if user.get("token"):
+        return f"Bearer {user['token']}"
+    name, password = user.get("username"), user.get("password")
+    if name is None or password is None:
+        return ""
+    return f"Basic {base64.b64encode(f'{name}:{password}'.encode()).decode()}"
+
+
+def _token_file(selection: Selection, folder: Path) -> Result[Path | None, str]:
+    name = selection.user.get("tokenFile")
+    if not name:
+        return Success(None)
+    path = folder / name
+    # A missing file is no reason to fail where something is embedded too: that is used until the file is there.
+    if not TokenFile(path, _header(selection.user)).header():
+        return Failure(f'no token can be read from tokenFile {path} of user "{selection.user_name}"')
+    return Success(path)
+
+
+def _tls(selection: Selection, folder: Path, files: SeenFiles) -> Result[TlsMaterial | None, str]:
+    if urlsplit(selection.cluster["server"]).scheme == "http":
+        return Success(None)
+    chain, key = (
+        _decoded(selection.user, name, f'user "{selection.user_name}"')
+        for name in ("client-certificate-data", "client-key-data")
+    )
+    return _authorities(selection, folder, files).bind(
+        lambda authorities: Fold.collect((chain, key), Success(())).map(
+            lambda pair: TlsMaterial(
+                authorities=authorities,
+                certificate=(pair[0], pair[1]) if pair[0] else None,
+                verify=not selection.cluster.get("insecure-skip-tls-verify"),
+            )
+        )
+    )
+
+
+def _authorities(selection: Selection, folder: Path, files: SeenFiles) -> Result[bytes | None, str]:
+    """The certificates to trust: embedded, or else in a file; none: those that the system trusts."""
+    cluster = selection.cluster
+    if cluster.get("certificate-authority-data"):
+        return _decoded(cluster, "certificate-authority-data", f'cluster "{selection.cluster_name}"')
+    if not cluster.get("certificate-authority"):
+        return Success(None)
+    path = folder / cluster["certificate-authority"]
+    try:
+        return Success(files.read(path))
+    except OSError as error:
+        return Failure(f"cannot read certificate authority {path}: {error.strerror}")
+
+
+def _decoded(fields: Fields, name: str, whose: str) -> Result[bytes, str]:
+    """The bytes of a base64 field, none if it is not there; it may be broken into lines."""
+    try:
+        return Success(base64.b64decode("".join((fields.get(name) or "").split()), validate=True))
+    except (binascii.Error, ValueError):
+        return Failure(f"{name} of {whose} is not base64")
