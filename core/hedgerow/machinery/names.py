@@ -5,7 +5,7 @@ kube-apiserver's validation, so what passes here is not refused there. They know
 whose name it is.
 
 Names are checked on every planned object, most of which are new: one possessive pattern each, which cannot backtrack.
-Label keys and values recur, so the last few thousand answers are remembered.
+Label keys, label values and the names of namespaces recur, so the last few thousand answers are remembered.
 """
 
 import re
@@ -74,6 +74,7 @@ def dns_subdomain_problem(name: str) -> str | None:
     return _problem(name, _DNS_SUBDOMAIN)
 
 
+@remembered
 def dns_label_problem(name: str) -> str | None:
     """What keeps a text from being a lower-case RFC 1123 label, as namespace names are; none if nothing."""
     problem = _problem(name, _DNS_LABEL)

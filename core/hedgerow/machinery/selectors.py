@@ -114,7 +114,10 @@ class LabelSelector:
 
 def matches_any(selectors: Iterable[LabelSelector], labels: Labels) -> bool:
     """Whether at least one of several selectors matches; no selectors match nothing."""
-    return any(selector.matches(labels) for selector in selectors)
+    for selector in selectors:  # noqa: SIM110 - as above
+        if selector.matches(labels):
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ already. Source: network-and-nodes §2.4, §2.5, §2.7.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from returns.result import Failure, Result, Success
@@ -148,7 +149,10 @@ def _that_matter(
 ) -> tuple[Namespace, ...]:
     """Those of the Namespaces that the rules look at, whatever their shape."""
     names = namespaces_that_matter(service.key.namespace, service.annotations, config)
-    return tuple([namespace for namespace in namespaces if names is None or name_of(namespace) in names])
+    if names is None:
+        return tuple(namespaces)
+    # One Namespace has each name: once all are found there is nothing left to look for.
+    return tuple(islice((namespace for namespace in namespaces if name_of(namespace) in names), len(names)))
 
 
 def _answers(facts: Facts, openings: tuple[Opening, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:
@@ -165,22 +169,25 @@ def _to_labelled_pods(
 ) -> Iterator[_Answer]:
     """One port, opened to the labelled pods of each peer namespace."""
     own = service.key.namespace
-    port, alias, reason, _ = opening
-    identity = policy_id(service.key.name, port, alias)
+    identity = policy_id(service.key.name, opening.port, opening.alias)
+    permission = target.permission(opening.port, opening.reason)
+    own_label = pod_label(opening.alias or identity)
+    other_label = pod_label(opening.alias or identity, service.annotations.get(NAMESPACE_ALIAS, own))
     unfit = _opening_failure(service, opening, identity)
-    infix = service.annotations.get(NAMESPACE_ALIAS, own)
+    unfit_elsewhere = unfit or _label_failure(service, other_label)
     for namespace in peers:
-        label = pod_label(alias or identity, None if namespace == own else infix)
+        label, failure = own_label, unfit
         ingress_name, egress_name = f"ingress-to-{identity}", f"egress-to-{identity}"
         if namespace != own:
+            label, failure = other_label, unfit_elsewhere
             ingress_name, egress_name = f"{ingress_name}-from-{namespace}", f"egress-to-{own}-{identity}"
-        if failure := unfit or _label_failure(service, label):
+        if failure:
             yield Refusal(policy_key(own, ingress_name), failure)
             yield Refusal(policy_key(namespace, egress_name), failure)
         else:
             peer = labelled_pods(namespace, label)
-            yield target.ingress_half(ingress_name, port, peer, reason)
-            yield target.egress_half(egress_name, port, peer, reason)
+            yield permission.ingress_half(ingress_name, peer)
+            yield permission.egress_half(egress_name, peer)
 
 
 def _opening_failure(service: ServiceView, opening: Opening, identity: str) -> DomainFailure | None:
@@ -189,7 +196,7 @@ def _opening_failure(service: ServiceView, opening: Opening, identity: str) -> D
 
 
 def _label_failure(service: ServiceView, label: str) -> DomainFailure | None:
-    """What is wrong with a pod label: all of it but the namespace alias stands in the policy's name as well."""
+    """What is wrong with a pod label of other namespaces: all but its alias stands in the policy's name as well."""
     problem = pod_label_problem(label)
     if problem is None:
         return None
@@ -235,9 +242,10 @@ def _to_the_ingress_controller(
             yield Refusal(policy_key(own, ingress_name), failure)
             yield Refusal(policy_key(controller.namespace, egress_name), failure)
             continue
-        yield target.ingress_half(ingress_name, port, peer, "ingress-backend")
+        permission = target.permission(port, "ingress-backend")
+        yield permission.ingress_half(ingress_name, peer)
         if home and not home.terminating:
-            yield target.egress_half(egress_name, port, peer, "ingress-backend")
+            yield permission.egress_half(egress_name, peer)
 
 
 def _assembled(answers: Iterable[_Answer]) -> DesiredPolicies:

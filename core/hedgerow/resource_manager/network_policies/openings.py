@@ -64,8 +64,7 @@ def _rank(opening: Opening) -> tuple[str, str, str, int]:
 
 def from_policy_aliases(annotations: Mapping[str, str]) -> dict[str, str]:
     """The aliases of a Service's `from-<alias>-allowed-ports` annotations with their values, by alias."""
-    found = ((allowed_ports_alias(name), value) for name, value in annotations.items())
-    return dict(sorted((alias, value) for alias, value in found if alias))
+    return dict(sorted([(alias, value) for name, value in annotations.items() if (alias := allowed_ports_alias(name))]))
 
 
 def _complete_ports(text: str) -> Result[tuple[PolicyPort, ...], str]:

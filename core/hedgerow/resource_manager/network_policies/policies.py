@@ -6,8 +6,7 @@ Source: network-and-nodes §2.5, §2.6.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 from typing_extensions import ReadOnly
 
@@ -60,8 +59,7 @@ class PolicySpec(TypedDict):
     egress: NotRequired[ReadOnly[list[EgressRule]]]
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkPolicy:
+class NetworkPolicy(NamedTuple):
     """A NetworkPolicy that a Service asks for."""
 
     key: ObjectKey
@@ -97,8 +95,7 @@ class NetworkPolicy:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(NamedTuple):
     """Pods of one namespace that may connect."""
 
     namespace: str
@@ -132,43 +129,57 @@ def selector_text(selector: LabelSelector) -> str:
     return f"{{map[{labels}] [{expressions}]}}"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Permission(NamedTuple):
+    """Leave to connect to one port of the pods behind a Service: what its policies have in common for every peer."""
+
+    service: ObjectKey
+    selector: SelectorManifest
+    port: PortManifest
+    traffic: str
+    """What descriptions call the port: `TCP traffic to port 8080`."""
+    pods: str
+    """What they call the pods: `pods selected by the shop/cart service selector`."""
+    reason: str
+
+    def ingress_half(self, name: str, peer: Peer) -> NetworkPolicy:
+        """The policy that lets the peer in, in the Service's namespace."""
+        text = f"Allows ingress {self.traffic} for {self.pods} from {peer.who} labeled with {peer.selector_text}."
+        pods = _pods(peer.selector, peer.namespace, seen_from=self.service.namespace)
+        spec: PolicySpec = {
+            "podSelector": self.selector,
+            "policyTypes": ["Ingress"],
+            "ingress": [{"from": [pods], "ports": [self.port]}],
+        }
+        return NetworkPolicy(policy_key(self.service.namespace, name), self.service, text, spec, self.reason)
+
+    def egress_half(self, name: str, peer: Peer) -> NetworkPolicy:
+        """The policy that lets the peer out, in the peer's namespace."""
+        who = peer.who.removeprefix("ingress controller ")
+        text = f"Allows egress {self.traffic} from {who} labeled with {peer.selector_text} to {self.pods}."
+        pods = _pods(self.selector, self.service.namespace, seen_from=peer.namespace)
+        spec: PolicySpec = {
+            "podSelector": peer.selector,
+            "policyTypes": ["Egress"],
+            "egress": [{"to": [pods], "ports": [self.port]}],
+        }
+        return NetworkPolicy(policy_key(peer.namespace, name), self.service, text, spec, self.reason)
+
+
+class Target(NamedTuple):
     """The pods behind a Service."""
 
     service: ObjectKey
     selector: SelectorManifest
 
-    def ingress_half(self, name: str, port: PolicyPort, peer: Peer, reason: str) -> NetworkPolicy:
-        """The policy that lets the peer in, in the Service's namespace."""
-        key = policy_key(self.service.namespace, name)
-        text = (
-            f"Allows ingress {port.protocol} traffic to port {port.text} for pods selected by the {self.service} "
-            f"service selector from {peer.who} labeled with {peer.selector_text}."
-        )
-        pods = _pods(peer.selector, peer.namespace, seen_from=self.service.namespace)
-        spec: PolicySpec = {
-            "podSelector": self.selector,
-            "policyTypes": ["Ingress"],
-            "ingress": [{"from": [pods], "ports": [port.manifest()]}],
-        }
-        return NetworkPolicy(key, self.service, text, spec, reason)
+    @property
+    def description(self) -> str:
+        """What descriptions call the pods."""
+        return f"pods selected by the {self.service} service selector"
 
-    def egress_half(self, name: str, port: PolicyPort, peer: Peer, reason: str) -> NetworkPolicy:
-        """The policy that lets the peer out, in the peer's namespace."""
-        key = policy_key(peer.namespace, name)
-        who = peer.who.removeprefix("ingress controller ")
-        text = (
-            f"Allows egress {port.protocol} traffic to port {port.text} from {who} labeled with {peer.selector_text} "
-            f"to pods selected by the {self.service} service selector."
-        )
-        pods = _pods(self.selector, self.service.namespace, seen_from=peer.namespace)
-        spec: PolicySpec = {
-            "podSelector": peer.selector,
-            "policyTypes": ["Egress"],
-            "egress": [{"to": [pods], "ports": [port.manifest()]}],
-        }
-        return NetworkPolicy(key, self.service, text, spec, reason)
+    def permission(self, port: PolicyPort, reason: str) -> Permission:
+        """Leave to connect to one port, for the rule that asks for it."""
+        traffic = f"{port.protocol} traffic to port {port.text}"
+        return Permission(self.service, self.selector, port.manifest(), traffic, self.description, reason)
 
     def open_to_the_world(self, ports: tuple[PolicyPort, ...], reason: str) -> NetworkPolicy:
         """The policy that lets everybody in to the ports, or to every port where none is listed."""
@@ -176,10 +187,7 @@ class Target:
         if ports:
             rule = {**rule, "ports": [port.manifest() for port in ports]}
         listed = " ".join(port.description for port in ports)
-        text = (
-            f"Allows ingress traffic from everywhere to ports [{listed}] for pods selected by the {self.service} "
-            "service selector."
-        )
+        text = f"Allows ingress traffic from everywhere to ports [{listed}] for {self.description}."
         spec: PolicySpec = {"podSelector": self.selector, "policyTypes": ["Ingress"], "ingress": [rule]}
         return NetworkPolicy(from_world_key(self.service), self.service, text, spec, reason)
 

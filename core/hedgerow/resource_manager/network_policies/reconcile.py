@@ -47,16 +47,18 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicy
     A Service that is gone takes all its policies with it. Where its annotations cannot be understood nothing is
     touched; where single policies have to be refused the others proceed, and existing ones of those names stay.
     """
-    existing = snapshot.by_index(POLICIES_BY_SERVICE, key)
+    own = {key_of(policy): policy for policy in snapshot.by_index(POLICIES_BY_SERVICE, key)}
     service = snapshot.get(SERVICES, key)
     if service is None:
-        return Plan(tuple(_deletions(existing, reason="service-gone")))
+        return Plan(tuple(_deletions(own, reason="service-gone")))
     decision = _asked_for(service, snapshot, context.config)
     if isinstance(decision, Failure):
         failures = decision.failure()
         return Plan((), _warnings(service, failures, "InvalidAnnotation"), failures)
-    desired = _without_those_of_others(key, decision.unwrap(), snapshot, context.config)
-    actions = (*_writes(desired.policies, snapshot), *_removals(desired, existing))
+    asked = decision.unwrap()
+    others = _others_of_the_same_name(asked.policies, own, snapshot)
+    desired = _without_those_of_others(key, asked, others, snapshot, context.config)
+    actions = (*_writes(desired.policies, {**own, **others}), *_removals(desired, own))
     return Plan(actions, _warnings(service, desired.failures, "NetworkPolicyRefused"), desired.failures)
 
 
@@ -81,44 +83,57 @@ def _relevant_namespaces(service: Manifest, snapshot: Snapshot, config: NetworkP
     return [namespace for namespace in found if namespace is not None]
 
 
+def _others_of_the_same_name(
+    policies: Iterable[NetworkPolicy], own: Mapping[ObjectKey, Manifest], snapshot: Snapshot
+) -> dict[ObjectKey, Manifest]:
+    """What exists under the names that a Service asks for without being its own."""
+    found = ((policy.key, snapshot.get(NETWORK_POLICIES, policy.key)) for policy in policies if policy.key not in own)
+    return {key: policy for key, policy in found if policy is not None}
+
+
 def _without_those_of_others(
-    key: ObjectKey, desired: DesiredPolicies, snapshot: Snapshot, config: NetworkPolicyConfig
+    key: ObjectKey,
+    desired: DesiredPolicies,
+    others: Mapping[ObjectKey, Manifest],
+    snapshot: Snapshot,
+    config: NetworkPolicyConfig,
 ) -> DesiredPolicies:
     """What a Service asks for, less what another asks for under the same name and has the better claim to.
 
     Two Services can come to one name. If each took the policy from the other they would never end, so the first by
     namespace and name keeps it.
     """
-    policies, refusals = [], list(desired.refusals)
-    for policy in desired.policies:
-        if holder := _better_claim(key, policy.key, snapshot, config):
+    refusals = []
+    for name, policy in others.items():
+        if holder := _better_claim(key, policy, snapshot, config):
             problem = f"Service {holder} asks for a policy of this name as well, and keeps it"
             # Nothing tells this Service when the other lets go.
-            failure = DomainFailure(NETWORK_POLICIES, policy.key, "metadata.name", problem, retryable=True)
-            refusals.append(Refusal(policy.key, failure))
-        else:
-            policies.append(policy)
-    return DesiredPolicies(tuple(policies), tuple(refusals), desired.none_because)
+            failure = DomainFailure(NETWORK_POLICIES, name, "metadata.name", problem, retryable=True)
+            refusals.append(Refusal(name, failure))
+    if not refusals:
+        return desired
+    lost = {refusal.key for refusal in refusals}
+    policies = tuple([policy for policy in desired.policies if policy.key not in lost])
+    return DesiredPolicies(policies, (*desired.refusals, *refusals), desired.none_because)
 
 
 def _better_claim(
-    key: ObjectKey, policy: ObjectKey, snapshot: Snapshot, config: NetworkPolicyConfig
+    key: ObjectKey, policy: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig
 ) -> ObjectKey | None:
     """The Service that holds a policy, if it comes first and may still ask for it."""
-    live = snapshot.get(NETWORK_POLICIES, policy)
-    for holder in service_of_policy(live) if live is not None else ():
+    for holder in service_of_policy(policy):
         service = snapshot.get(SERVICES, holder) if holder < key else None
         if service is None:
             return None
         asked = _asked_for(service, snapshot, config)
         # What cannot be understood keeps what exists.
-        return holder if isinstance(asked, Failure) or policy in asked.unwrap().keys else None
+        return holder if isinstance(asked, Failure) or key_of(policy) in asked.unwrap().keys else None
     return None
 
 
-def _writes(policies: Iterable[NetworkPolicy], snapshot: Snapshot) -> Iterator[Action]:
+def _writes(policies: Iterable[NetworkPolicy], existing: Mapping[ObjectKey, Manifest]) -> Iterator[Action]:
     for policy in policies:
-        live = snapshot.get(NETWORK_POLICIES, policy.key)
+        live = existing.get(policy.key)
         if live is None:
             yield Create(NETWORK_POLICIES, policy.manifest(), policy.reason)
         elif patch := _correction(policy, live):
@@ -141,16 +156,17 @@ def _correction(policy: NetworkPolicy, live: Manifest) -> dict[str, Any]:
     return patch
 
 
-def _removals(desired: DesiredPolicies, existing: Iterable[Manifest]) -> Iterator[Delete]:
+def _removals(desired: DesiredPolicies, existing: Mapping[ObjectKey, Manifest]) -> Iterator[Delete]:
     """Deletions of what exists and is not desired; a policy that was refused is desired."""
     wanted = desired.keys
-    superfluous = (policy for policy in existing if key_of(policy) not in wanted)
+    superfluous = {key: policy for key, policy in existing.items() if key not in wanted}
     return _deletions(superfluous, reason=desired.none_because or "no-longer-asked-for")
 
 
-def _deletions(policies: Iterable[Manifest], *, reason: str) -> Iterator[Delete]:
-    for policy in sorted(policies, key=key_of):
-        yield Delete(NETWORK_POLICIES, key_of(policy), reason, uid_of(policy), resource_version_of(policy))
+def _deletions(policies: Mapping[ObjectKey, Manifest], *, reason: str) -> Iterator[Delete]:
+    for key in sorted(policies):
+        policy = policies[key]
+        yield Delete(NETWORK_POLICIES, key, reason, uid_of(policy), resource_version_of(policy))
 
 
 def _warnings(service: Manifest, failures: Iterable[DomainFailure], reason: str) -> tuple[Event, ...]:

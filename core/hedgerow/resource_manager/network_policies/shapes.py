@@ -4,7 +4,7 @@ An API server has checked this before it stored an object; files and callers hav
 whatever cannot stand where it stands; absent and null are the same. Views are made of what was checked, so they pass.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.failures import DomainFailure
@@ -20,60 +20,64 @@ from hedgerow.resource_manager.network_policies.views import (
     ServiceView,
 )
 
+_NOTHING: Mapping[str, Any] = {}
 _INT32: Final = range(-(2**31), 2**31)
-_Shape: TypeAlias = Callable[[Any, str], Iterator[tuple[str, str]]]
-"""Takes a value and its path, yields paths and problems."""
+_Problem: TypeAlias = tuple[str, str]
+"""A path below the value that was looked at, empty for the value itself, and what is wrong there."""
+_Shape: TypeAlias = Callable[[Any], Sequence[_Problem]]
+"""Everything that is wrong with a value. Almost nothing is, so that paths grow from the problem outwards."""
 
 
-def _text(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if value is not None and not isinstance(value, str):
-        yield path, "must be a string"
+def _text(value: Any) -> Sequence[_Problem]:
+    return () if value is None or isinstance(value, str) else _wrong("must be a string")
 
 
-def _number(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if value is not None and not _is_number(value):
-        yield path, "must be a number"
+def _number(value: Any) -> Sequence[_Problem]:
+    return () if value is None or _is_number(value) else _wrong("must be a number")
 
 
-def _required_number(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if not _is_number(value):
-        yield path, "is missing" if value is None else "must be a number"
+def _required_number(value: Any) -> Sequence[_Problem]:
+    return () if _is_number(value) else _wrong("is missing" if value is None else "must be a number")
 
 
-def _number_or_name(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if value is not None and not _is_number(value) and not isinstance(value, str):
-        yield path, "must be a number or a name"
+def _number_or_name(value: Any) -> Sequence[_Problem]:
+    fits = value is None or isinstance(value, str) or _is_number(value)
+    return () if fits else _wrong("must be a number or a name")
 
 
-def _required_name(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _required_name(value: Any) -> Sequence[_Problem]:
     """Services and Namespaces are called as a DNS label; of an Ingress, whose name nobody reads, no more is asked."""
     if not isinstance(value, str) or not value:
-        yield path, "is missing" if value is None or value == "" else "must be a string"
-    elif problem := dns_label_problem(value):
-        yield path, problem
+        return _wrong("is missing" if value is None or value == "" else "must be a string")
+    problem = dns_label_problem(value)
+    return _wrong(problem) if problem else ()
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _texts(value: Any) -> Sequence[_Problem]:
     """Texts by text, as labels, annotations and selectors are."""
-    if value is not None and not isinstance(value, Mapping):
-        yield path, "must be a mapping"
-        return
-    for name, entry in (value or {}).items():
+    if not isinstance(value, (dict, Mapping)):
+        return () if value is None else _wrong("must be a mapping")
+    problems: list[_Problem] = []
+    for name, entry in value.items():
         if not isinstance(name, str):
-            yield path, f"key {name} must be a string"
+            problems.append(("", f"key {name} must be a string"))
         elif not isinstance(entry, str):
-            yield f'{path}["{name}"]', "must be a string"
+            problems.append((f'["{name}"]', "must be a string"))
+    return problems
 
 
 def _structure(fields: Mapping[str, _Shape]) -> _Shape:
     """A mapping with these fields, whatever else it holds."""
 
-    def problems(value: Any, path: str) -> Iterator[tuple[str, str]]:
-        if value is not None and not isinstance(value, Mapping):
-            yield path, "must be a mapping"
-            return
+    def problems(value: Any) -> Sequence[_Problem]:
+        if value is not None and not isinstance(value, (dict, Mapping)):
+            return _wrong("must be a mapping")
+        present = value or _NOTHING
+        found: list[_Problem] = []
         for name, shape in fields.items():
-            yield from shape((value or {}).get(name), f"{path}.{name}".removeprefix("."))
+            if inside := shape(present.get(name)):
+                found += [(f".{name}{path}", problem) for path, problem in inside]
+        return found
 
     return problems
 
@@ -81,14 +85,20 @@ def _structure(fields: Mapping[str, _Shape]) -> _Shape:
 def _list_of(shape: _Shape) -> _Shape:
     """A list of values of one shape."""
 
-    def problems(value: Any, path: str) -> Iterator[tuple[str, str]]:
-        if value is not None and not isinstance(value, list | tuple):
-            yield path, "must be a list"
-            return
-        for position, entry in enumerate(value or ()):
-            yield from shape(entry, f"{path}[{position}]")
+    def problems(value: Any) -> Sequence[_Problem]:
+        if value is not None and not isinstance(value, (list, tuple)):
+            return _wrong("must be a list")
+        return [
+            (f"[{position}]{path}", problem)
+            for position, entry in enumerate(value or ())
+            for path, problem in shape(entry)
+        ]
 
     return problems
+
+
+def _wrong(problem: str) -> Sequence[_Problem]:
+    return (("", problem),)
 
 
 def _is_number(value: object) -> bool:
@@ -123,10 +133,10 @@ def shape_failures(resource: Resource, objects: Iterable[Service | Namespace | I
     """What keeps manifests from being read as what they should be, field by field; empty for all that is stored."""
     shape = _SHAPES[resource]
     failures = [
-        DomainFailure(resource, _key(each), field, problem)
+        DomainFailure(resource, _key(each), path.removeprefix("."), problem)
         for each in objects
         if not isinstance(each, _VIEWS)
-        for field, problem in shape(each, "")
+        for path, problem in shape(each)
     ]
     return tuple(sorted(failures, key=str))
 
@@ -138,7 +148,8 @@ def _key(value: Any) -> ObjectKey:
 
 def name_of(namespace: object) -> str | None:
     """The name of a Namespace whose shape is not known yet; none where it has none."""
-    if isinstance(namespace, NamespaceView):
-        return namespace.name
-    metadata = namespace.get("metadata") if isinstance(namespace, Mapping) else None
-    return metadata.get("name") if isinstance(metadata, Mapping) else None
+    if not isinstance(namespace, (dict, Mapping)):
+        return namespace.name if isinstance(namespace, NamespaceView) else None
+    metadata = namespace.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, (dict, Mapping)) else None
+    return name if isinstance(name, str) else None

@@ -73,8 +73,8 @@ def test_a_selector_reads_as_labels_by_key_then_expressions_as_written(selector:
     ],
 )
 def test_both_halves_say_what_they_allow(peer: Peer, port: PolicyPort, ingress: str, egress: str) -> None:
-    assert TARGET.ingress_half("x", port, peer, "why").description == ingress
-    assert TARGET.egress_half("x", port, peer, "why").description == egress
+    assert TARGET.permission(port, "why").ingress_half("x", peer).description == ingress
+    assert TARGET.permission(port, "why").egress_half("x", peer).description == egress
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_both_halves_name_the_other_namespace_and_the_same_port() -> None:
     in_b = {"matchLabels": {"kubernetes.io/metadata.name": "b"}}
     in_shop = {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}
 
-    ingress = TARGET.ingress_half("in", port, PODS_OF_B, "why")
-    egress = TARGET.egress_half("out", port, PODS_OF_B, "why")
+    ingress = TARGET.permission(port, "why").ingress_half("in", PODS_OF_B)
+    egress = TARGET.permission(port, "why").egress_half("out", PODS_OF_B)
 
     assert (ingress.key, egress.key) == (ObjectKey("shop", "in"), ObjectKey("b", "out"))
     assert ingress.manifest()["spec"] == {
@@ -115,8 +115,8 @@ def test_both_halves_name_the_other_namespace_and_the_same_port() -> None:
 
 
 def test_within_one_namespace_none_is_named() -> None:
-    ingress = TARGET.ingress_half("in", PolicyPort("TCP", 80), OWN_PODS, "why")
-    egress = TARGET.egress_half("out", PolicyPort("TCP", 80), OWN_PODS, "why")
+    ingress = TARGET.permission(PolicyPort("TCP", 80), "why").ingress_half("in", OWN_PODS)
+    egress = TARGET.permission(PolicyPort("TCP", 80), "why").egress_half("out", OWN_PODS)
 
     assert ingress.manifest()["spec"]["ingress"][0]["from"] == [{"podSelector": OWN_PODS.selector}]
     assert egress.manifest()["spec"]["egress"][0]["to"] == [{"podSelector": TARGET.selector}]

@@ -91,3 +91,12 @@ def test_a_holder_that_cannot_be_understood_keeps_what_it_has() -> None:
 
     assert service_of_policy(policies[CONTESTED]) == (ObjectKey("garden", "prometheus"),)
     assert LOSER_IS_TOLD in told
+
+
+def test_what_a_service_was_refused_before_is_told_beside_what_it_lost() -> None:
+    wrong_as_well = service({"from-world-to-ports": '[{"port":0}]'}, name="garden-prometheus", namespace="shop")
+
+    _, told = settled([PROMETHEUS, wrong_as_well])
+
+    assert LOSER_IS_TOLD in told
+    assert any("from-world-to-ports" in failure for failure in told)

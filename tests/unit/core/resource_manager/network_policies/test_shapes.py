@@ -134,8 +134,11 @@ def test_a_manifest_that_is_no_namespace_says_where(manifest: Mapping[str, Any],
             pytest.fail("it was read")
 
 
-def test_a_namespace_that_does_not_matter_is_not_looked_at() -> None:
-    result = desired_network_policies(service(), [namespace("shop"), {"metadata": {"name": "b", "labels": 1}}])
+@pytest.mark.parametrize(
+    "other", [{"metadata": {"name": "b", "labels": 1}}, {"metadata": {"name": ["b"]}}, {"metadata": "b"}, {}]
+)
+def test_a_namespace_that_does_not_matter_is_not_looked_at(other: Mapping[str, Any]) -> None:
+    result = desired_network_policies(service(), [other, namespace("shop")])
 
     assert len(result.unwrap().policies) == 2
 
