@@ -8,14 +8,15 @@ from typing import Any, Final
 
 import click
 
-from hedgerow.machinery.controller import Controller, owned_objects, plans
+from hedgerow.machinery.controller import Controller, owned_objects, plans, primary_object
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action
+from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.simulation import world_of
-from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers
+from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers, offline_configuration
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.rendering import FORMATS, Planned, summary
 from hedgerow_entrypoints.worlds import cluster_from_files, world_from_cluster
@@ -40,7 +41,12 @@ Examples:
 )
 @click.option("--kubeconfig", metavar="FILE", help="Take the objects from this cluster instead; it is only read.")
 @click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of $KUBECONFIG or ~/.kube/config.")
-@click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
+@click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    help="Component configuration; names the cluster too, unless an option does.",
+)
 @click.option(
     "-o", "--output", type=click.Choice(list(FORMATS)), default="diff", show_default=True, help="How to show the plan."
 )
@@ -60,13 +66,19 @@ def command(
     Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for. The others
     are planned and shown all the same.
     """
+    configuration = offline_configuration(config_file)
+    connection = configuration.looked_after if configuration else None
+    if connection and not paths and context is None:
+        kubeconfig = kubeconfig or connection.kubeconfig or None
     live = kubeconfig is not None or context is not None
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
-    chosen = chosen_controllers(controllers, config_file)
+    chosen = chosen_controllers(controllers, configuration)
     explained: Callable[[DomainFailure], str] = str
     if live:
-        world = world_from_cluster(kubeconfig, context, chosen)
+        namespaces = connection.namespaces if connection else ()
+        chosen = [restricted(controller, source=namespaces, target=namespaces) for controller in chosen]
+        world = world_from_cluster(kubeconfig, context, chosen, namespaces)
         planned, failures = _planned_for(chosen, [world] * len(chosen))
     else:
         files = cluster_from_files(paths, chosen)
@@ -115,12 +127,12 @@ def _disputes(owners: Mapping[tuple[Resource, ObjectKey], Sequence[str]]) -> Ite
 
 
 def _live(snapshot: StoreSnapshot, action: Action) -> Manifest | None:
-    kept = snapshot.get(action.resource, action.key)
+    kept = snapshot.get(action.resource, action.key, action.cluster)
     return kept and {"apiVersion": action.resource.api_version, "kind": action.resource.kind, **kept}
 
 
 def _owner_goes(controller: Controller[Any], snapshot: StoreSnapshot, key: ObjectKey) -> bool:
-    owner = snapshot.get(controller.primary, key)
+    owner = primary_object(controller, snapshot, key)
     return owner is not None and is_terminating(owner)
 
 
@@ -128,7 +140,7 @@ def _warn_of_mass_deletion(controller: Controller[Any], snapshot: StoreSnapshot,
     """Say what a controller would do that starts in this world, and has seen none of its owners go or change."""
     owned = len(owned_objects(controller, snapshot))
     if judge_deletions(deletions, owned, confirmed=True) is Verdict.STOP:
-        consequence = "one that starts here refuses to delete everything"
+        consequence = "one that starts here refuses to delete so many"
     elif judge_deletions(deletions, owned, confirmed=False) is Verdict.CONFIRM:
         consequence = "one that starts here wants a second, fresh list first"
     else:

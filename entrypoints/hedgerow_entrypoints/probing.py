@@ -6,9 +6,11 @@ Source: managed-resources §4.3.
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.configuration import Server
 from hedgerow_adapters.probes import Check, Endpoint, Ports, listener, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
+from hedgerow_adapters.runtime.clusters import Clusters
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
 
@@ -19,32 +21,25 @@ PATIENCE = 4.0
 def probes(
     server: Server,
     metrics: RuntimeMetrics,
-    source: Transport,
+    clusters: Clusters,
     runners: Sequence[ControllerRunner],
-    *,
-    separate_target: bool,
 ) -> AbstractAsyncContextManager[Ports]:
     """The servers for health, readiness and metrics, to be entered.
 
     Args:
         server: where they listen.
         metrics: what `/metrics` shows.
-        source: leads to the source cluster, whose API server has to be reachable.
+        clusters: that of the source has to be reachable. Where the target is another one its caches are a check of
+            their own.
         runners: whose caches have to be complete.
-        separate_target: whether they hold another cluster than the source.
     """
-    caches = _caches_are_complete(runners)
-    # All caches so far are of the target cluster, which often is the source.
-    ready = (
-        {"source-informer-sync": ping, "target-informer-sync": caches}
-        if separate_target
-        else {"source-informer-sync": caches}
-    )
+    roles = [tuple(Cluster)] if clusters.are_one else [(cluster,) for cluster in Cluster]
+    ready = {f"{of[0].value}-informer-sync": _caches_are_complete(runners, of) for of in roles}
     return serve(
         health=listener(server.health_probes.bind_address, server.health_probes.port),
         metrics=listener(server.metrics.bind_address, server.metrics.port),
         endpoints=(
-            Endpoint("healthz", {"ping": ping, "apiserver-healthz": _api_server_is_healthy(source)}),
+            Endpoint("healthz", {"ping": ping, "apiserver-healthz": _api_server_is_healthy(clusters.source.transport)}),
             Endpoint("readyz", ready),
         ),
         exposition=metrics.exposition,
@@ -65,9 +60,10 @@ def _api_server_is_healthy(transport: Transport) -> Check:
     return check
 
 
-def _caches_are_complete(runners: Sequence[ControllerRunner]) -> Check:
+def _caches_are_complete(runners: Sequence[ControllerRunner], clusters: Sequence[Cluster]) -> Check:
     async def check() -> str | None:
-        return None if all(runner.synced.is_set() for runner in runners) else "informers not synced yet"
+        complete = all(runner.is_complete(cluster) for runner in runners for cluster in clusters)
+        return None if complete else "informers not synced yet"
 
     return check
 

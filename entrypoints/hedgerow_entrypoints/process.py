@@ -18,16 +18,18 @@ from typing import Any, Final
 from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import ClientConnection, ResourceManagerConfiguration
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
-from hedgerow_adapters.leader_election import ElectionEvent, EventKind, LeaderElector, LeadershipLostError, Timings
+from hedgerow_adapters.leader_election import LeaderElector, LeadershipLostError
 from hedgerow_adapters.probes import ListenError
-from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_adapters.runtime.caches import Caches
+from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.runtime.runner import EVERYWHERE, ControllerRunner
+from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
+from hedgerow_entrypoints.candidacy import Candidacy
+from hedgerow_entrypoints.collector import leave_out_caches
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.probing import probes
 
@@ -51,7 +53,7 @@ class Process:
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
         self._recorders: list[EventRecorder] = []
-        self._told: ElectionEvent | None = None
+        self._candidacy: Candidacy | None = None
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -62,11 +64,12 @@ class Process:
         """
         self._listen_for_signals()
         async with contextlib.AsyncExitStack() as stack:
-            source, target, election = await self._transports(stack)
+            clusters, election = await self._clusters(stack)
             elector = self._elector(election)
-            runners = [self._runner(controller, target, elector) for controller in self._controllers]
-            await self._serve_probes(stack, source, runners)
-            await self._work(elector, runners)
+            caches = Caches(clusters, random=random.random)
+            runners = [self._runner(controller, caches, elector) for controller in self._controllers]
+            await self._serve_probes(stack, clusters, runners)
+            await self._work(elector, caches, runners)
 
     def _listen_for_signals(self) -> None:
         """The first signal ends the process in good order, the second at once."""
@@ -81,16 +84,31 @@ class Process:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
 
-    async def _transports(self, stack: contextlib.AsyncExitStack) -> tuple[HttpTransport, HttpTransport, HttpTransport]:
-        """To the source cluster, to the target cluster, and one for the lease, which must not wait behind others."""
-        source = await _connection(self._configuration.source)
-        source_transport = await stack.enter_async_context(self._transport(source, self._configuration.source))
+    async def _clusters(self, stack: contextlib.AsyncExitStack) -> tuple[Clusters, HttpTransport]:
+        """The ways to both clusters, and one to the lease, which must not wait behind others."""
+        source = await self._connection(self._configuration.source)
+        to_source = await self._access(stack, source, self._configuration.source)
         election = await stack.enter_async_context(HttpTransport(source, on_request=self._metrics.request_sent))
         if self._configuration.target is None:
-            return source_transport, source_transport, election
-        target = await _connection(self._configuration.target)
-        target_transport = await stack.enter_async_context(self._transport(target, self._configuration.target))
-        return source_transport, target_transport, election
+            return Clusters.single(to_source), election
+        target = await self._connection(self._configuration.target)
+        to_target = await self._access(stack, target, self._configuration.target)
+        return Clusters(target=to_target, source=to_source), election
+
+    async def _access(
+        self, stack: contextlib.AsyncExitStack, connection: Connection, settings: ClientConnection
+    ) -> Access:
+        transport = await stack.enter_async_context(self._transport(connection, settings))
+        return Access(transport, settings.namespaces, settings.cache_resync_period.total_seconds())
+
+    async def _connection(self, settings: ClientConnection) -> Connection:
+        def tell(problem: str) -> None:
+            self._log.error("Changed credentials are not usable, the last ones stay in use", error=problem)
+
+        connection = await load_connection(settings.kubeconfig, on_unusable=tell)
+        if isinstance(connection, Failure):
+            raise CommandError(str(connection.failure()))
+        return connection.unwrap()
 
     def _transport(self, connection: Connection, settings: ClientConnection) -> HttpTransport:
         return HttpTransport(
@@ -106,68 +124,50 @@ class Process:
         settings = self._configuration.leader_election
         if not settings.leader_elect:
             return None
-        timings = Timings(
-            settings.lease_duration.total_seconds(),
-            settings.renew_deadline.total_seconds(),
-            settings.retry_period.total_seconds(),
+        self._candidacy = Candidacy(
+            self._component,
+            self._identity,
+            settings,
+            transport,
+            metrics=self._metrics,
+            on_refusal=self._tell_of_refusal,
         )
-        lease = ObjectKey(settings.resource_namespace, settings.resource_name)
-        self._metrics.leads(settings.resource_name, is_leading=False)
-        return LeaderElector(transport, lease, self._identity, timings, on_event=self._tell_of_election)
+        self._recorders.append(self._candidacy.recorder)
+        return self._candidacy.elector
 
-    def _tell_of_election(self, event: ElectionEvent) -> None:
-        """Count and log an event; a problem that stays the same, as a long outage is, is worth one line."""
-        lease = self._configuration.leader_election.resource_name
-        match event.kind:
-            case EventKind.LEADING:
-                self._metrics.leads(lease, is_leading=True)
-            case EventKind.LOST | EventKind.RELEASED | EventKind.ABANDONED:
-                self._metrics.leads(lease, is_leading=False)
-        worrying = event.kind in {EventKind.LOST, EventKind.FORBIDDEN, EventKind.FAILED}
-        tell = self._log.error if worrying else self._log.info
-        if event == self._told:
-            tell = self._log.debug
-        self._told = event
-        tell("Leader election", what=event.kind.value, detail=event.detail)
+    def _tell_of_refusal(self, problem: str) -> None:
+        self._log.warning("Event was not recorded", error=problem)
 
-    def _runner(
-        self, controller: Controller[Any], transport: HttpTransport, elector: LeaderElector | None
-    ) -> ControllerRunner:
-        settings = self._configuration.target or self._configuration.source
+    def _runner(self, controller: Controller[Any], caches: Caches, elector: LeaderElector | None) -> ControllerRunner:
         may_write = elector.may_write if elector else lambda: True
         recorder = EventRecorder(
-            transport,
+            caches.clusters.target.transport,
+            source=caches.clusters.source.transport,
             component=controller.name,
             instance=self._identity,
             may_write=may_write,
-            on_refusal=lambda problem: self._log.warning("Event was not recorded", error=problem),
+            on_refusal=self._tell_of_refusal,
         )
         self._recorders.append(recorder)
         return ControllerRunner(
             controller,
-            transport,
-            random=random.random,
+            caches,
             recorder=recorder,
             observer=ControllerTelemetry(controller, self._metrics),
             may_write=may_write,
-            namespaces=settings.namespaces or EVERYWHERE,
-            resync_period=settings.cache_resync_period.total_seconds(),
         )
 
     async def _serve_probes(
-        self, stack: contextlib.AsyncExitStack, source: Transport, runners: Sequence[ControllerRunner]
+        self, stack: contextlib.AsyncExitStack, clusters: Clusters, runners: Sequence[ControllerRunner]
     ) -> None:
-        separate = self._configuration.target is not None
         try:
-            await stack.enter_async_context(
-                probes(self._configuration.server, self._metrics, source, runners, separate_target=separate)
-            )
+            await stack.enter_async_context(probes(self._configuration.server, self._metrics, clusters, runners))
         except ListenError as error:
             raise CommandError(str(error)) from error
 
-    async def _work(self, elector: LeaderElector | None, runners: Sequence[ControllerRunner]) -> None:
+    async def _work(self, elector: LeaderElector | None, caches: Caches, runners: Sequence[ControllerRunner]) -> None:
         """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
-        parts = [asyncio.create_task(runner.run()) for runner in runners]
+        parts = [asyncio.create_task(caches.run()), *(asyncio.create_task(runner.run()) for runner in runners)]
         parts += [asyncio.create_task(recorder.run()) for recorder in self._recorders]
         if elector is not None:
             parts.append(asyncio.create_task(elector.run()))
@@ -177,6 +177,8 @@ class Process:
             await asyncio.wait({stop, *parts}, return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
                 await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
+                if self._candidacy is not None:
+                    self._candidacy.resign()
                 await self._send_last_events()
                 if elector is not None:
                     await self._release(elector)
@@ -215,13 +217,7 @@ class Process:
             runner.start()
         for runner in runners:
             await runner.synced.wait()
+            leave_out_caches()
             watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
             role = "as the leader" if elector else "without leader election"
             self._log.info(f"Controller {runner.controller.name} works {role} and watches {watched}")
-
-
-async def _connection(settings: ClientConnection) -> Connection:
-    connection = await load_connection(settings.kubeconfig)
-    if isinstance(connection, Failure):
-        raise CommandError(str(connection.failure()))
-    return connection.unwrap()

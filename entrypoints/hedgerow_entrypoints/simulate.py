@@ -13,7 +13,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle
-from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers
+from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers, offline_configuration
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.rendering import VERBS, summary, without_server_fields
 from hedgerow_entrypoints.worlds import cluster_from_files
@@ -51,7 +51,7 @@ def command(
     Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with. The outcome of the others is
     printed all the same.
     """
-    chosen = chosen_controllers(controllers, config_file)
+    chosen = chosen_controllers(controllers, offline_configuration(config_file))
     files = cluster_from_files(paths, chosen)
     settlement = settle(files.cluster, chosen)
     objects = _everything(files.cluster, chosen) if everything else _owned(files.cluster, chosen)

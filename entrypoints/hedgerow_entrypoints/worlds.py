@@ -89,7 +89,7 @@ def _abridged(names: Sequence[str]) -> str:
 
 
 def world_from_cluster(
-    kubeconfig: str | None, context: str | None, controllers: Sequence[Controller[Any]]
+    kubeconfig: str | None, context: str | None, controllers: Sequence[Controller[Any]], namespaces: Sequence[str] = ()
 ) -> Mapping[Resource, Sequence[Manifest]]:
     """The objects in a live cluster that the controllers read.
 
@@ -97,11 +97,12 @@ def world_from_cluster(
         kubeconfig: the file; none: the one that kubectl would take.
         context: its context; none: the current one.
         controllers: who reads.
+        namespaces: what is read; none: all.
 
     Raises:
         CommandError: the cluster cannot be reached or does not show them.
     """
-    return asyncio.run(_live_world(kubeconfig or _default_kubeconfig(), context or "", controllers))
+    return asyncio.run(_live_world(kubeconfig or _default_kubeconfig(), context or "", controllers, namespaces))
 
 
 def _default_kubeconfig() -> str:
@@ -112,7 +113,7 @@ def _default_kubeconfig() -> str:
 
 
 async def _live_world(
-    kubeconfig: str, context: str, controllers: Sequence[Controller[Any]]
+    kubeconfig: str, context: str, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> Mapping[Resource, Sequence[Manifest]]:
     # The HTTP client is slow to import, and most plans are made from files.
     from hedgerow_adapters.kubernetes.credentials import load_connection  # noqa: PLC0415
@@ -124,6 +125,6 @@ async def _live_world(
         raise CommandError(str(connection.failure()))
     async with HttpTransport(connection.unwrap()) as transport:
         try:
-            return await world_of(transport, controllers)
+            return await world_of(transport, controllers, namespaces)
         except ListingError as error:
             raise CommandError(str(error)) from error

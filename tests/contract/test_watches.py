@@ -4,7 +4,17 @@ from dataclasses import replace
 
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
-from tests.contract.objects import CONFIG_MAPS, NETWORK_POLICIES, config_map, happened, key, policy, version, watch_from
+from tests.contract.objects import (
+    CONFIG_MAPS,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    config_map,
+    happened,
+    key,
+    policy,
+    version,
+    watch_from,
+)
 from tests.contract.targets import Send, Target
 
 
@@ -211,3 +221,20 @@ def test_after_a_fresh_list_a_watch_goes_on(target: Target, namespace: str) -> N
         target.send(requests.create(CONFIG_MAPS, config_map("end"), namespace))
 
         assert happened(watch, "end") == [("ADDED", "a")]
+
+
+def test_one_namespace_can_be_listed_and_watched_by_its_name(target: Target, namespace: str) -> None:
+    send = target.send
+    listed = send(requests.list_page(NAMESPACES, name=namespace, metadata_only=True))
+    request = requests.watch(
+        NAMESPACES, resource_version=version(listed), timeout_seconds=30, name=namespace, metadata_only=True
+    )
+
+    with target.watch(request) as watch:
+        send(requests.create(NAMESPACES, {"metadata": {"name": f"{namespace}-other"}}))
+        send(requests.merge_patch(NAMESPACES, key("", namespace), {"metadata": {"labels": {"colour": "red"}}}))
+        event = watch.next()
+
+    assert [item["metadata"]["name"] for item in listed.body["items"]] == [namespace]
+    assert event is not None
+    assert (event["type"], event["object"]["metadata"]["name"]) == ("MODIFIED", namespace)

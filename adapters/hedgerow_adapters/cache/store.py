@@ -5,9 +5,10 @@ from one thread. A write that fails, because an index cannot make sense of an ob
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from hedgerow.machinery.controller import Change, Controller
+from hedgerow.machinery.clusters import EVERYTHING, Cluster, Part
+from hedgerow.machinery.controller import Change, Controller, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Value
@@ -17,6 +18,16 @@ _Table: TypeAlias = dict[Hashable, _Found]
 _Filing: TypeAlias = tuple[ObjectKey, Manifest, list[tuple[_Table, list[Hashable]]]]
 """An object, and where it is to be found: under which values of which index."""
 _Value = TypeVar("_Value", bound=Hashable)
+_TARGET: Final = Cluster.TARGET
+World: TypeAlias = Mapping[Resource, Iterable[Manifest]]
+"""The whole objects of one cluster."""
+
+
+class UnfiledError(Exception):
+    """An index cannot make sense of an object; names it."""
+
+    def __init__(self, manifest: Manifest, problem: Exception) -> None:
+        super().__init__(f"{key_of(manifest)} cannot be filed: {type(problem).__name__}: {problem}")
 
 
 class ObjectStore:
@@ -26,6 +37,16 @@ class ObjectStore:
         self._objects: _Found = {}
         self._namespaces: dict[str, _Found] = {}
         self._indexes: dict[str, tuple[Index[Any], _Table]] = {index.name: (index, {}) for index in indexes}
+
+    def add_index(self, index: Index[Any]) -> None:
+        """Have the objects found by one more index.
+
+        Raises:
+            ValueError: another index has this name.
+        """
+        known, _ = self._indexes.setdefault(index.name, (index, self._table(index)))
+        if known != index:
+            raise ValueError(f'two indexes of one store are called "{index.name}"')
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -59,21 +80,35 @@ class ObjectStore:
         del self._objects[key]
         return Change(old, None)
 
-    def replace(self, manifests: Iterable[Manifest], namespace: str = "") -> list[Change]:
-        """Hold exactly these objects from now on, of one namespace if given.
+    def replace(self, manifests: Iterable[Manifest], part: Part = EVERYTHING) -> list[Change]:
+        """Hold exactly these objects from now on, as far as a part goes.
 
         Returns:
             What is different from before: new and changed objects in the order given, then removals.
         """
         present = {key_of(manifest): manifest for manifest in manifests}
-        before = self._namespaces.get(namespace, {}) if namespace else self._objects
-        superfluous = [key for key in before if key not in present]
+        superfluous = [key for key in self._keys_of(part) if key not in present]
         different = [manifest for key, manifest in present.items() if self._objects.get(key) != manifest]
         changes = [self._store(filing) for filing in [self._filing(manifest) for manifest in different]]
         return changes + [change for key in superfluous if (change := self.remove(key))]
 
+    def _table(self, index: Index[Any]) -> _Table:
+        table: _Table = {}
+        for key, manifest in self._objects.items():
+            for value in index.values(manifest):
+                table.setdefault(value, {})[key] = manifest
+        return table
+
+    def _keys_of(self, part: Part) -> Iterable[ObjectKey]:
+        if part.name:
+            return (ObjectKey(part.namespace, part.name),)
+        return self._namespaces.get(part.namespace, {}) if part.namespace else self._objects
+
     def _filing(self, manifest: Manifest) -> _Filing:
-        places = [(table, list(index.values(manifest))) for index, table in self._indexes.values()]
+        try:
+            places = [(table, list(index.values(manifest))) for index, table in self._indexes.values()]
+        except Exception as problem:
+            raise UnfiledError(manifest, problem) from problem
         return key_of(manifest), manifest, places
 
     def _store(self, filing: _Filing) -> Change:
@@ -110,40 +145,58 @@ def _drop(table: dict[_Value, _Found], value: _Value, key: ObjectKey) -> None:
 class StoreSnapshot:
     """The stores of everything that one controller watches, as the snapshot that its decisions read."""
 
-    def __init__(self, stores: Mapping[Resource, ObjectStore]) -> None:
-        self._stores = stores
+    def __init__(
+        self, target: Mapping[Resource, ObjectStore], source: Mapping[Resource, ObjectStore] | None = None
+    ) -> None:
+        self._target = target
+        self._source = source or {}
 
     @classmethod
-    def of(cls, controller: Controller[Any], objects: Mapping[Resource, Iterable[Manifest]] | None = None) -> Self:
-        """The snapshot that a controller reads, over whole objects; without objects it is empty."""
-        snapshot = cls(
-            {
-                watch.resource: ObjectStore([index for index in controller.indexes if index.resource == watch.resource])
-                for watch in controller.watches
-            }
-        )
+    def of(cls, controller: Controller[Any], target: World | None = None, source: World | None = None) -> Self:
+        """The snapshot that a controller reads, over whole objects; without objects it is empty.
+
+        Args:
+            controller: who reads.
+            target: the objects of the target cluster.
+            source: those of the source cluster; none: it is the target.
+        """
+        target = target or {}
+        worlds = {Cluster.TARGET: target, Cluster.SOURCE: target if source is None else source}
+        stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
         for watch in controller.watches:
-            store = snapshot.store(watch.resource)
-            for manifest in (objects or {}).get(watch.resource, ()):
+            indexes = [index for index in controller.indexes if is_over(index, watch)]
+            store = stores[watch.cluster][watch.resource] = ObjectStore(indexes)
+            for manifest in worlds[watch.cluster].get(watch.resource, ()):
                 store.put(watch.keep(manifest))
-        return snapshot
+        return cls(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
-    def store(self, resource: Resource) -> ObjectStore:
+    def store(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> ObjectStore:
         """The store of a watched resource."""
-        return self._stores[resource]
+        return (self._target if cluster is _TARGET else self._source)[resource]
 
-    def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of that key; none if it does not exist."""
-        return self._stores[resource].get(key)
+        return (self._target if cluster is _TARGET else self._source)[resource].get(key)
 
     def list(
-        self, resource: Resource, *, namespace: str | None = None, selector: LabelSelector | None = None
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        selector: LabelSelector | None = None,
+        cluster: Cluster = Cluster.TARGET,
     ) -> Sequence[Manifest]:
         """The objects of a resource, of one namespace or of all, that a selector matches."""
-        store = self._stores[resource]
+        store = self.store(resource, cluster)
         found = store.all() if namespace is None else store.of_namespace(namespace)
         return found if selector is None else [manifest for manifest in found if selector.matches(labels_of(manifest))]
 
     def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
         """The objects that a declared index files under a value."""
-        return self._stores[index.resource].under(index, value)
+        stores = self._target if index.cluster is _TARGET else self._source
+        return stores[index.resource].under(index, value)
+
+
+def is_over(index: Index[Any], watch: Watch) -> bool:
+    """Whether an index looks up what a watch sees."""
+    return (index.resource, index.cluster) == (watch.resource, watch.cluster)

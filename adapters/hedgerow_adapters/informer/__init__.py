@@ -2,5 +2,6 @@
 
 from hedgerow_adapters.informer.informer import Informer, InformerObserver
 from hedgerow_adapters.informer.machine import Delivery, Put, Remove, Replace
+from hedgerow_adapters.informer.recovery import Recovery
 
-__all__ = ["Delivery", "Informer", "InformerObserver", "Put", "Remove", "Replace"]
+__all__ = ["Delivery", "Informer", "InformerObserver", "Put", "Recovery", "Remove", "Replace"]

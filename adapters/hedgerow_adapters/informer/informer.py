@@ -4,9 +4,10 @@ Decides only when to try again. It never ends by itself: whatever the server doe
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, Protocol
 
+from hedgerow.machinery.clusters import EVERYTHING, Part
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.informer.answers import Reader, Refused, UnreadableObjectError
@@ -45,14 +46,23 @@ class InformerObserver(Protocol):
     def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
         """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end.
 
-        The causes: `closed` and `closed-early`, `disconnected`, `refused`, `expired`, `unreadable`, and `raised` for a
-        defect of whoever is delivered to.
+        The causes: `closed` and `closed-early`, `disconnected`, `refused`, `forbidden`, `expired`, `unreadable`, and
+        `raised` for a defect of whoever is delivered to.
         """
         ...
 
+    def resumed(self, resource: Resource) -> None:
+        """A list or watch that had come to its end by a problem has got an answer again."""
+        ...
+
+
+async def _pause(seconds: float) -> bool:
+    await asyncio.sleep(seconds)
+    return False
+
 
 class Informer:
-    """Keeps whoever listens in step with the objects of one resource, of one namespace or of all.
+    """Keeps whoever listens in step with the objects of one resource, or a part of them.
 
     Expected flow: `run` in a task; `synced` is set after the first complete list. Each delivery arrives in order, and
     `resource_version` is what the deliveries so far have brought the listener up to.
@@ -70,21 +80,37 @@ class Informer:
         *,
         observer: InformerObserver,
         random: Callable[[], float],
-        namespace: str = "",
+        part: Part = EVERYTHING,
+        pause: Callable[[float], Awaitable[bool]] = _pause,
     ) -> None:
+        """An informer that has asked for nothing yet.
+
+        Args:
+            transport: leads to the API server.
+            watch: what to list and watch, and what to keep of it.
+            deliver: gets what arrives.
+            observer: is told what happens.
+            random: numbers between 0 and 1, for jitter.
+            part: of the objects.
+            pause: waits for so many seconds before a further try; true if it came back early, as all is well again.
+        """
         self.resource: Final = watch.resource
-        self.namespace: Final = namespace
+        self.part: Final = part
         self.synced = asyncio.Event()
         self.resource_version = 0
+        self.heard_at = asyncio.get_running_loop().time()
+        """When the server last sent something of use; before that when this was made."""
         self._transport = transport
         self._metadata_only = watch.metadata_only
         self._reader = Reader(watch.resource, watch.keep)
         self._deliver = deliver
         self._observer = observer
         self._random = random
+        self._pause = pause
         self._state: State = Empty()
         self._fruitless = 0
         self._may_start_anew_at_once = True
+        self._is_in_trouble = False
         self._step: asyncio.Task[bool] | None = None
         self._asked_for: asyncio.Future[None] | None = None
         self._under_way: asyncio.Future[None] | None = None
@@ -98,7 +124,12 @@ class Informer:
             if await self._unless_relisted(self._next_step()) is False:
                 self._fruitless += 1
                 if not self._must_start_anew:
-                    await self._unless_relisted(_pause(restart_delay(self._fruitless, self._random())))
+                    await self._unless_relisted(self._wait(restart_delay(self._fruitless, self._random())))
+
+    async def _wait(self, seconds: float) -> bool:
+        if await self._pause(seconds):
+            self._fruitless = 0
+        return True
 
     async def relist(self) -> None:
         """Return when a complete list that was begun after this call has been delivered."""
@@ -132,7 +163,7 @@ class Informer:
             return await self._ask()
         except Refused as refused:
             expired = refused.error.is_expired
-            self._ended(Lost() if refused.is_final else Interrupted(), "expired" if expired else "refused", refused)
+            self._ended(Lost() if refused.is_final else Interrupted(), _cause_of(refused), refused)
             # A list after an outage should not wait; one that expires again and again should.
             at_once, self._may_start_anew_at_once = expired and self._may_start_anew_at_once, False
             return at_once
@@ -153,14 +184,22 @@ class Informer:
                 return await self._watch_from(version)
 
     def _ended(self, received: Input, cause: str, problem: Exception) -> bool:
+        self._is_in_trouble = True
         self._observer.interrupted(self.resource, cause, problem)
         self._receive(received)
         return False
 
+    def _heard(self) -> None:
+        self.heard_at = asyncio.get_running_loop().time()
+        if self._is_in_trouble:
+            self._is_in_trouble = False
+            self._observer.resumed(self.resource)
+
     async def _list(self, continuation: str) -> bool:
         request = requests.list_page(
             self.resource,
-            namespace=self.namespace,
+            namespace=self.part.namespace,
+            name=self.part.name,
             limit=PAGE_SIZE,
             continuation=continuation,
             metadata_only=self._metadata_only,
@@ -169,6 +208,7 @@ class Informer:
         if not response.is_success:
             raise Refused(request, api_error(response))
         self._receive(self._reader.page(response.body))
+        self._heard()
         return True
 
     async def _watch_from(self, version: str) -> bool:
@@ -177,7 +217,8 @@ class Informer:
             self.resource,
             resource_version=version,
             timeout_seconds=int(seconds),
-            namespace=self.namespace,
+            namespace=self.part.namespace,
+            name=self.part.name,
             metadata_only=self._metadata_only,
         )
         clock = asyncio.get_running_loop().time
@@ -198,8 +239,10 @@ class Informer:
         if stream.status != 200:  # noqa: PLR2004 -- the status of HTTP that opens a watch
             raise Refused(request, api_error(Response(stream.status, stream.body, stream.headers)))
         self._receive(Opened())
+        self._heard()
         async for event in stream.events:
             self._receive(self._reader.event(request, event))
+            self._heard()
 
     def _receive(self, received: Input) -> None:
         self._state, delivery = advance(self._state, received)
@@ -214,6 +257,7 @@ class Informer:
                 self._under_way = None
 
 
-async def _pause(seconds: float) -> bool:
-    await asyncio.sleep(seconds)
-    return True
+def _cause_of(refused: Refused) -> str:
+    if refused.error.is_expired:
+        return "expired"
+    return "forbidden" if refused.error.is_forbidden else "refused"

@@ -7,8 +7,8 @@ Decides which request comes next and what a cache is told. Knows no connection, 
       └──────lost──────┴─────────lost─────────┴───────lost────────┘
 
 Guarantees: a list counts only when its last page has arrived, and then replaces everything at once; what the server no
-longer knows (410), or says in a way that cannot be read, starts anew; after any other end the watch resumes where it
-was.
+longer knows (410), or says in a way that cannot be read, starts anew, as does a watch whose versions run backwards;
+after any other end the watch resumes where it was.
 Source: Kubernetes documentation, "Kubernetes API concepts", efficient detection of changes.
 """
 
@@ -115,8 +115,8 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
     """The state after an answer of the server, and what a cache is to be told of it.
 
     Raises:
-        ProtocolError: an event of unknown type, an event or list without a version, a list without an end, or an
-            answer that the state does not wait for.
+        ProtocolError: an event of unknown type, an event or list without a version, an event of the past, a list
+            without an end, or an answer that the state does not wait for.
     """
     match state, received:
         case ((Empty() | Listing()), Page()):
@@ -150,6 +150,10 @@ def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | 
     version = resource_version_of(event.object)
     if not isinstance(version, str) or not version:
         raise ProtocolError(f"an event of type {event.type} without a resource version")
+    if _is_before(version, state.resource_version):
+        raise ProtocolError(
+            f"an event of version {version} after version {state.resource_version}: the past has changed"
+        )
     after = replace(state, resource_version=version)
     match event.type:
         case "ADDED" | "MODIFIED":
@@ -160,3 +164,8 @@ def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | 
             return after, None
         case _:
             raise ProtocolError(f"an event of the unknown type {event.type}")
+
+
+def _is_before(version: str, other: str) -> bool:
+    """Whether versions run backwards, as after a server's storage was restored from a backup."""
+    return version.isdecimal() and other.isdecimal() and int(version) < int(other)

@@ -1,8 +1,9 @@
 """Leader election by Lease, as users of client-go know it, on the monotonic clock.
 
 Expected flow: candidates look at one Lease. Whoever finds it absent, released, run out or in its own name writes itself
-into it and leads; it renews every retry period. The others look every retry period, jittered, and take over when the
-Lease has not changed for the holder's lease duration by their own clock.
+into it and leads; it renews every retry period. The others look at least every retry period, jittered, and take over
+when the Lease has not changed for the holder's lease duration by their own clock: one that is given back is taken
+within a retry period, that of a crashed holder within the lease duration and a retry period.
 
 Guarantees:
 * No decision compares a wall clock: expiry counts from when this process first saw the Lease's latest version.
@@ -28,8 +29,10 @@ Lease before leads at once, before the old leader has noticed.
 from hedgerow_adapters.leader_election.election import Election, Phase, Timings, may_write
 from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
 from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind
+from hedgerow_adapters.leader_election.lease import LEASES
 
 __all__ = [
+    "LEASES",
     "Election",
     "ElectionEvent",
     "EventKind",

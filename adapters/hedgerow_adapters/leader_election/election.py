@@ -22,6 +22,8 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 
 LONG_AGO: Final = float("-inf")
+JITTER: Final = 0.5
+"""The part of a retry period by which a candidate's pause is shortened at most, so that candidates spread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +39,15 @@ class Timings:
     renew_deadline: float = 10.0
     """How long a leader may write after it sent its last successful renewal."""
     retry_period: float = 2.0
-    """The pause between two attempts."""
-    jitter_factor: float = 1.2
-    """By how many retry periods a candidate's pause is stretched at most."""
+    """The pause between two attempts, of a candidate the longest one."""
 
     def __post_init__(self) -> None:
         if self.retry_period <= 0:
             raise ValueError("the retry period must be greater than zero")
         if self.lease_duration <= self.renew_deadline:
             raise ValueError("the lease duration must be greater than the renew deadline")
-        if self.renew_deadline <= self.retry_period * self.jitter_factor:
-            raise ValueError("the renew deadline must be greater than the longest pause between two attempts")
+        if self.renew_deadline <= self.retry_period:
+            raise ValueError("the renew deadline must be greater than the retry period")
 
     @property
     def attempt_timeout(self) -> float:
@@ -181,7 +181,7 @@ class Answer:
     sent_at: float
     now: float
     jitter: float
-    """Random, from 0 to 1: which part of the jitter to add to the next pause of a candidate."""
+    """Random, from 0 to 1: how much of the jitter to take from the next pause of a candidate."""
 
 
 def after(election: Election, answer: Answer) -> Election:
@@ -203,12 +203,15 @@ def _go_on(election: Election, answer: Answer, *, may_write_next: bool) -> Elect
 def _pause(election: Election, answer: Answer, *, may_write_next: bool = False) -> Election:
     """The attempt is over.
 
-    A candidate's next one comes a jittered retry period from now. Who has a lease to keep or to give back does not
-    add to the time that a failed attempt has cost.
+    A candidate's next one comes half to a whole retry period from now, or when the Lease may be claimed: a release
+    and a sign of life are noticed within a retry period, and a dead holder is succeeded without a further one. Who has
+    a lease to keep or to give back does not add to the time that a failed attempt has cost.
     """
     timings = election.timings
     if election.phase is Phase.FOLLOWING:
-        wake_at = answer.now + timings.retry_period * (1 + timings.jitter_factor * answer.jitter)
+        wake_at = answer.now + timings.retry_period * (1 - JITTER * answer.jitter)
+        if answer.now < election.claimable_at:
+            wake_at = min(wake_at, election.claimable_at)
     elif isinstance(answer.outcome, Written):
         wake_at = answer.now + timings.retry_period
     else:

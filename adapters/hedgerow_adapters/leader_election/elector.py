@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
-from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.objects import ObjectKey, uid_of
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.leader_election.election import (
     Answer,
@@ -89,6 +89,11 @@ class LeaderElector:
     def may_write(self) -> bool:
         """Whether this process leads at this moment and does not mean to stop."""
         return not self._over.is_set() and not self._resigning.is_set() and may_write(self._election, self._clock())
+
+    @property
+    def lease_uid(self) -> str | None:
+        """Which Lease it is that this process saw or wrote last; none: there was none."""
+        return None if self._election.lease is None else uid_of(self._election.lease)
 
     async def run(self) -> None:
         """Take part until released.

@@ -114,4 +114,5 @@ def missing_permission(request: Request, error: ApiError) -> str:
     asked = attributes_of(request)
     where = f" in namespace {asked.namespace}" if asked.namespace else ""
     everywhere = " (all namespaces)" if asked.spans_namespaces else ""
-    return f"missing permission: {asked.verb} {asked.resource}{where}{everywhere}"
+    named = f" named {asked.name}" if asked.name and asked.verb in {"list", "watch"} else ""
+    return f"missing permission: {asked.verb} {asked.resource}{named}{where}{everywhere}"

@@ -47,7 +47,14 @@ def _of_resource(request: Request, group: str, parts: list[str]) -> Attributes:
         namespace, parts = parts[1], parts[2:]
     plural, name, subresource = (*parts, "", "")[:3]
     resource = f"{plural}{group}/{subresource}" if subresource else f"{plural}{group}"
-    return Attributes(_verb(request, named=bool(name)), resource, namespace, name)
+    verb = _verb(request, named=bool(name))
+    return Attributes(verb, resource, namespace, name or _selected_name(request))
+
+
+def _selected_name(request: Request) -> str:
+    """The one name that a list or watch is restricted to; a role that names the object allows it."""
+    field, _, value = request.query.get("fieldSelector", "").partition("=")
+    return value if field == "metadata.name" else ""
 
 
 def _verb(request: Request, *, named: bool) -> str:

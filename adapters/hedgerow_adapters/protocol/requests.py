@@ -32,13 +32,17 @@ def list_page(
     resource: Resource,
     *,
     namespace: str = "",
+    name: str = "",
     limit: int = 500,
     continuation: str = "",
     selector: str = "",
     metadata_only: bool = False,
 ) -> Request:
-    """The request for one page of a list, most recent state; `continuation` is the token of the page before."""
-    query = {"limit": str(limit)}
+    """The request for one page of a list, most recent state; `continuation` is the token of the page before.
+
+    With a `name` it is the list of that object alone.
+    """
+    query = {"limit": str(limit), **_of_name(name)}
     if continuation:
         query["continue"] = continuation
     if selector:
@@ -53,6 +57,7 @@ def watch(
     resource_version: str,
     timeout_seconds: int,
     namespace: str = "",
+    name: str = "",
     selector: str = "",
     metadata_only: bool = False,
 ) -> Request:
@@ -62,11 +67,17 @@ def watch(
         "allowWatchBookmarks": "true",
         "resourceVersion": resource_version,
         "timeoutSeconds": str(timeout_seconds),
+        **_of_name(name),
     }
     if selector:
         query["labelSelector"] = selector
     accept = METADATA if metadata_only else "application/json"
     return Request("GET", collection_path(resource, namespace), query, accept=accept)
+
+
+def _of_name(name: str) -> Mapping[str, str]:
+    """A selector of one name, which a role can grant as the list or watch of that very object."""
+    return {"fieldSelector": f"metadata.name={name}"} if name else {}
 
 
 def get(resource: Resource, key: ObjectKey) -> Request:

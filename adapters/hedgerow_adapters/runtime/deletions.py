@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.controller import Change, Context, Controller, all_keys, owned_objects
+from hedgerow.machinery.controller import Change, Context, Controller, all_keys, owned_objects, primary_object
 from hedgerow.machinery.deletion_guard import ALWAYS_ALLOWED, Verdict, judge_deletions
-from hedgerow.machinery.objects import ObjectKey, is_terminating, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
@@ -87,8 +87,7 @@ class DeletionLedger:
         self._covered = 0
         self._replacements += 1
         self._seen_to_change.clear()
-        primary = self._controller.primary
-        self._seen_to_go = {key for key in self._seen_to_go if self._snapshot.get(primary, key) is None}
+        self._seen_to_go = {key for key in self._seen_to_go if self._owner(key) is None}
 
     def settled(self, key: ObjectKey) -> None:
         """A key has nothing left to delete."""
@@ -130,10 +129,13 @@ class DeletionLedger:
 
     def _owner_was_seen(self, key: ObjectKey) -> bool:
         """Whether the owner itself shows that its objects are to go."""
-        owner = self._snapshot.get(self._controller.primary, key)
+        owner = self._owner(key)
         if owner is None:
             return key in self._seen_to_go
         return is_terminating(owner) or key in self._seen_to_change
+
+    def _owner(self, key: ObjectKey) -> Manifest | None:
+        return primary_object(self._controller, self._snapshot, key)
 
     async def _judged(self) -> tuple[Forecast, Verdict]:
         forecast = await self._forecast()

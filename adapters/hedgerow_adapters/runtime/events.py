@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Event
 from hedgerow_adapters.clock import utc_now
@@ -29,31 +30,36 @@ CLUSTER_SCOPED_NAMESPACE: Final = "default"
 
 
 class EventRecorder:
-    """Records events in the name of one controller of this process."""
+    """Records events in the name of one part of this process."""
 
     def __init__(
         self,
-        transport: Transport,
+        target: Transport,
         *,
+        source: Transport | None = None,
         component: str,
         instance: str,
         may_write: Callable[[], bool],
+        action: str = "Reconcile",
         on_refusal: Callable[[str], None] = lambda _problem: None,
     ) -> None:
         """A recorder that has recorded nothing yet.
 
         Args:
-            transport: leads to the cluster where the events are recorded.
+            target: leads to the target cluster. An event is recorded in the cluster of the object that it is about.
+            source: leads to the source cluster; none: it is the target.
             component: who reports, as the event says it.
             instance: which process of it.
             may_write: asked whenever a write is about to leave.
+            action: what the component was about, in CamelCase.
             on_refusal: told why the server did not record an event, as a sentence; lost connections are not told.
         """
-        self._transport = transport
+        self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}
         self._on_refusal = on_refusal
         self._component = component
         self._instance = instance
         self._may_write = may_write
+        self._action = action
         self._recent: OrderedDict[Event, float] = OrderedDict()
         self._queue: asyncio.Queue[Event] = asyncio.Queue(WAITING)
 
@@ -61,13 +67,19 @@ class EventRecorder:
         """Have events recorded soon, those left out that were recorded a short while ago."""
         now = asyncio.get_running_loop().time()
         for event in events:
-            if now - self._recent.get(event, float("-inf")) < REPEATED_AFTER or self._queue.full():
+            self._forget(now)
+            if event in self._recent or self._queue.full():
                 continue
             self._recent[event] = now
-            self._recent.move_to_end(event)
-            if len(self._recent) > REMEMBERED:
-                self._recent.popitem(last=False)
             self._queue.put_nowait(event)
+
+    def _forget(self, now: float) -> None:
+        """Drop what was recorded long ago, and make room for one more: the oldest stands in front."""
+        while self._recent:
+            oldest = next(iter(self._recent.values()))
+            if now - oldest < REPEATED_AFTER and len(self._recent) < REMEMBERED:
+                return
+            self._recent.popitem(last=False)
 
     async def run(self) -> None:
         """Send what is to be recorded, until cancelled."""
@@ -87,7 +99,7 @@ class EventRecorder:
         namespace = event.key.namespace or CLUSTER_SCOPED_NAMESPACE
         try:
             request = requests.create(EVENTS, self._manifest(event, namespace), namespace)
-            response = await self._transport.send(request, may_send=self._may_write)
+            response = await self._transports[event.cluster].send(request, may_send=self._may_write)
             if not response.is_success:
                 self._on_refusal(missing_permission(request, api_error(response)))
         except Exception:  # noqa: BLE001 -- no event is worth those that come after it
@@ -109,7 +121,7 @@ class EventRecorder:
             "eventTime": utc_now().isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "type": event.type,
             "reason": event.reason,
-            "action": "Reconcile",
+            "action": self._action,
             "note": _cut(event.note, LONGEST_NOTE),
             "regarding": {name: value for name, value in regarding.items() if value},
             "reportingController": self._component,

@@ -4,10 +4,12 @@ Sends all of them, at most a few at once, and reports on each: one that fails st
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import resource_version_of
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 from hedgerow_adapters.protocol import requests
@@ -15,6 +17,8 @@ from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_p
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Transport, TransportError
 
 AT_ONCE: Final = 32
+OVERDUE: Final = 0.5
+"""Seconds after which an answer is waited for only as long as it could still tell anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,25 @@ class Executor:
     `may_write` is asked whenever one is about to leave: a process that has lost its lease sends nothing more.
     """
 
-    def __init__(self, transport: Transport, *, may_write: Callable[[], bool] = lambda: True) -> None:
-        self._transport = transport
+    def __init__(
+        self,
+        target: Transport,
+        *,
+        source: Transport | None = None,
+        may_write: Callable[[], bool] = lambda: True,
+        is_overtaken: Callable[[Action], bool] = lambda _action: False,
+    ) -> None:
+        """One that has sent nothing yet.
+
+        Args:
+            target: leads to the target cluster.
+            source: leads to the source cluster; none: it is the target.
+            may_write: asked before every write.
+            is_overtaken: whether the object is known to be another than the one that an action was planned for. What
+                became of the action matters no more then, as it has to be decided anew.
+        """
+        self._is_overtaken = is_overtaken
+        self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}
         self._may_write = may_write
 
     async def carry_out(self, actions: Iterable[Action]) -> list[Written | NotWritten]:
@@ -62,7 +83,10 @@ class Executor:
     async def _attempt(self, action: Action) -> Written | NotWritten:
         request = requests.for_action(action)
         try:
-            response = await self._transport.send(request, may_send=self._may_write)
+            async with self._while_it_matters(action):
+                response = await self._transports[action.cluster].send(request, may_send=self._may_write)
+        except TimeoutError:
+            return NotWritten(action, "no answer came, and the object has changed meanwhile", is_race=True)
         except NotSentError:
             return NotWritten(action, "this process no longer holds the lease")
         except TransportError as error:
@@ -72,6 +96,30 @@ class Executor:
         if response.is_success:
             return Written(action, _version_made_by(action, response))
         return _outcome_of(action, request, api_error(response))
+
+    @contextlib.asynccontextmanager
+    async def _while_it_matters(self, action: Action) -> AsyncIterator[None]:
+        """Gives up, by a TimeoutError, waiting for an overdue answer to an action that was overtaken.
+
+        Where the answer got lost after the write was stored it would be waited for in vain, by a worker that others
+        need.
+        """
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle
+        async with asyncio.timeout(None) as limit:
+
+            def look() -> None:
+                nonlocal timer
+                if self._is_overtaken(action):
+                    limit.reschedule(loop.time())
+                else:
+                    timer = loop.call_later(OVERDUE, look)
+
+            timer = loop.call_later(OVERDUE, look)
+            try:
+                yield
+            finally:
+                timer.cancel()
 
 
 def _version_made_by(action: Action, response: Response) -> int | None:

@@ -5,10 +5,11 @@ A decision on a cache that is behind its own writes would repeat them.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
-from hedgerow.machinery.objects import ObjectKey, Resource, is_terminating, uid_of
-from hedgerow.machinery.plan import Delete
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import ObjectKey, Resource, is_terminating, resource_version_of, uid_of
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
 
@@ -16,33 +17,69 @@ PATIENCE: Final = 5.0
 """Seconds after which a key no longer waits: better a refused write than a stuck key."""
 
 
+class Watcher(Protocol):
+    """Brings a cache up to versions of its cluster."""
+
+    @property
+    def resource_version(self) -> int:
+        """The version that the cache has seen everything up to."""
+        ...
+
+
+class Wait(NamedTuple):
+    """How a key waited."""
+
+    seconds: float
+    caught_up: bool
+    """Whether the caches have shown the writes."""
+
+
 class Expectations:
     """What was written, key by key, and not yet seen."""
 
-    def __init__(self, snapshot: StoreSnapshot, version_of: Callable[[Resource, str], int | None]) -> None:
+    def __init__(
+        self, snapshot: StoreSnapshot, watcher_of: Callable[[Cluster, Resource, ObjectKey], Watcher | None]
+    ) -> None:
         """Nothing was written yet.
 
         Args:
             snapshot: the caches.
-            version_of: which version a cache has seen of a resource in a namespace; none where it sees nothing at all.
+            watcher_of: who brings the caches what happens to an object; none where nobody does.
         """
         self._snapshot = snapshot
-        self._version_of = version_of
-        self._versions: dict[ObjectKey, dict[tuple[Resource, str], int]] = {}
-        self._deletions: dict[ObjectKey, dict[tuple[Resource, ObjectKey], str | None]] = {}
+        self._watcher_of = watcher_of
+        self._versions: dict[ObjectKey, dict[Watcher, int]] = {}
+        self._deletions: dict[ObjectKey, dict[tuple[Resource, ObjectKey, Cluster], str | None]] = {}
         self._progress: asyncio.Future[None] | None = None
 
     def expect(self, key: ObjectKey, written: Written) -> None:
         """Let a key wait until the cache has seen this write; what no cache will ever see is not waited for."""
         action = written.action
-        place = (action.resource, action.key.namespace)
-        if self._version_of(*place) is None:
+        watcher = self._watcher_of(action.cluster, action.resource, action.key)
+        if watcher is None:
             return
         if isinstance(action, Delete):
-            self._deletions.setdefault(key, {})[action.resource, action.key] = action.uid
+            self._deletions.setdefault(key, {})[action.resource, action.key, action.cluster] = action.uid
         elif written.resource_version is not None:
             versions = self._versions.setdefault(key, {})
-            versions[place] = max(versions.get(place, 0), written.resource_version)
+            versions[watcher] = max(versions.get(watcher, 0), written.resource_version)
+
+    def awaits(self, key: ObjectKey) -> bool:
+        """Whether something was written for a key since its last turn began."""
+        return key in self._versions or key in self._deletions
+
+    def overtaken(self, action: Action) -> bool:
+        """Whether a cache shows another version of an object than the one that an action was planned for."""
+        if self._watcher_of(action.cluster, action.resource, action.key) is None:
+            return False
+        shown = self._snapshot.get(action.resource, action.key, action.cluster)
+        match action:
+            case Create():
+                return shown is not None
+            case JsonPatch() | MergePatch(resource_version=None) | Delete(resource_version=None):
+                return False
+            case MergePatch(resource_version=version) | Delete(resource_version=version):
+                return shown is None or resource_version_of(shown) != version
 
     def progressed(self) -> None:
         """Something was delivered to a cache."""
@@ -50,11 +87,20 @@ class Expectations:
             self._progress.set_result(None)
         self._progress = None
 
-    async def caught_up(self, key: ObjectKey) -> bool:
-        """Wait until the caches have seen all writes for a key; false if they have not in good time.
+    async def catch_up(self, key: ObjectKey) -> Wait | None:
+        """Wait until the caches have seen all writes for a key, or for as long as is good; none: there was no need.
 
         Either way the next call waits only for what is written after this one.
         """
+        try:
+            return None if self._is_caught_up(key) else await self._wait_for(key)
+        finally:
+            self._versions.pop(key, None)
+            self._deletions.pop(key, None)
+
+    async def _wait_for(self, key: ObjectKey) -> Wait:
+        clock = asyncio.get_running_loop().time
+        began = clock()
         try:
             async with asyncio.timeout(PATIENCE):
                 while not self._is_caught_up(key):
@@ -62,18 +108,15 @@ class Expectations:
                         self._progress = asyncio.get_running_loop().create_future()
                     await asyncio.shield(self._progress)
         except TimeoutError:
-            return False
-        finally:
-            self._versions.pop(key, None)
-            self._deletions.pop(key, None)
-        return True
+            return Wait(clock() - began, caught_up=False)
+        return Wait(clock() - began, caught_up=True)
 
     def _is_caught_up(self, key: ObjectKey) -> bool:
-        versions: Mapping[tuple[Resource, str], int] = self._versions.get(key, {})
-        if any((self._version_of(*place) or 0) < version for place, version in versions.items()):
+        versions: Mapping[Watcher, int] = self._versions.get(key, {})
+        if any(watcher.resource_version < version for watcher, version in versions.items()):
             return False
         return all(self._is_gone(*place, uid) for place, uid in self._deletions.get(key, {}).items())
 
-    def _is_gone(self, resource: Resource, key: ObjectKey, uid: str | None) -> bool:
-        manifest = self._snapshot.get(resource, key)
+    def _is_gone(self, resource: Resource, key: ObjectKey, cluster: Cluster, uid: str | None) -> bool:
+        manifest = self._snapshot.get(resource, key, cluster)
         return manifest is None or is_terminating(manifest) or (uid is not None and uid_of(manifest) != uid)

@@ -3,13 +3,14 @@
 Every method does nothing here, so that one who listens overrides what is of interest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action
 from hedgerow_adapters.runtime.executor import NotWritten
+from hedgerow_adapters.runtime.fights import Fight
 
 Result: TypeAlias = Literal["success", "error", "requeue", "requeue_after"]
 
@@ -22,6 +23,12 @@ class ControllerObserver:
 
         The causes are those of `InformerObserver`.
         """
+
+    def resumed(self, resource: Resource) -> None:
+        """A list or watch that had come to its end by a problem has got an answer again."""
+
+    def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
+        """A cache is kept; `silence` tells for how many seconds it has heard nothing from its API server."""
 
     def synced(self) -> None:
         """All caches are complete."""
@@ -40,6 +47,12 @@ class ControllerObserver:
 
     def retried(self) -> None:
         """A key was put back because it failed."""
+
+    def slowed(self, keys: int) -> None:
+        """A key was slowed down, or is no longer; so many are now."""
+
+    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
+        """Somebody else turned out to undo what is done for a key, which waits so many seconds for a start."""
 
     def began(self, key: ObjectKey) -> None:
         """A reconciliation begins; all that is told until it ends, in the same task, belongs to it."""
@@ -65,5 +78,5 @@ class ControllerObserver:
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
         """The guard let a plan's deletions not pass."""
 
-    def cache_behind(self, key: ObjectKey) -> None:
-        """The caches did not show this process's own writes in good time."""
+    def waited(self, key: ObjectKey, seconds: float, *, caught_up: bool) -> None:
+        """A key had to wait until the caches showed what was written for it, if they did in good time."""

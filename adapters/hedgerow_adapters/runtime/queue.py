@@ -1,8 +1,9 @@
 """The work queue: which key is looked at next.
 
 Guarantees: a key waits at most once however often it is added; it is never handed to two workers at a time; one that is
-added while it is worked on comes back afterwards. Keys that are looked at only for completeness' sake let live changes
-pass, without being forgotten. It knows neither what a key stands for nor what is done with it.
+added while it is worked on comes back afterwards, one that is added while it is held when the hold ends. Keys that are
+looked at only for completeness' sake let live changes pass, without being forgotten. It knows neither what a key stands
+for nor what is done with it.
 """
 
 import asyncio
@@ -35,6 +36,10 @@ class QueueObserver(Protocol):
         """A key was put back because it failed."""
         ...
 
+    def slowed(self, keys: int) -> None:
+        """A hold has begun or ended; so many keys are held now."""
+        ...
+
 
 class WorkQueue:
     """Keys of one controller that wait to be reconciled."""
@@ -49,6 +54,7 @@ class WorkQueue:
         self._again: dict[ObjectKey, bool] = {}
         self._failures: dict[ObjectKey, int] = {}
         self._timers: dict[ObjectKey, asyncio.TimerHandle] = {}
+        self._holds: dict[ObjectKey, asyncio.TimerHandle] = {}
         self._overall = OverallLimit()
         self._takers: deque[asyncio.Future[None]] = deque()
 
@@ -60,9 +66,13 @@ class WorkQueue:
         """Whether nothing waits and nothing is worked on; keys that wait for a later time do not count."""
         return not self and not self._started
 
+    def is_taken(self, key: ObjectKey) -> bool:
+        """Whether a worker is at a key."""
+        return key in self._started
+
     def add(self, key: ObjectKey, *, patient: bool = False) -> None:
         """Put a key in line, unless it stands there already; a patient one lets others pass."""
-        if key in self._started:
+        if key in self._started or key in self._holds:
             self._again[key] = patient and self._again.get(key, True)
         elif key in self._line or (patient and key in self._patient):
             return
@@ -101,6 +111,31 @@ class WorkQueue:
         self._observer.retried()
         return delay
 
+    def hold(self, key: ObjectKey, seconds: float) -> None:
+        """Give a key that is worked on to nobody for so many seconds, whoever adds it; a later hold replaces it."""
+        if key in self._holds:
+            self._holds.pop(key).cancel()
+        self._holds[key] = self._loop.call_later(seconds, self._release, key)
+        self._observer.slowed(len(self._holds))
+
+    def _release(self, key: ObjectKey) -> None:
+        del self._holds[key]
+        self._observer.slowed(len(self._holds))
+        self._come_back(key)
+
+    def _come_back(self, key: ObjectKey) -> None:
+        """Put a key in line that was added while something stood in its way; perhaps something else still does."""
+        patient = self._again.pop(key, None)
+        if patient is not None:
+            self.add(key, patient=patient)
+
+    def hasten(self) -> None:
+        """Let keys that failed wait no longer: what made them fail may be over. Live changes pass them."""
+        for key in [key for key in self._failures if key in self._timers]:
+            self._timers.pop(key).cancel()
+            self.forget(key)
+            self.add(key, patient=True)
+
     def forget(self, key: ObjectKey) -> None:
         """Let a key's next failure count as its first."""
         self._failures.pop(key, None)
@@ -132,16 +167,15 @@ class WorkQueue:
     def done(self, key: ObjectKey) -> None:
         """The worker that took the key is through with it."""
         worked = self._loop.time() - self._started.pop(key)
-        patient = self._again.pop(key, None)
-        if patient is not None:
-            self.add(key, patient=patient)
+        self._come_back(key)
         self._observer.finished(worked)
 
     def close(self) -> None:
         """Forget all that waits for a later time."""
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
+        for timers in (self._timers, self._holds):
+            for timer in timers.values():
+                timer.cancel()
+            timers.clear()
 
     def _wake_one(self) -> None:
         while self._takers:

@@ -1,9 +1,10 @@
-"""Runs one declared controller: keeps its caches, feeds its queue, and works on its keys.
+"""Runs one declared controller: listens to the caches, feeds its queue, and works on its keys.
 
-Expected flow: `run` in a task; `synced` is set when the caches are complete; `start` lets the workers begin, before or
-after that; `drain` stops, whatever has been reached by then. Guarantees: no key is reconciled before all caches are
-complete, none by two workers at a time, and none while the caches are behind what was written for it; whatever goes
-wrong with one key is told, counted and tried again, and stops nothing else. A defect of the runtime itself, or of an
+Expected flow: `run` in a task, beside that of the caches; `synced` is set when the caches are complete; `start` lets
+the workers begin, before or after that; `drain` stops, whatever has been reached by then. Guarantees: no key is
+reconciled before all caches that the controller reads are complete, none by two workers at a time, and none while the
+caches are behind what was written for it; whatever goes wrong with one key is told, counted and tried again, and stops
+nothing else. A defect of the runtime itself, or of an
 observer, ends `run` with an error: better a process that starts again than one that works by halves.
 """
 
@@ -11,24 +12,35 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
-from hedgerow.machinery.controller import Change, Context, Controller, Watch, all_keys, concerned_keys
-from hedgerow.machinery.objects import ObjectKey, Resource, key_of, uid_of
-from hedgerow.machinery.plan import Delete, Event, Plan
-from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import (
+    Change,
+    Context,
+    Controller,
+    Watch,
+    all_keys,
+    concerned_keys,
+    keys_from,
+    primary_object,
+)
+from hedgerow.machinery.objects import ObjectKey, key_of, uid_of
+from hedgerow.machinery.plan import Action, Delete, Event, Plan
+from hedgerow.machinery.restriction import restricted
+from hedgerow_adapters.cache import is_over
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace
-from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_adapters.runtime.deletions import STOPPED_FOR, DeletionLedger, Forecast
+from hedgerow_adapters.runtime.caches import Caches, Listener
+from hedgerow_adapters.runtime.deletions import STOPPED_FOR, DeletionLedger
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written
 from hedgerow_adapters.runtime.expectations import Expectations
+from hedgerow_adapters.runtime.fights import FightDetector
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
 
 TIME_LIMIT: Final = 180.0
 """Seconds that one reconciliation may take."""
-RESYNC_PERIOD: Final = 24 * 3600.0
-EVERYWHERE: Final = ("",)
+GIVEN_UP_WITHIN: Final = 2.0
+"""Seconds that what is given up gets to end, such as a connection to be closed; what does not is left behind."""
 
 
 class ControllerRunner:
@@ -37,49 +49,43 @@ class ControllerRunner:
     def __init__(
         self,
         controller: Controller[Any],
-        transport: Transport,
+        caches: Caches,
         *,
-        random: Callable[[], float],
         recorder: EventRecorder,
         observer: ControllerObserver | None = None,
         may_write: Callable[[], bool] = lambda: True,
-        namespaces: Sequence[str] = EVERYWHERE,
-        resync_period: float = RESYNC_PERIOD,
     ) -> None:
         """A controller that has asked for nothing yet.
 
         Args:
-            controller: what to run.
-            transport: leads to the cluster that it looks after.
-            random: numbers between 0 and 1, for jitter.
+            controller: what to run, as far as the clusters let it see.
+            caches: what it reads, and where to write; somebody else has to `run` them.
             recorder: records the events that plans ask for.
             observer: is told what happens.
             may_write: asked before every write.
-            namespaces: to which namespaced objects are restricted; the empty name stands for all.
-            resync_period: seconds after which every object is looked at again although nothing changed.
         """
-        self.controller: Final = controller
-        self.snapshot: Final = StoreSnapshot.of(controller)
+        clusters = caches.clusters
+        source, target = clusters.source.namespaces, clusters.target.namespaces
+        self.controller: Final = restricted(controller, source=source, target=target)
         self.synced: Final = asyncio.Event()
         self.queue: Final = WorkQueue(observer or ControllerObserver())
         self._observer = observer or ControllerObserver()
-        self._executor = Executor(transport, may_write=may_write)
+        self._clusters = clusters
         self._recorder = recorder
-        self._resync_period = resync_period
-        self._informers = [
-            Informer(
-                transport,
-                watch,
-                self._listener(watch, namespace),
-                observer=self._observer,
-                random=random,
-                namespace=namespace,
-            )
-            for watch in controller.watches
-            for namespace in (namespaces if watch.resource.namespaced else EVERYWHERE)
-        ]
-        self._expectations = Expectations(self.snapshot, self._version_of)
-        self._deletions = DeletionLedger(controller, self.snapshot, self._relist)
+        self._view = caches.view(self.controller, self._listener, self._observer)
+        caches.when_recovered(self.queue.hasten)
+        self.snapshot: Final = self._view.snapshot
+        for resource, silence in self._view.silences():
+            self._observer.keeps(resource, silence)
+        self._expectations = Expectations(self.snapshot, self._view.informer_of)
+        self._executor = Executor(
+            clusters.target.transport,
+            source=clusters.source.transport,
+            may_write=may_write,
+            is_overtaken=self._expectations.overtaken,
+        )
+        self._deletions = DeletionLedger(self.controller, self.snapshot, self._view.relist)
+        self._fights = FightDetector()
         self._may_start = asyncio.Event()
         self._beginning: asyncio.Task[None] | None = None
         self._started = False
@@ -96,24 +102,25 @@ class ControllerRunner:
         if self._draining:
             return
         async with asyncio.TaskGroup() as tasks:
-            background = [tasks.create_task(informer.run()) for informer in self._informers]
+            resyncs: list[asyncio.Task[None]] = []
             self._beginning = tasks.create_task(self._wait_to_begin())
             try:
                 await asyncio.wait([self._beginning])
                 if not self._started:
                     return
-                background.append(tasks.create_task(self._resync()))
+                resyncs += [tasks.create_task(self._resync(cluster)) for cluster in Cluster]
                 self._workers = [tasks.create_task(self._work()) for _ in range(self.controller.concurrency)]
                 await asyncio.gather(*self._workers, return_exceptions=True)
             finally:
-                for task in (self._beginning, *background):
+                for task in (self._beginning, *resyncs):
                     task.cancel()
                 self.queue.close()
 
     async def drain(self, grace: float) -> None:
         """Take no further key, and let those that are worked on end within so many seconds.
 
-        When this returns nothing is worked on any more; `run` then returns as well.
+        When this returns nothing is worked on any more, and `run` returns as well; only what does not let itself be
+        ended, within two more seconds, is left to whoever ends the process.
         """
         self._draining = True
         if self._beginning is not None:
@@ -126,11 +133,10 @@ class ControllerRunner:
             for worker in late:
                 worker.cancel()
             if late:
-                await asyncio.wait(late)
+                await asyncio.wait(late, timeout=GIVEN_UP_WITHIN)
 
     async def _wait_to_begin(self) -> None:
-        for informer in self._informers:
-            await informer.synced.wait()
+        await self._view.completed()
         self.synced.set()
         self._observer.synced()
         await self._may_start.wait()
@@ -140,32 +146,33 @@ class ControllerRunner:
             self.queue.add(key, patient=True)
         self._observer.started(len(keys))
 
-    def _listener(self, watch: Watch, namespace: str) -> Callable[[Delivery], None]:
-        store = self.snapshot.store(watch.resource)
-        is_primary = watch.resource == self.controller.primary
-        is_owned = watch.resource == self.controller.owned.resource
+    def _listener(self, watch: Watch) -> Listener:
+        primary = (self.controller.primary, self.controller.primary_cluster)
+        is_primary = (watch.resource, watch.cluster) == primary
+        is_owned = is_over(self.controller.owned, watch)
 
-        def receive(delivery: Delivery) -> None:
-            changes: list[Change] = []
-            match delivery:
-                case Replace(objects):
-                    changes = store.replace(objects, namespace)
-                    self._deletions.replaced()
-                case Put(manifest):
-                    changes = [store.put(manifest)]
-                case Remove(manifest):
-                    changes = [removed] if (removed := store.remove(key_of(manifest))) else []
+        def receive(changes: Sequence[Change], *, is_event: bool) -> None:
+            if not is_event:
+                self._deletions.replaced()
             for change in changes:
                 if is_owned:
                     self._deletions.owned_changed(change)
                 keys = self._concerned(watch, change) if self._started else ()
-                if is_primary and not isinstance(delivery, Replace):
+                if is_primary and is_event:
                     self._note_owner(change, gets_a_turn=bool(keys))
                 for key in keys:
-                    self.queue.add(key)
+                    self.queue.add(key, patient=is_owned and self._is_echo(key))
             self._expectations.progressed()
 
         return receive
+
+    def _is_echo(self, key: ObjectKey) -> bool:
+        """Whether what happened to an object of a key is most likely our own doing, and so can wait for other keys."""
+        return self.queue.is_taken(key) or self._expectations.awaits(key)
+
+    def is_complete(self, cluster: Cluster) -> bool:
+        """Whether everything that the controller reads of a cluster has been listed."""
+        return self._view.is_complete(cluster)
 
     def _note_owner(self, change: Change, *, gets_a_turn: bool) -> None:
         """An update is evidence only for the turn that it leads to; without one nothing would ever settle it."""
@@ -181,23 +188,11 @@ class ControllerRunner:
             self._observer.unmapped(watch.resource, error)
             return ()
 
-    def _version_of(self, resource: Resource, namespace: str) -> int | None:
-        return min(
-            (
-                informer.resource_version
-                for informer in self._informers
-                if informer.resource == resource and informer.namespace in ("", namespace)
-            ),
-            default=None,
-        )
-
-    async def _relist(self) -> None:
-        await asyncio.gather(*(informer.relist() for informer in self._informers))
-
-    async def _resync(self) -> None:
+    async def _resync(self, cluster: Cluster) -> None:
+        """Look from time to time at everything that the objects in a cluster ask for."""
         while True:
-            await asyncio.sleep(self._resync_period)
-            for key in all_keys(self.controller, self.snapshot):
+            await asyncio.sleep(self._clusters.access(cluster).resync_period)
+            for key in sorted(keys_from(self.controller, self.snapshot, cluster)):
                 self.queue.add(key, patient=True)
 
     async def _work(self) -> None:
@@ -229,8 +224,8 @@ class ControllerRunner:
         self._observer.reconciled(key, result, clock() - began)
 
     async def _reconcile(self, key: ObjectKey) -> Result:
-        if not await self._expectations.caught_up(key):
-            self._observer.cache_behind(key)
+        if wait := await self._expectations.catch_up(key):
+            self._observer.waited(key, wait.seconds, caught_up=wait.caught_up)
         plan, held = await self._decision(key)
         self._recorder.record(plan.events)
         actions = plan.actions
@@ -249,27 +244,42 @@ class ControllerRunner:
         if not plan.deletions or self._deletions.allows(key, plan):
             return plan, False
         if forecast := await self._deletions.look_again(plan.deletions):
-            self._recorder.record([self._stopped(key, forecast)])
+            self._recorder.record([self._warning(key, "DeletionsHeld", f"deletions are held back: {forecast}")])
         plan = self._plan(key)
         return plan, plan.deletions > 0 and not self._deletions.allows(key, plan)
 
     def _plan(self, key: ObjectKey) -> Plan:
         return self.controller.reconcile(key, self.snapshot, Context(utc_now(), self.controller.config))
 
-    def _stopped(self, key: ObjectKey, forecast: Forecast) -> Event:
-        """The event that the guard has stopped, at the object whose turn it was."""
-        owner = self.snapshot.get(self.controller.primary, key)
-        note = f"deletions are held back: {forecast}"
-        return Event(self.controller.primary, key, uid_of(owner) if owner else None, "Warning", "DeletionsHeld", note)
+    def _warning(self, key: ObjectKey, reason: str, note: str) -> Event:
+        """An event of the runtime itself, at the object whose turn it was."""
+        owner = primary_object(self.controller, self.snapshot, key)
+        uid = uid_of(owner) if owner else None
+        return Event(
+            self.controller.primary, key, uid, "Warning", reason, note, cluster=self.controller.primary_cluster
+        )
 
     def _take_note(self, key: ObjectKey, outcomes: Sequence[Written | NotWritten]) -> bool:
+        done: list[Action] = []
         for outcome in outcomes:
             if isinstance(outcome, Written):
                 self._expectations.expect(key, outcome)
                 self._observer.acted(key, outcome.action)
+                done.append(outcome.action)
             else:
                 self._observer.not_written(key, outcome)
-        return any(isinstance(outcome, NotWritten) for outcome in outcomes)
+        self._slow_down_fights(key, done)
+        return len(done) < len(outcomes)
+
+    def _slow_down_fights(self, key: ObjectKey, done: Sequence[Action]) -> None:
+        """Let a key wait whose objects somebody else keeps changing back, and tell the owner when that begins."""
+        slowdown = self._fights.carried_out(done, asyncio.get_running_loop().time())
+        if slowdown is None:
+            return
+        self.queue.hold(key, slowdown.seconds)
+        for fight in slowdown.begun:
+            self._observer.fought(key, fight, slowdown.seconds)
+            self._recorder.record([self._warning(key, "Fight", str(fight))])
 
     def _next_turn(self, key: ObjectKey, plan: Plan, *, failed: bool, held: bool) -> Result:
         """When the key is looked at next. Bad input is not retried: its correction is an event of its own."""

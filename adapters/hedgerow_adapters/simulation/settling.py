@@ -5,11 +5,12 @@ reported and not tried again; an action that comes too late, because another one
 than a decision to be made anew.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, plans
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
@@ -21,6 +22,7 @@ from hedgerow_adapters.protocol import requests
 MOST_ROUNDS: Final = 100
 _TOO_LATE: Final = (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND)
 """An object that is there already, is gone already, or is no longer as it was."""
+_Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +52,52 @@ def world_of(cluster: InMemoryCluster, controller: Controller[Any]) -> dict[Reso
     return {watch.resource: cluster.objects(watch.resource) for watch in controller.watches}
 
 
-def settle(cluster: InMemoryCluster, controllers: Sequence[Controller[Any]]) -> Settlement:
-    """Run controllers in a cluster until none of them has anything to do that the server does not refuse."""
+def settle(
+    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], *, source: InMemoryCluster | None = None
+) -> Settlement:
+    """Run controllers until none of them has anything to do that the server does not refuse.
+
+    Args:
+        cluster: what they look after.
+        controllers: who is run.
+        source: the source cluster; none: it is the same.
+    """
+    clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: source or cluster}
     steps: list[Step] = []
     refused: set[tuple[ObjectKey, str]] = set()
     failures: tuple[DomainFailure, ...] = ()
     for _ in range(MOST_ROUNDS):
-        pending, failures = _decisions(cluster, controllers)
+        pending, failures = _decisions(clusters, controllers)
         fresh = [step for step in pending if _identity(step) not in refused]
         if not fresh:
             return Settlement(tuple(steps), failures, is_settled=True)
-        done = _carried_out(cluster, fresh)
+        done = _carried_out(clusters, fresh)
         refused.update(_identity(step) for step in done if step.refusal)
         steps += done
     return Settlement(tuple(steps), failures, is_settled=False)
 
 
 def _decisions(
-    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]]
+    clusters: _Clusters, controllers: Sequence[Controller[Any]]
 ) -> tuple[list[Step], tuple[DomainFailure, ...]]:
-    decided = [(controller, key, plan) for controller in controllers for key, plan in _plans(cluster, controller)]
+    decided = [(controller, key, plan) for controller in controllers for key, plan in _plans(clusters, controller)]
     steps = [Step(controller.name, key, action) for controller, key, plan in decided for action in plan.actions]
     return steps, tuple(failure for _, _, plan in decided for failure in plan.failures)
 
 
-def _plans(cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator[tuple[ObjectKey, Any]]:
-    return plans(controller, StoreSnapshot.of(controller, world_of(cluster, controller)), cluster.now())
+def _plans(clusters: _Clusters, controller: Controller[Any]) -> Iterator[tuple[ObjectKey, Any]]:
+    target, source = (world_of(clusters[cluster], controller) for cluster in (Cluster.TARGET, Cluster.SOURCE))
+    return plans(controller, StoreSnapshot.of(controller, target, source), clusters[Cluster.TARGET].now())
 
 
-def _carried_out(cluster: InMemoryCluster, steps: Sequence[Step]) -> list[Step]:
+def _carried_out(clusters: _Clusters, steps: Sequence[Step]) -> list[Step]:
     """The steps of one round with what the server said to them, without those that came too late.
 
     Where nothing has changed at all nobody was faster, and the next round would decide the same: then they count.
     """
-    before = cluster.resource_version
-    answered = [(step, cluster.handle(requests.for_action(step.action))) for step in steps]
-    has_changed = cluster.resource_version != before
+    before = [cluster.resource_version for cluster in clusters.values()]
+    answered = [(step, clusters[step.action.cluster].handle(requests.for_action(step.action))) for step in steps]
+    has_changed = [cluster.resource_version for cluster in clusters.values()] != before
     return [
         step if answer.is_success else replace(step, refusal=str(answer.body["message"]))
         for step, answer in answered

@@ -2,7 +2,8 @@
 
 `logs` makes every line, those of libraries included, one JSON object or one readable line. `metrics` holds the numbers
 under the names that operators of controller-runtime know. `reconciliation` gives all lines of one reconciliation the
-same `reconcileID`. `controller` turns what a running controller reports into both. Nothing here decides anything.
+same `reconcileID`. `controller` turns what a running controller reports into both, `watching` what it reports of its
+watches. Nothing here decides anything but what is worth a line, by `repetition`.
 """
 
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry

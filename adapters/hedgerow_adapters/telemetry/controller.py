@@ -1,11 +1,11 @@
 """Turns what one running controller reports into log lines and metrics.
 
-Knows no thresholds and draws no conclusions. What is told most often only counts; what takes time to work out is worked
-out when somebody asks for the metrics.
+Draws no conclusions but one: what was said a short while ago is not said again. What is told most often only counts;
+what takes time to work out is worked out when somebody asks for the metrics.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from typing_extensions import override
@@ -15,10 +15,13 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 from hedgerow_adapters.runtime.executor import NotWritten
+from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
+from hedgerow_adapters.telemetry.repetition import Repetition
+from hedgerow_adapters.telemetry.watching import WatchLines
 
 KINDS: Final[Mapping[type[Action], str]] = {
     Create: "create",
@@ -54,12 +57,17 @@ class ControllerTelemetry(ControllerObserver):
         self._queue = metrics.queue(controller.name)
         self._clock = clock
         self._unix_time = unix_time
+        self._repetition = Repetition()
+        self._watches = WatchLines(self._log, self._repetition, clock)
         self._depth = 0
+        self._slowed = 0
+        self._silences: dict[Resource, list[Callable[[], float]]] = {}
         self._running: dict[ObjectKey, float] = {}
         self._queue.depth.set_function(lambda: self._depth)
         self._queue.unfinished_work.set_function(lambda: sum(self._ages()))
         self._queue.longest_running.set_function(lambda: max(self._ages(), default=0))
         self._metrics.active_workers.set_function(lambda: len(self._running))
+        self._metrics.slowed_keys.set_function(lambda: self._slowed)
 
     def _ages(self) -> list[float]:
         now = self._clock()
@@ -77,7 +85,19 @@ class ControllerTelemetry(ControllerObserver):
         if problem is None:
             self._log.debug("Watch ended", resource=resource, cause=cause)
         else:
-            self._log.warning("Watch interrupted", resource=resource, cause=cause, error=problem)
+            self._watches.interrupted(resource, cause, problem)
+
+    @override
+    def resumed(self, resource: Resource) -> None:
+        """Say so if it was the last one."""
+        self._watches.resumed(resource)
+
+    @override
+    def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
+        """Let a cache's silence be asked for with the other metrics; of several of a resource the longest."""
+        silences = self._silences.setdefault(resource, [])
+        silences.append(silence)
+        self._metrics.cache_sync_age(str(resource)).set_function(lambda: max(each() for each in silences))
 
     @override
     def started(self, keys: int) -> None:
@@ -132,10 +152,11 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
-        """Say what could not be done and why; that somebody else was faster is nothing to worry about."""
-        tell = self._log.debug if failed.is_race else self._log.error
-        action = failed.action
-        tell("Could not carry out", action=KINDS[type(action)], resource=action.resource, key=action.key,
+        """Say what could not be done and why, once where it hits many; a lost race is nothing to worry about."""
+        action, kind = failed.action, KINDS[type(failed.action)]
+        is_news = not failed.is_race and self._is_news("write", kind, action.resource, failed.problem)
+        tell = self._log.error if is_news else self._log.debug
+        tell("Could not carry out", action=kind, resource=action.resource, key=action.key,
              reason=action.reason, error=failed.problem)  # fmt: skip
 
     @override
@@ -163,11 +184,30 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
-        """Count and say that the guard held deletions back."""
+        """Count and say that the guard held deletions back: once, as it usually holds back those of all keys."""
         self._metrics.deletion_guard_stops.inc()
-        self._log.error("Held deletions back", deletions=deletions)
+        tell = self._log.error if self._is_news("held") else self._log.debug
+        tell("Held deletions back", deletions=deletions)
 
     @override
-    def cache_behind(self, key: ObjectKey) -> None:
-        """Say that a decision is made on a view that may be old."""
-        self._log.warning("Caches do not show own writes")
+    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
+        """Count a fight and say what it is about."""
+        self._metrics.fights.inc()
+        self._log.warning("Fight", what=fight, resource=fight.action.resource, key=fight.action.key, wait=wait)
+
+    @override
+    def slowed(self, keys: int) -> None:
+        """Note how many keys are slowed down."""
+        self._slowed = keys
+
+    @override
+    def waited(self, key: ObjectKey, seconds: float, *, caught_up: bool) -> None:
+        """Count a wait; say that a decision is made on a view that may be old."""
+        self._metrics.cache_wait.observe(seconds)
+        if not caught_up:
+            self._metrics.cache_wait_timeouts.inc()
+            tell = self._log.warning if self._is_news("behind") else self._log.debug
+            tell("Caches do not show own writes")
+
+    def _is_news(self, *trouble: Hashable) -> bool:
+        return self._repetition.is_news(trouble, self._clock())

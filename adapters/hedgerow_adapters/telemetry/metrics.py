@@ -19,6 +19,7 @@ RECONCILE_SECONDS: Final = (
     *(1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0),
     *(10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0),
 )
+CACHE_WAIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 QUEUE_SECONDS: Final = tuple(float(f"1e{exponent}") for exponent in range(-8, 4))
 
 
@@ -65,6 +66,14 @@ class ControllerMetrics:
     deletion_guard_stops: Counter
     cache_sync_timestamp: Gauge
     """Unix time when the caches became complete."""
+    cache_sync_age: Callable[[str], Gauge]
+    """By resource."""
+    cache_wait: Histogram
+    """Seconds for which keys waited until the caches showed what was written for them."""
+    cache_wait_timeouts: Counter
+    """Waits that ended without that."""
+    fights: Counter
+    slowed_keys: Gauge
     watch_restarts: Callable[[str, str], Counter]
     """By resource and cause."""
     plan_actions: Callable[[str], Counter]
@@ -166,6 +175,37 @@ class _ControllerFamilies:
             by_controller,
             registry=registry,
         )
+        self.cache_sync_age = Gauge(
+            "hedgerow_cache_sync_age_seconds",
+            "How long ago a cache heard from its API server: a list, an event or a bookmark, which comes every minute.",
+            ("controller", "resource"),
+            registry=registry,
+        )
+        self.cache_wait = Histogram(
+            "hedgerow_cache_wait_seconds",
+            "How long a key waited until the caches showed what had been written for it; most need not wait.",
+            by_controller,
+            buckets=CACHE_WAIT_SECONDS,
+            registry=registry,
+        )
+        self.cache_wait_timeouts = Counter(
+            "hedgerow_cache_wait_timeouts_total",
+            "Waits that ended before the caches showed what had been written.",
+            by_controller,
+            registry=registry,
+        )
+        self.fights = Counter(
+            "hedgerow_fights_total",
+            "Objects that somebody else turned out to change back again and again.",
+            by_controller,
+            registry=registry,
+        )
+        self.slowed_keys = Gauge(
+            "hedgerow_slowed_keys",
+            "Keys that wait because their objects are fought over.",
+            by_controller,
+            registry=registry,
+        )
         self.watch_restarts = Counter(
             "hedgerow_watch_restarts_total",
             "Lists and watches that ended, by cause.",
@@ -189,6 +229,11 @@ class _ControllerFamilies:
             active_workers=self.active_workers.labels(name),
             deletion_guard_stops=self.deletion_guard_stops.labels(name),
             cache_sync_timestamp=self.cache_sync_timestamp.labels(name),
+            cache_sync_age=lambda resource: self.cache_sync_age.labels(name, resource),
+            cache_wait=self.cache_wait.labels(name),
+            cache_wait_timeouts=self.cache_wait_timeouts.labels(name),
+            fights=self.fights.labels(name),
+            slowed_keys=self.slowed_keys.labels(name),
             watch_restarts=lambda resource, cause: self.watch_restarts.labels(name, resource, cause),
             plan_actions=lambda action: self.plan_actions.labels(name, action),
         )

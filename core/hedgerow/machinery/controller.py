@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
@@ -44,7 +45,7 @@ def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Calla
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Objects of one resource that a controller reads, and which keys their changes concern.
+    """Objects of one resource in one cluster that a controller reads, and which keys their changes concern.
 
     `keep` projects an object to the fields that the controller reads: it is all that a cache holds, and all that the
     other functions and the snapshot see. `keys` is asked for the old and the new version of a changed object, so a
@@ -57,6 +58,7 @@ class Watch:
     when: Callable[[Change], bool] = every_change
     metadata_only: bool = False
     """Whether `keep` reads nothing but metadata, so that an API server need not send the rest."""
+    cluster: Cluster = Cluster.TARGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,8 @@ class Context(Generic[Config]):
 class Controller(Generic[Config]):
     """One controller, complete.
 
-    `primary` is the resource whose keys it reconciles; `owned` is an index over the objects that it creates, whose
-    values are the keys of their owners.
+    `primary` is the resource whose keys it reconciles, in the `primary_cluster`; `owned` is an index over the objects
+    that it creates, whose values are the keys of their owners.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Controller(Generic[Config]):
     concurrency: int
     config: Config
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan]
+    primary_cluster: Cluster = Cluster.TARGET
 
 
 def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:
@@ -104,9 +107,23 @@ def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectK
 
     A reconciliation is level-based, so a key with neither has the empty plan.
     """
-    owned = snapshot.list(controller.owned.resource)
-    owners = {value for manifest in owned for value in controller.owned.values(manifest)}
-    return sorted({key_of(manifest) for manifest in snapshot.list(controller.primary)} | owners)
+    return sorted(frozenset[ObjectKey]().union(*(keys_from(controller, snapshot, cluster) for cluster in Cluster)))
+
+
+def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Cluster) -> set[ObjectKey]:
+    """The keys that the objects in one of the clusters give a controller to do."""
+    keys: set[ObjectKey] = set()
+    if controller.primary_cluster is cluster:
+        keys.update(key_of(manifest) for manifest in snapshot.list(controller.primary, cluster=cluster))
+    if controller.owned.cluster is cluster:
+        owned = snapshot.list(controller.owned.resource, cluster=cluster)
+        keys.update(value for manifest in owned for value in controller.owned.values(manifest))
+    return keys
+
+
+def primary_object(controller: Controller[Config], snapshot: Snapshot, key: ObjectKey) -> Manifest | None:
+    """The object that a key of a controller names; none if it does not exist."""
+    return snapshot.get(controller.primary, key, controller.primary_cluster)
 
 
 def is_owned(controller: Controller[Config], manifest: Manifest) -> bool:
@@ -116,7 +133,8 @@ def is_owned(controller: Controller[Config], manifest: Manifest) -> bool:
 
 def owned_objects(controller: Controller[Config], snapshot: Snapshot) -> list[Manifest]:
     """The objects that a controller has created."""
-    return [manifest for manifest in snapshot.list(controller.owned.resource) if is_owned(controller, manifest)]
+    owned = controller.owned
+    return [each for each in snapshot.list(owned.resource, cluster=owned.cluster) if is_owned(controller, each)]
 
 
 def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> Iterator[tuple[ObjectKey, Plan]]:

@@ -9,6 +9,8 @@ from typing import Final
 
 ALWAYS_ALLOWED: Final = 20
 SHARE_ALLOWED: Final = 0.3
+SHARE_NEVER_BELIEVED: Final = 0.9
+"""The share of what a controller owns from which on even fresh lists are taken for part of the mistake."""
 
 
 class Verdict(Enum):
@@ -23,8 +25,8 @@ class Verdict(Enum):
 def judge_deletions(deletions: int, owned: int, *, confirmed: bool) -> Verdict:
     """Whether deletions may proceed, need a fresh list first, or stop.
 
-    More than 20 and more than 30 % of what the controller owns needs confirmation. To delete everything that it owns is
-    not believed even then.
+    More than 20 and more than 30 % of what the controller owns needs confirmation. More than 20 and 90 % or more is not
+    believed even then: a mistake seldom takes everything, as an object or two of another origin always remain.
 
     Args:
         deletions: how many objects all pending plans would delete, those of owners that were seen to go not counted.
@@ -37,4 +39,4 @@ def judge_deletions(deletions: int, owned: int, *, confirmed: bool) -> Verdict:
         return Verdict.PROCEED
     if not confirmed:
         return Verdict.CONFIRM
-    return Verdict.STOP if deletions >= owned else Verdict.PROCEED
+    return Verdict.STOP if deletions >= owned * SHARE_NEVER_BELIEVED else Verdict.PROCEED

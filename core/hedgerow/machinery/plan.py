@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 
@@ -23,6 +24,7 @@ class Create:
     resource: Resource
     manifest: Manifest
     reason: str
+    cluster: Cluster = Cluster.TARGET
 
     @property
     def key(self) -> ObjectKey:
@@ -43,6 +45,7 @@ class MergePatch:
     reason: str
     resource_version: str | None = None
     subresource: str = ""
+    cluster: Cluster = Cluster.TARGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class JsonPatch:
     operations: Sequence[Mapping[str, Any]]
     reason: str
     subresource: str = ""
+    cluster: Cluster = Cluster.TARGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Delete:
     reason: str
     uid: str | None = None
     resource_version: str | None = None
+    cluster: Cluster = Cluster.TARGET
 
 
 Action: TypeAlias = Create | MergePatch | JsonPatch | Delete
@@ -81,6 +86,7 @@ class Event:
     reason: str
     """CamelCase, stable: alerts match on it."""
     note: str
+    cluster: Cluster = Cluster.TARGET
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector
 
@@ -16,7 +17,7 @@ Value = TypeVar("Value", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Index(Generic[Value]):
-    """A named look-up over the objects of one resource.
+    """A named look-up over the objects of one resource in one cluster.
 
     `values` says under which values an object is found, and has to say the same of the same version whenever it is
     asked.
@@ -25,17 +26,23 @@ class Index(Generic[Value]):
     name: str
     resource: Resource
     values: Callable[[Manifest], Iterable[Value]]
+    cluster: Cluster = Cluster.TARGET
 
 
 class Snapshot(Protocol):
     """A read-only view of the objects that a controller watches, as its watches keep them."""
 
-    def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of that key; none if it does not exist."""
         ...
 
     def list(
-        self, resource: Resource, *, namespace: str | None = None, selector: LabelSelector | None = None
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        selector: LabelSelector | None = None,
+        cluster: Cluster = Cluster.TARGET,
     ) -> Sequence[Manifest]:
         """The objects of a resource, of one namespace or of all, that a selector matches; in no promised order."""
         ...

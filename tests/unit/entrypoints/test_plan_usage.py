@@ -110,3 +110,51 @@ def test_several_kubeconfigs_are_refused(hedgerow: Hedgerow, monkeypatch: pytest
         "",
         "error: KUBECONFIG names several files, which are not merged here: give one by --kubeconfig\n",
     )
+
+
+CONFIG = """\
+apiVersion: resourcemanager.config.gardener.cloud/v1alpha1
+kind: ResourceManagerConfiguration
+sourceClientConnection: {kubeconfig: source}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "tried"),
+    [
+        (CONFIG, (), "source"),
+        (f"{CONFIG}targetClientConnection: {{kubeconfig: target}}\n", (), "target"),
+        (CONFIG, ("--kubeconfig", "flag"), "flag"),
+        (CONFIG, ("--context", "c"), "environment"),
+    ],
+    ids=["the only cluster", "the target", "the option before it", "another context"],
+)
+def test_the_configuration_names_the_cluster_where_no_option_does(
+    *,
+    text: str,
+    options: tuple[str, ...],
+    tried: str,
+    hedgerow: Hedgerow,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (folder / "config.yaml").write_text(text)
+    monkeypatch.setenv("KUBECONFIG", "environment")
+
+    ended = hedgerow(*PLAN, "--config", "config.yaml", *options)
+
+    assert ended == (1, "", f"error: kubeconfig {tried}: cannot be read: No such file or directory\n")
+
+
+def test_beside_files_the_cluster_of_a_configuration_does_not_matter(hedgerow: Hedgerow, folder: Path) -> None:
+    (folder / "config.yaml").write_text(CONFIG)
+
+    ended = hedgerow(*PLAN, "--config", "config.yaml", "-f", "-", "-o", "table", stdin=NAMESPACE + CART)
+
+    assert ended.out == CART_TABLE
+
+
+def test_a_configuration_without_a_cluster_is_not_enough(hedgerow: Hedgerow, folder: Path) -> None:
+    (folder / "config.yaml").write_text(CONFIG.replace("source}", "''}"))
+
+    assert "give the objects either by -f" in hedgerow(*PLAN, "--config", "config.yaml").err

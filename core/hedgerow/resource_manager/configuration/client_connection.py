@@ -34,7 +34,7 @@ class ClientConnection:
     throttled: bool
     """Whether the file itself sets `qps` or `burst`; unless it does, no request is held back (decision A-3)."""
     namespaces: tuple[str, ...]
-    """The namespaces whose objects are read; none: all of them."""
+    """The namespaces that are read and written in; none: all of them."""
     cache_resync_period: timedelta
     """After this time every cached object is looked at again."""
 
@@ -65,12 +65,6 @@ class ClientConnectionSection(Section):
             cache_resync_period=self.cache_resync_period,
         )
 
-    def restriction(self) -> str | None:
-        """The field that keeps some namespaces from being read, as it is written; none where all are read."""
-        if not self.settings().namespaces:
-            return None
-        return "namespaces" if self.namespace is None else "namespace"
-
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """Both spellings of the namespaces, what cannot be the name of one, too short a period, a negative burst."""
         if self.namespace is not None and self.namespaces is not None:
@@ -92,13 +86,17 @@ class ClientConnectionSection(Section):
 
 
 def manifest(connection: ClientConnection) -> dict[str, Any]:
-    """The section that states a connection in full."""
-    return {
+    """The section that states a connection in full; a throttle that the file did not ask for stays out of it."""
+    section: dict[str, Any] = {
         "kubeconfig": connection.kubeconfig,
         "acceptContentTypes": connection.accept_content_types,
         "contentType": connection.content_type,
-        "qps": int(connection.qps) if connection.qps.is_integer() else connection.qps,
-        "burst": connection.burst,
+    }
+    if connection.throttled:
+        section["qps"] = int(connection.qps) if connection.qps.is_integer() else connection.qps
+        section["burst"] = connection.burst
+    return {
+        **section,
         "namespaces": list(connection.namespaces),
         "cacheResyncPeriod": format_duration(connection.cache_resync_period),
     }

@@ -44,6 +44,11 @@ class ResourceManagerConfiguration:
     resource_class: str
     network_policy: NetworkPolicySettings
 
+    @property
+    def looked_after(self) -> ClientConnection:
+        """The connection to the cluster that is looked after."""
+        return self.target or self.source
+
 
 def with_kubeconfigs(
     configuration: ResourceManagerConfiguration, source: str, target: str

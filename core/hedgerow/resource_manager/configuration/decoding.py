@@ -12,7 +12,7 @@ from enum import Enum, auto
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import FieldError, forbidden, joined, rendered, unsupported
+from hedgerow.machinery.fields import FieldError, joined, rendered, unsupported
 from hedgerow.resource_manager.configuration.client_connection import ClientConnectionSection
 from hedgerow.resource_manager.configuration.configuration import (
     API_VERSION,
@@ -69,10 +69,9 @@ def decode(document: object) -> Result[Decoded, ConfigurationErrors]:
 def decode_offline(document: object) -> Result[Decoded, ConfigurationErrors]:
     """The configuration that a parsed document states for a command that runs named controllers outside a cluster.
 
-    As `decode`, with three differences. `leaderElection` may be missing or unable to work: nobody competes. What
+    As `decode`, with two differences. `leaderElection` may be missing or unable to work: nobody competes. And what
     `controllers.networkPolicy` says of namespaces and the ingress controller must be right even where the section is
-    not enabled, because the command, not the file, says which controllers run. And a connection may be restricted to
-    namespaces whatever is enabled: the command does not connect by it.
+    not enabled, because the command, not the file, says which controllers run.
     """
     return _decode(document, Purpose.OFFLINE)
 
@@ -120,7 +119,7 @@ class DocumentSection(Section):
         )
 
     def problems(self, _path: str, purpose: Purpose, /) -> Iterator[FieldError]:
-        """Unknown log levels and formats, everything that is wrong in the sections, and what does not go together."""
+        """Unknown log levels and formats, and everything that is wrong in the sections."""
         yield from self.source_client_connection.problems("sourceClientConnection", purpose)
         if self.target_client_connection is not None:
             yield from self.target_client_connection.problems("targetClientConnection", purpose)
@@ -132,24 +131,6 @@ class DocumentSection(Section):
             yield unsupported("logFormat", self.log_format, LOG_FORMATS)
         yield from self.controllers.problems("controllers", purpose)
         yield from self.webhooks.problems("webhooks", purpose)
-        if purpose is Purpose.RUN:
-            yield from self._blind_policies()
-
-    def _blind_policies(self) -> Iterator[FieldError]:
-        """The policy controller beside a restriction of the cluster that it looks after.
-
-        A Service has policies in the namespaces of its peers, which may be any. Where these are not read, nobody knows
-        which policies are there already, nor which are there no longer asked for.
-        """
-        path, connection = "sourceClientConnection", self.source_client_connection
-        if self.target_client_connection is not None:
-            path, connection = "targetClientConnection", self.target_client_connection
-        if self.controllers.network_policy.enabled and (field := connection.restriction()):
-            detail = (
-                f"must not be enabled while {path}.{field} restricts what is read: "
-                "the policies of peers in other namespaces would be written blind and never removed"
-            )
-            yield forbidden("controllers.networkPolicy", detail)
 
 
 def _decode(document: object, purpose: Purpose) -> Result[Decoded, ConfigurationErrors]:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.machinery.clusters import EVERYTHING, Part
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
 
 PODS = Resource("", "v1", "pods", "Pod")
 
@@ -31,13 +32,18 @@ def pod(key: ObjectKey, colour: str = "red", version: int = 1) -> Manifest:
 
 keys = st.builds(ObjectKey, st.sampled_from(["", "shop", "web"]), st.sampled_from(["a", "b", "c"]))
 pods = st.builds(pod, keys, st.sampled_from(["red", "blue", "red-blue"]), st.integers(1, 3))
+
+
+def replacements(part: Part) -> st.SearchStrategy[tuple[Part, list[Manifest]]]:
+    some = pods.filter(lambda each: part.holds(key_of(each)))
+    return st.tuples(st.just(part), st.lists(some, max_size=5, unique_by=key_of))
+
+
 steps = st.one_of(
     st.tuples(st.just("put"), pods),
     st.tuples(st.just("remove"), keys),
-    st.tuples(st.just("replace"), st.lists(pods, max_size=5, unique_by=key_of)),
-    st.tuples(st.just("replace shop"), st.lists(pods.filter(lambda each: key_of(each).namespace == "shop"), max_size=3,
-                                                unique_by=key_of)),
-)  # fmt: skip
+    *(replacements(part) for part in [EVERYTHING, Part(namespace="shop"), Part(name="a"), Part("web", "b")]),
+)
 
 
 def in_order(objects: Any) -> list[str]:
@@ -45,7 +51,7 @@ def in_order(objects: Any) -> list[str]:
 
 
 @given(st.lists(steps, max_size=15))
-def test_a_store_shows_what_a_plain_dictionary_would(history: list[tuple[str, Any]]) -> None:
+def test_a_store_shows_what_a_plain_dictionary_would(history: list[tuple[str | Part, Any]]) -> None:
     store, model = ObjectStore([BY_COLOUR]), dict[ObjectKey, Manifest]()
     for step, what in history:
         before = dict(model)
@@ -56,11 +62,10 @@ def test_a_store_shows_what_a_plain_dictionary_would(history: list[tuple[str, An
             case "remove":
                 old = model.pop(what, None)
                 assert store.remove(what) == (Change(old, None) if old else None)
-            case "replace" | "replace shop":
-                namespace = "shop" if step == "replace shop" else ""
-                model = {key: each for key, each in model.items() if namespace and key.namespace != namespace}
+            case Part():
+                model = {key: each for key, each in model.items() if not step.holds(key)}
                 model |= {key_of(each): each for each in what}
-                changes = store.replace(what, namespace)
+                changes = store.replace(what, step)
                 assert in_order(changes) == in_order(differences(before, model))
 
         assert len(store) == len(model)
@@ -110,7 +115,7 @@ def test_a_write_that_an_index_cannot_make_sense_of_changes_nothing(
     store.replace([pod(first), pod(second)])
     broken = {"metadata": {"namespace": "shop", "name": "b", "labels": None}}
 
-    with pytest.raises(AttributeError):
+    with pytest.raises(UnfiledError, match=r"^shop/b cannot be filed: AttributeError: "):
         write(store, broken)
 
     assert store.all() == store.under(BY_COLOUR, "red") == [pod(first), pod(second)]

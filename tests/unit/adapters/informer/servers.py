@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace
@@ -168,6 +169,7 @@ class Listener:
     def __init__(self) -> None:
         self.deliveries: list[Delivery] = []
         self.told: list[tuple[float, str, str]] = []
+        self.resumed_at: list[float] = []
         self._objects: dict[ObjectKey, Manifest] = {}
 
     def deliver(self, delivery: Delivery) -> None:
@@ -183,6 +185,10 @@ class Listener:
     def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
         assert resource == CONFIG_MAPS
         self.told.append((asyncio.get_running_loop().time(), cause, str(problem or "")))
+
+    def resumed(self, resource: Resource) -> None:
+        assert resource == CONFIG_MAPS
+        self.resumed_at.append(asyncio.get_running_loop().time())
 
     @property
     def names(self) -> list[str]:
@@ -209,7 +215,7 @@ def informer_of(
         deliver or listener.deliver,
         observer=listener,
         random=lambda: jitter,
-        namespace=namespace,
+        part=Part(namespace=namespace),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.machinery.controller import Watch
 from hedgerow_adapters.informer import Delivery, Put, Remove, Replace
-from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport, requests
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.requests import METADATA, METADATA_LIST
 from hedgerow_adapters.protocol.transport import Response, TransportError
 from tests.unit.adapters.informer.servers import (
@@ -144,6 +144,48 @@ async def test_a_bookmark_moves_the_version_that_a_watch_resumes_from() -> None:
 
 
 @virtual_time
+async def test_a_server_whose_storage_was_restored_from_a_backup_is_listed_anew() -> None:
+    lists = [listed(config_map("a"), config_map("b"), version=100), listed(config_map("a"), version=60)]
+    wire, listener = Wire(Script(lists, [Flow([bookmark(60)]), Flow([bookmark(61)])])), Listener()
+    informer = informer_of(wire, listener)
+
+    async with running(informer):
+        await asyncio.sleep(60)
+
+    assert listener.names == ["a"]
+    assert informer.resource_version == 61
+    assert listener.told == [(0.0, "unreadable", "an event of version 60 after version 100: the past has changed")]
+
+
+@virtual_time
+async def test_it_knows_when_it_has_last_heard_from_the_server_and_tells_when_it_hears_again() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    wire = Wire(MemoryTransport(cluster))
+    await asyncio.sleep(100)
+    informer = informer_of(wire, listener)
+    assert informer.heard_at == 100
+
+    async with running(informer):
+        await asyncio.sleep(10)
+        assert informer.heard_at == 100
+        create_all(cluster, ["a"])
+        await asyncio.sleep(10)
+        assert informer.heard_at == 110
+        cluster.send_bookmarks()
+        await asyncio.sleep(10)
+        assert informer.heard_at == 120
+        assert listener.resumed_at == []
+
+        cluster.faults.append(Fault(requests(), Lost(), times=2))
+        cluster.close_watches(DOWN)
+        await asyncio.sleep(10)
+
+    assert listener.causes == ["disconnected"] * 3
+    assert listener.resumed_at == [130 + 0.8 + 1.6 + 3.2]
+    assert informer.heard_at == listener.resumed_at[0]
+
+
+@virtual_time
 async def test_a_forgotten_version_is_answered_by_one_atomic_replacement() -> None:
     cluster, listener = InMemoryCluster(), Listener()
     create_all(cluster, [f"config-{number:04}" for number in range(700)])
@@ -231,7 +273,7 @@ async def test_a_forbidden_list_is_told_as_the_permission_that_is_missing() -> N
         await informer.synced.wait()
 
     sentence = "missing permission: list configmaps (all namespaces)"
-    assert [(cause, problem) for _, cause, problem in listener.told] == [("refused", sentence)] * 3
+    assert [(cause, problem) for _, cause, problem in listener.told] == [("forbidden", sentence)] * 3
 
 
 @virtual_time

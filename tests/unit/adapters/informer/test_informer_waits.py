@@ -57,7 +57,7 @@ async def test_a_server_that_is_down_is_asked_ever_more_rarely(jitter: float, ga
     [
         pytest.param(Script([DOWN], [DOWN]), {"disconnected"}, id="down"),
         pytest.param(Script([refusal(503)], [DOWN]), {"refused"}, id="unavailable"),
-        pytest.param(Script([refusal(403, message="not for you")], [DOWN]), {"refused"}, id="forbidden"),
+        pytest.param(Script([refusal(403, message="not for you")], [DOWN]), {"forbidden"}, id="forbidden"),
         pytest.param(Script([FINE], [Flow(lasts=0)]), {"closed-early"}, id="200 and closed at once"),
         pytest.param(Script([FINE], [Flow(lasts=4)]), {"closed-early"}, id="closed after some seconds"),
         pytest.param(Script([FINE], [DOWN]), {"disconnected"}, id="watches break at once"),

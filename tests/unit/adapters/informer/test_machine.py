@@ -53,6 +53,11 @@ LISTED, WATCHING = Listed("5"), Watching("5")
         pytest.param(WATCHING, WatchEvent("MODIFIED", A), Watching("7"), Put(A), id="modified"),
         pytest.param(WATCHING, WatchEvent("DELETED", A), Watching("7"), Remove(A), id="deleted"),
         pytest.param(WATCHING, WatchEvent("BOOKMARK", named("", "9")), Watching("9"), None, id="a bookmark moves on"),
+        pytest.param(WATCHING, WatchEvent("BOOKMARK", named("", "5")), WATCHING, None, id="or stays"),
+        pytest.param(
+            Watching("9"), WatchEvent("ADDED", named("a", "10")), Watching("10"), Put(named("a", "10")), id="as numbers"
+        ),
+        pytest.param(Watching("b"), WatchEvent("ADDED", A), Watching("7"), Put(A), id="versions that are no numbers"),
         pytest.param(WATCHING, Interrupted(), LISTED, None, id="a watch that ends resumes where it was"),
         pytest.param(Empty(), Interrupted(), Empty(), None, id="a first page that fails is asked for again"),
         pytest.param(LISTING, Interrupted(), LISTING, None, id="a later page that fails is asked for again"),
@@ -81,6 +86,12 @@ def test_an_answer_leads_to_the_next_state(
         (WATCHING, FIRST, "Page is not expected while Watching"),
         (WATCHING, Opened(), "Opened is not expected while Watching"),
         (WATCHING, WatchEvent("CHANGED", A), "an event of the unknown type CHANGED"),
+        (WATCHING, WatchEvent("ADDED", named("a", "4")), "an event of version 4 after version 5: the past has changed"),
+        (
+            WATCHING,
+            WatchEvent("BOOKMARK", named("", "4")),
+            "an event of version 4 after version 5: the past has changed",
+        ),
         (WATCHING, WatchEvent("ADDED", {"metadata": {}}), "an event of type ADDED without a resource version"),
         (WATCHING, WatchEvent("BOOKMARK", named("", "")), "an event of type BOOKMARK without a resource version"),
         (Empty(), Page((A,), "", ""), "a list without a resource version"),

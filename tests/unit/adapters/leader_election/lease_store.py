@@ -15,9 +15,10 @@ LATENCY = 0.05
 class LeaseStore:
     """Optimistic locking over one namespace of Leases."""
 
-    def __init__(self) -> None:
-        self.leases: dict[str, dict[str, Any]] = {}
-        self._version = 0
+    def __init__(self, lease: dict[str, Any] | None = None, version: int = 0) -> None:
+        """A store that holds one Lease or none, and has seen so many writes."""
+        self.leases: dict[str, dict[str, Any]] = {lease["metadata"]["name"]: lease} if lease else {}
+        self.version = version
 
     def handle(self, request: Request) -> Response:
         name = request.body["metadata"]["name"] if request.body else request.path.rsplit("/", 1)[-1]
@@ -30,8 +31,8 @@ class LeaseStore:
             return Response(409, {})
         if stored and stored["metadata"]["resourceVersion"] != request.body["metadata"].get("resourceVersion"):
             return Response(409, {})
-        self._version += 1
-        metadata = {**request.body["metadata"], "resourceVersion": str(self._version)}
+        self.version += 1
+        metadata = {**request.body["metadata"], "resourceVersion": str(self.version)}
         self.leases[name] = {**request.body, "metadata": metadata}
         return Response(201 if stored is None else 200, self.leases[name])
 

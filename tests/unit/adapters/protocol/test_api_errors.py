@@ -87,6 +87,7 @@ def test_an_error_event_of_a_watch_is_understood_by_its_status() -> None:
             "missing permission: watch services (all namespaces)",
         ),
         (requests.list_page(NAMESPACES), "missing permission: list namespaces"),
+        (requests.list_page(NAMESPACES, name="shop"), "missing permission: list namespaces named shop"),
         (
             requests.create(POLICIES, {}, "shop"),
             "missing permission: create networkpolicies.networking.k8s.io in namespace shop",

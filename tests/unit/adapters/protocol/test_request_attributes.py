@@ -30,6 +30,11 @@ SHOP = ObjectKey("", "shop")
         (requests.delete(SERVICES, CART), Attributes("delete", "services", "shop", "cart")),
         (Request("DELETE", "/api/v1/namespaces/shop/services"), Attributes("deletecollection", "services", "shop")),
         (requests.list_page(NAMESPACES), Attributes("list", "namespaces")),
+        (requests.list_page(NAMESPACES, name="shop"), Attributes("list", "namespaces", name="shop")),
+        (
+            Request("GET", "/api/v1/namespaces", {"fieldSelector": "status.phase=Active"}),
+            Attributes("list", "namespaces"),
+        ),
         (requests.get(NAMESPACES, SHOP), Attributes("get", "namespaces", name="shop")),
         (requests.update(NAMESPACES, SHOP, {}, "status"), Attributes("update", "namespaces/status", name="shop")),
         (requests.update(NAMESPACES, SHOP, {}, "finalize"), Attributes("update", "namespaces/finalize", name="shop")),

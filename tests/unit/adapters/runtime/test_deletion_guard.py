@@ -1,13 +1,14 @@
 """Mass deletions that are meant, and those that only look so, on virtual time. Source: decision A-5."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hedgerow.machinery.controller import Context
-from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
@@ -48,8 +49,8 @@ async def settled(*services: Any) -> World:
     return world
 
 
-def empty_list(world: World, times: int | None = 1) -> Fault:
-    body = {"kind": "ServiceList", "metadata": {"resourceVersion": world.resource_version}, "items": []}
+def empty_list(world: World, times: int | None = 1, *, but: Sequence[Manifest] = ()) -> Fault:
+    body = {"kind": "ServiceList", "metadata": {"resourceVersion": world.resource_version}, "items": list(but)}
     return Fault(
         lambda request: request.path == "/api/v1/services" and "watch" not in request.query,
         Answered(Response(200, body)),
@@ -97,6 +98,21 @@ async def test_services_that_stay_away_are_believed_to_be_a_mistake_and_creates_
         await asyncio.sleep(600)
         assert len(ears.held) == held
     assert world.policies == policies | own_policies("cart")
+
+
+@virtual_time
+async def test_a_list_that_keeps_showing_hardly_anything_is_believed_to_be_a_mistake_as_well() -> None:
+    world, ears = await settled(service(), *shops(15)), Ears()
+    policies = world.policies
+    cart = [each for each in world.objects(SERVICES) if key_of(each) == CART]
+    world.faults.append(empty_list(world, times=None, but=cart))
+    async with at_work(world, observer=ears):
+        await asyncio.sleep(610)
+
+    assert world.policies == policies
+    assert {note for _, _, note in world.recorded} == {
+        "deletions are held back: 30 of 32 owned objects would be deleted"
+    }
 
 
 @virtual_time

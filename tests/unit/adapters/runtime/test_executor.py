@@ -10,7 +10,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_v
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.runtime.executor import AT_ONCE, Executor, NotWritten, Written
+from hedgerow_adapters.runtime.executor import AT_ONCE, OVERDUE, Executor, NotWritten, Written
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -247,3 +247,23 @@ async def test_one_who_gives_up_waiting_leaves_no_requests_behind() -> None:
             await Executor(MemoryTransport(cluster)).carry_out(map(create, ["a", "b", "c"]))
 
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@virtual_time
+async def test_an_overdue_answer_is_waited_for_only_until_the_object_is_known_to_have_changed() -> None:
+    cluster, loop = InMemoryCluster(), asyncio.get_running_loop()
+    cluster.faults.append(Fault(requests("POST"), Lost(after_commit=True, hangs=True), times=2))
+    known_from = 7.2
+
+    def is_overtaken(action: Action) -> bool:
+        return action.key == A and loop.time() >= known_from
+
+    executor = Executor(MemoryTransport(cluster), is_overtaken=is_overtaken)
+    (outcome,) = await executor.carry_out([create("a")])
+    assert known_from <= loop.time() <= known_from + OVERDUE
+    assert isinstance(outcome, NotWritten)
+    assert outcome.is_race
+
+    (outcome,) = await executor.carry_out([create("b")])
+    assert loop.time() > 30
+    assert outcome == NotWritten(create("b"), "timed out")

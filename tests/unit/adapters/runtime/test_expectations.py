@@ -1,10 +1,14 @@
 """Whether a key waits for what was written for it, on virtual time."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Create, Delete
+from hedgerow.machinery.plan import Action, Create, Delete, MergePatch
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
@@ -17,26 +21,38 @@ UNWATCHED = Resource("", "v1", "secrets", "Secret")
 CART, OTHER = ObjectKey("shop", "cart"), ObjectKey("shop", "other")
 
 
+@dataclass(eq=False)
+class Watcher:
+    """Keeps the cache of one namespace."""
+
+    resource_version: int
+
+
 class World:
     """Caches that have seen versions up to a number, namespace by namespace."""
 
     def __init__(self, **versions: int) -> None:
         self.snapshot = StoreSnapshot.of(CONTROLLER)
-        self.versions = versions or {"shop": 10}
-        self.expectations = Expectations(self.snapshot, self.version_of)
+        self.watchers = {namespace: Watcher(version) for namespace, version in (versions or {"shop": 10}).items()}
+        self.expectations = Expectations(self.snapshot, self.watcher_of)
 
-    def version_of(self, resource: Resource, namespace: str) -> int | None:
-        return self.versions.get(namespace) if resource == POLICIES else None
+    def watcher_of(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> Watcher | None:
+        is_watched = (resource, cluster) == (POLICIES, Cluster.TARGET)
+        return self.watchers.get(key.namespace) if is_watched else None
 
     def shows(self, *policies: dict[str, Any], **versions: int) -> None:
         self.snapshot.store(POLICIES).replace(policies)
-        self.versions |= versions
+        for namespace, version in versions.items():
+            self.watchers[namespace].resource_version = version
         self.expectations.progressed()
 
     async def waited(self, key: ObjectKey = CART) -> tuple[bool, float]:
         """Whether the caches caught up, and after how many seconds."""
         began = asyncio.get_running_loop().time()
-        return await self.expectations.caught_up(key), asyncio.get_running_loop().time() - began
+        wait = await self.expectations.catch_up(key)
+        seconds = asyncio.get_running_loop().time() - began
+        assert (wait.seconds if wait else 0.0) == seconds, "what is told is what went by"
+        return wait is None or wait.caught_up, seconds
 
 
 def policy(name: str = "p", uid: str = "1", **metadata: Any) -> dict[str, Any]:
@@ -136,3 +152,36 @@ async def test_several_keys_wait_at_once_each_for_its_own() -> None:
     first, second = await asyncio.gather(world.waited(), world.waited(OTHER))
 
     assert (first, second) == ((True, 1.0), (True, 2.0))
+
+
+def overtaken(action: Action, shown: dict[str, Any] | None) -> bool:
+    world = World()
+    world.shows(*([shown] if shown else []))
+    return world.expectations.overtaken(action)
+
+
+SEEN, SEEN_LATER = policy(resourceVersion="7"), policy(resourceVersion="8")
+KEY = ObjectKey("shop", "p")
+
+
+@pytest.mark.parametrize(
+    ("action", "unchanged", "changed"),
+    [
+        (created(None).action, None, SEEN),
+        (MergePatch(POLICIES, KEY, {}, "edited", "7"), SEEN, SEEN_LATER),
+        (Delete(POLICIES, KEY, "unwanted", "1", "7"), SEEN, SEEN_LATER),
+        (Delete(POLICIES, KEY, "unwanted", "1", "7"), SEEN, None),
+    ],
+    ids=["it exists now", "it was edited since", "it was edited before it went", "it has gone"],
+)
+def test_an_action_is_overtaken_once_a_cache_shows_another_version_than_it_was_planned_for(
+    action: Action, unchanged: dict[str, Any] | None, changed: dict[str, Any] | None
+) -> None:
+    assert not overtaken(action, unchanged)
+    assert overtaken(action, changed)
+
+
+def test_what_names_no_version_or_is_not_watched_is_never_overtaken() -> None:
+    assert not overtaken(Delete(POLICIES, KEY, "unwanted", "1"), None)
+    assert not overtaken(MergePatch(POLICIES, KEY, {}, "edited"), SEEN)
+    assert not overtaken(created(None, resource=UNWATCHED).action, None)

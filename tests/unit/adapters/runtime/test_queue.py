@@ -198,8 +198,62 @@ async def test_many_failures_at_once_come_back_ten_a_second() -> None:
 
 
 @virtual_time
+async def test_what_is_added_to_a_held_key_comes_in_line_when_the_hold_ends_and_others_do_not_wait() -> None:
+    queue = new_queue()
+    for each in (A, B):
+        queue.add(each, patient=True)
+        queue.hold(await queue.take(), 30)
+        queue.done(each)
+    queue.add(A)
+    queue.add(A)
+    queue.add_after(A, 10)
+    queue.retry(A)
+    queue.add(C)
+    assert await all_waiting(queue) == ["c"]
+
+    await asyncio.sleep(29.9)
+    assert len(queue) == 0
+    await asyncio.sleep(0.2)
+    assert await all_waiting(queue) == ["a"], "nobody has asked for the other one"
+
+
+@virtual_time
+async def test_a_key_that_was_added_while_it_was_worked_on_is_held_all_the_same_until_the_later_hold_ends() -> None:
+    queue = new_queue()
+    queue.add(A)
+    await queue.take()
+    queue.add(A)
+    queue.hold(A, 10)
+    queue.hold(A, 30)
+    queue.done(A)
+
+    await asyncio.sleep(29)
+    assert len(queue) == 0
+    await asyncio.sleep(2)
+    assert await all_waiting(queue) == ["a"]
+
+
+@virtual_time
+async def test_a_hold_that_ends_while_its_key_is_worked_on_does_not_give_it_to_a_second_worker() -> None:
+    queue = new_queue()
+    queue.add(A)
+    await queue.take()
+    queue.hold(A, 10)
+    queue.add(A)
+    await asyncio.sleep(20)
+    assert len(queue) == 0
+
+    queue.done(A)
+    assert await all_waiting(queue) == ["a"]
+
+
+@virtual_time
 async def test_after_it_is_closed_nothing_comes_back() -> None:
     queue = new_queue()
+    queue.add(C)
+    queue.hold(await queue.take(), 5)
+    queue.add(C)
+    queue.done(C)
     queue.add_after(A, 5)
     queue.retry(B)
     queue.close()
@@ -225,6 +279,9 @@ async def test_metrics_hear_of_depth_waits_and_work() -> None:
         def retried(self) -> None:
             heard.append(("retried",))
 
+        def slowed(self, keys: int) -> None:
+            heard.append(("slowed", keys))
+
     queue = WorkQueue(Ears())
     queue.add(A, patient=True)
     queue.add(B)
@@ -235,10 +292,14 @@ async def test_metrics_hear_of_depth_waits_and_work() -> None:
     queue.retry(B)
     queue.done(B)
     assert await queue.take() == A
+    queue.hold(A, 1)
+    queue.hold(A, 2)
+    await asyncio.sleep(3)
 
-    assert heard == [
+    assert heard[:6] == [
         ("added", 1), ("added", 2), ("taken", 1, 1.0), ("retried",), ("finished", 2.0), ("taken", 0, 3.0),
     ]  # fmt: skip
+    assert [told for told in heard if told[0] == "slowed"] == [("slowed", 1), ("slowed", 1), ("slowed", 0)]
 
 
 def test_a_long_line_does_not_slow_the_queue_down() -> None:

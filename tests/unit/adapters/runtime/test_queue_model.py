@@ -30,6 +30,7 @@ class QueueInUse(RuleBasedStateMachine):
         self.in_work: list[ObjectKey] = []
         self.again: dict[ObjectKey, bool] = {}
         self.due: dict[ObjectKey, float] = {}
+        self.held_until: dict[ObjectKey, float] = {}
         self.failures: Counter[ObjectKey] = Counter()
         self.passed = 0
         self.moments = 0
@@ -53,14 +54,14 @@ class QueueInUse(RuleBasedStateMachine):
         """So that no two keys are due at the very same time; false where one is due too soon for that."""
         self.moments += 1
         after = self.loop.time() + 1e-5 * (1 + self.moments * 2**0.5 % 1)
-        if any(due <= after for due in self.due.values()):
+        if any(due <= after for due in (*self.due.values(), *self.held_until.values())):
             return False
         self.loop.jump_to(after)
         return True
 
     def arrive(self, key: ObjectKey, *, patient: bool) -> None:
         """The model's idea of adding a key."""
-        if key in self.in_work:
+        if key in self.in_work or key in self.held_until:
             self.again[key] = patient and self.again.get(key, True)
         elif key in self.line or (patient and key in self.patient):
             pass
@@ -115,7 +116,7 @@ class QueueInUse(RuleBasedStateMachine):
         self.hand_out()
 
     @precondition(lambda self: self.in_work)
-    @rule(data=st.data(), outcome=st.sampled_from(["settled", "failed", "later"]), delay=st.integers(1, 20))
+    @rule(data=st.data(), outcome=st.sampled_from(["settled", "failed", "later", "fought"]), delay=st.integers(1, 20))
     def a_key_is_done(self, data: st.DataObject, outcome: str, delay: int) -> None:
         key = data.draw(st.sampled_from(self.in_work))
         if not self.let_a_moment_pass():
@@ -129,25 +130,34 @@ class QueueInUse(RuleBasedStateMachine):
         else:
             self.queue.forget(key)
             self.failures[key] = 0
+        if outcome == "fought":
+            self.queue.hold(key, delay)
+            self.held_until[key] = now + delay
         if outcome == "later":
             self.queue.add_after(key, delay)
             self.due[key] = min(self.due.get(key, now + delay), now + delay)
         self.queue.done(key)
         self.in_work.remove(key)
-        patient = self.again.pop(key, None)
-        if patient is not None:
-            self.arrive(key, patient=patient)
+        self.come_back(key)
         self.hand_out()
 
-    @precondition(lambda self: self.due)
+    def come_back(self, key: ObjectKey) -> None:
+        """The model's idea of what becomes of a key that was added while it could not be."""
+        if key in self.again and key not in self.in_work and key not in self.held_until:
+            self.arrive(key, patient=self.again.pop(key))
+
+    @precondition(lambda self: self.due or self.held_until)
     @rule()
     def time_goes_by(self) -> None:
-        """Until the next key is due."""
-        moment = min(self.due.values())
+        """Until the next key is due, or the next hold ends."""
+        moment = min((*self.due.values(), *self.held_until.values()))
         self.turn(max(0.0, moment - self.loop.time()))
-        key = next(key for key, due in self.due.items() if due == moment)
-        del self.due[key]
-        self.arrive(key, patient=False)
+        for key in [key for key, end in self.held_until.items() if end == moment]:
+            del self.held_until[key]
+            self.come_back(key)
+        for key in [key for key, due in self.due.items() if due == moment]:
+            del self.due[key]
+            self.arrive(key, patient=False)
         self.hand_out()
 
     @invariant()

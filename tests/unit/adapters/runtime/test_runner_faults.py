@@ -27,7 +27,7 @@ from tests.unit.adapters.runtime.world import (
     service,
     shops,
 )
-from tests.virtual_clock import run, virtual_time
+from tests.virtual_clock import virtual_time
 
 HOUR = 3600.0
 
@@ -140,8 +140,9 @@ async def test_what_happens_while_the_watches_are_down_is_noticed(
     assert ears.troubles == []
 
 
+@pytest.mark.parametrize("forgotten", [False, True], ids=["history kept", "history forgotten"])
 @virtual_time
-async def test_a_hundred_reconnects_with_nothing_changed_write_nothing_and_look_at_nothing() -> None:
+async def test_a_hundred_reconnects_with_nothing_changed_write_nothing_and_look_at_nothing(*, forgotten: bool) -> None:
     world, ears = World(*shops(20, PODS_OF_WEB)), Ears()
     wire = Wire(MemoryTransport(world))
     async with at_work(world, transport=wire, observer=ears):
@@ -149,77 +150,15 @@ async def test_a_hundred_reconnects_with_nothing_changed_write_nothing_and_look_
         writes = wire.writes
         ears.results.clear()
         for number in range(100):
-            if number % 3 == 0:
+            if forgotten:
                 world.compact()
             world.close_watches(TransportError("cut off") if number % 2 else None)
             await asyncio.sleep(60)
 
     assert len([request for request in wire.asked if "watch" in request.query]) > 300
+    assert wire.lists == len(CONTROLLER.watches) * (101 if forgotten else 1)
     assert wire.writes == writes
     assert ears.results == []
-
-
-async def reached(world: World) -> None:
-    """Run a fresh process until it has nothing left to do."""
-    async with at_work(world):
-        await asyncio.sleep(120)
-        assert world.pending() == []
-
-
-def busy_world() -> World:
-    """Something to create, to correct and to delete."""
-    world = World(service(annotations={**PODS_OF_WEB, **SCRAPED}), *shops(2))
-    run(reached(world))
-    world.annotate(CART, dict.fromkeys(SCRAPED))
-    world.patch(POLICIES, ObjectKey("shop", "ingress-to-cart-tcp-8080"), {"spec": {"ingress": None}})
-    world.delete(SERVICES, ObjectKey("shop", "svc-0"))
-    world.create(SERVICES, service(ObjectKey("shop", "new"), PODS_OF_WEB))
-    return world
-
-
-def outcome_of_a_life_without_crashes() -> tuple[dict[str, object], int]:
-    world = busy_world()
-    wire = Wire(MemoryTransport(world))
-
-    async def scenario() -> None:
-        async with at_work(world, transport=wire):
-            await asyncio.sleep(120)
-
-    run(scenario())
-    return world.contents, wire.writes
-
-
-EXPECTED, WRITES = outcome_of_a_life_without_crashes()
-
-
-@pytest.mark.parametrize("committed", [False, True], ids=["before the write", "after the write"])
-@pytest.mark.parametrize("crash", range(1, WRITES + 1))
-def test_after_a_crash_at_any_write_the_next_process_gets_to_the_same_end(crash: int, *, committed: bool) -> None:
-    world = busy_world()
-    census = Census(world)
-
-    async def scenario() -> None:
-        crashed = asyncio.Event()
-
-        async def at_the_moment(number: int) -> None:
-            if number >= crash:
-                crashed.set()
-                await asyncio.sleep(HOUR)
-
-        hook = {"after_write" if committed else "before_write": at_the_moment}
-        async with at_work(world, transport=Wire(MemoryTransport(world), **hook)):
-            await crashed.wait()
-        await reached(world)
-
-    run(scenario())
-    assert world.contents == EXPECTED
-    assert max(census.created.values()) == 1
-    assert set(census.created).isdisjoint(census.deleted)
-
-
-def test_the_life_without_crashes_is_an_eventful_one() -> None:
-    assert WRITES >= 9
-    assert own_policies("new") | own_policies("cart") | own_policies("svc-1") < set(EXPECTED)
 
 
 @virtual_time

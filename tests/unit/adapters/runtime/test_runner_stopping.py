@@ -4,10 +4,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from typing_extensions import override
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.memory import Fault, Lost, MemoryTransport, requests
-from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from tests.unit.adapters.runtime.world import (
     CART,
@@ -18,7 +19,9 @@ from tests.unit.adapters.runtime.world import (
     Wire,
     World,
     at_work,
+    caches_of,
     own_policies,
+    recorder_of,
     service,
     shops,
 )
@@ -29,9 +32,26 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def runner_of(world: World, wire: Wire) -> ControllerRunner:
-    recorder = EventRecorder(wire, component="hedgerow", instance="hedgerow-0", may_write=lambda: True)
-    runner = ControllerRunner(CONTROLLER, wire, random=lambda: 0.5, recorder=recorder, observer=Ears())
+class Standalone(ControllerRunner):
+    """A controller that keeps its caches itself, as the process does it for all of its controllers."""
+
+    def __init__(self, wire: Wire) -> None:
+        clusters = Clusters.single(Access(wire))
+        self._caches = caches_of(clusters)
+        super().__init__(CONTROLLER, self._caches, recorder=recorder_of(clusters), observer=Ears())
+
+    @override
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            reading = tasks.create_task(self._caches.run())
+            try:
+                await super().run()
+            finally:
+                reading.cancel()
+
+
+def runner_of(wire: Wire) -> ControllerRunner:
+    runner = Standalone(wire)
     runner.start()
     return runner
 
@@ -47,7 +67,7 @@ def slow_wire(world: World, seconds: float) -> Wire:
 async def test_a_drain_lets_what_is_worked_on_come_to_its_end_and_takes_nothing_more() -> None:
     world = World(*shops(20))
     wire = slow_wire(world, 2.0)
-    runner = runner_of(world, wire)
+    runner = runner_of(wire)
     running = asyncio.create_task(runner.run())
     await asyncio.sleep(1)
 
@@ -64,7 +84,7 @@ async def test_a_drain_lets_what_is_worked_on_come_to_its_end_and_takes_nothing_
 @virtual_time
 async def test_what_takes_longer_than_the_grace_is_given_up_before_the_drain_returns() -> None:
     world = World(*shops(20))
-    runner = runner_of(world, slow_wire(world, 60.0))
+    runner = runner_of(slow_wire(world, 60.0))
     running = asyncio.create_task(runner.run())
     await asyncio.sleep(1)
 
@@ -86,7 +106,7 @@ async def test_a_drain_returns_only_when_what_was_given_up_has_ended() -> None:
             await asyncio.sleep(1)
 
     world = World(service())
-    runner = runner_of(world, Wire(MemoryTransport(world), before_write=reluctantly))
+    runner = runner_of(Wire(MemoryTransport(world), before_write=reluctantly))
     running = asyncio.create_task(runner.run())
     await asyncio.sleep(1)
 
@@ -97,9 +117,28 @@ async def test_a_drain_returns_only_when_what_was_given_up_has_ended() -> None:
 
 
 @virtual_time
+async def test_what_does_not_let_itself_be_given_up_does_not_hold_up_the_drain() -> None:
+    async def stubbornly(_number: int) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(3600)
+
+    world = World(service())
+    runner = runner_of(Wire(MemoryTransport(world), before_write=stubbornly))
+    running = asyncio.create_task(runner.run())
+    await asyncio.sleep(1)
+
+    await runner.drain(5)
+
+    assert now() == 8.0
+    await running
+
+
+@virtual_time
 async def test_an_idle_controller_drains_at_once_and_later_changes_find_nobody() -> None:
     world = World(service())
-    runner = runner_of(world, Wire(MemoryTransport(world)))
+    runner = runner_of(Wire(MemoryTransport(world)))
     running = asyncio.create_task(runner.run())
     await asyncio.sleep(60)
 
@@ -115,7 +154,7 @@ async def test_an_idle_controller_drains_at_once_and_later_changes_find_nobody()
 async def test_a_key_that_waits_for_its_next_try_is_not_waited_for() -> None:
     world = World(service())
     world.faults.append(Fault(requests("POST"), Lost(), times=None))
-    runner = runner_of(world, Wire(MemoryTransport(world)))
+    runner = runner_of(Wire(MemoryTransport(world)))
     running = asyncio.create_task(runner.run())
     await asyncio.sleep(100)
 
@@ -133,12 +172,7 @@ async def test_a_controller_that_has_not_begun_drains_at_once(*, reachable: bool
     if not reachable:
         world.faults.append(Fault(requests(), Lost(), times=None))
     wire = Wire(MemoryTransport(world))
-    runner = ControllerRunner(
-        CONTROLLER,
-        wire,
-        random=lambda: 0.5,
-        recorder=EventRecorder(wire, component="hedgerow", instance="hedgerow-0", may_write=lambda: True),
-    )
+    runner = Standalone(wire)
     running = asyncio.create_task(runner.run())
     await asyncio.sleep(60)
 
@@ -152,7 +186,7 @@ async def test_a_controller_that_has_not_begun_drains_at_once(*, reachable: bool
 @virtual_time
 async def test_a_controller_that_was_drained_before_it_runs_does_not_begin() -> None:
     wire = Wire(MemoryTransport(World(service())))
-    runner = runner_of(World(), wire)
+    runner = runner_of(wire)
 
     await runner.drain(5)
     await runner.run()
@@ -163,7 +197,7 @@ async def test_a_controller_that_was_drained_before_it_runs_does_not_begin() -> 
 @virtual_time
 async def test_a_second_drain_with_less_patience_ends_the_first() -> None:
     world = World(service())
-    runner = runner_of(world, slow_wire(world, 60.0))
+    runner = runner_of(slow_wire(world, 60.0))
     running = asyncio.create_task(runner.run())
     await asyncio.sleep(1)
 
@@ -181,7 +215,7 @@ def test_wherever_it_is_it_stops_and_leaves_nothing_behind(turns: int, way: str)
     async def scenario() -> None:
         world = World(service(annotations=PODS_OF_WEB), *shops(10))
         world.faults.append(Fault(requests("POST"), Lost(), times=5))
-        runner = runner_of(world, Wire(MemoryTransport(world)))
+        runner = runner_of(Wire(MemoryTransport(world)))
         running = asyncio.create_task(runner.run())
         for _ in range(turns):
             await asyncio.sleep(0)

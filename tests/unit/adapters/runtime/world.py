@@ -18,8 +18,11 @@ from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport
+from hedgerow_adapters.runtime.caches import Caches
+from hedgerow_adapters.runtime.clusters import RESYNC_PERIOD, Access, Clusters
 from hedgerow_adapters.runtime.events import EVENTS, EventRecorder
 from hedgerow_adapters.runtime.executor import NotWritten
+from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.runner import ControllerRunner
 
@@ -118,6 +121,9 @@ class Ears(ControllerObserver):
     causes: list[tuple[Resource, str]] = field(default_factory=list)
     held: list[tuple[ObjectKey, int]] = field(default_factory=list)
     behind: list[ObjectKey] = field(default_factory=list)
+    waits: list[tuple[ObjectKey, float]] = field(default_factory=list)
+    fights: list[tuple[ObjectKey, Fight, float]] = field(default_factory=list)
+    slowed_keys: int = 0
 
     @property
     def troubles(self) -> list[object]:
@@ -157,8 +163,18 @@ class Ears(ControllerObserver):
         self.held.append((key, deletions))
 
     @override
-    def cache_behind(self, key: ObjectKey) -> None:
-        self.behind.append(key)
+    def waited(self, key: ObjectKey, seconds: float, *, caught_up: bool) -> None:
+        self.waits.append((key, seconds))
+        if not caught_up:
+            self.behind.append(key)
+
+    @override
+    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
+        self.fights.append((key, fight, wait))
+
+    @override
+    def slowed(self, keys: int) -> None:
+        self.slowed_keys = keys
 
 
 class Wire:
@@ -204,6 +220,22 @@ async def _nothing(_number: int) -> None:
     pass
 
 
+def caches_of(clusters: Clusters) -> Caches:
+    """Caches with the same jitter every time."""
+    return Caches(clusters, random=random.Random(7).random)  # noqa: S311 -- no secret
+
+
+def recorder_of(clusters: Clusters) -> EventRecorder:
+    """A recorder of events in the name of a process."""
+    return EventRecorder(
+        clusters.target.transport,
+        source=clusters.source.transport,
+        component="hedgerow",
+        instance="hedgerow-0",
+        may_write=lambda: True,
+    )
+
+
 @asynccontextmanager
 async def at_work(
     world: InMemoryCluster,
@@ -212,15 +244,22 @@ async def at_work(
     transport: Transport | None = None,
     observer: ControllerObserver | None = None,
     start: bool = True,
+    source: Access | None = None,
+    namespaces: tuple[str, ...] = (),
+    resync_period: float = RESYNC_PERIOD,
     **options: Any,
 ) -> AsyncIterator[ControllerRunner]:
-    """The controller at work; afterwards nothing of it is left."""
+    """The controller at work; afterwards nothing of it is left.
+
+    The world is the target cluster, and the source as well unless another is given.
+    """
     others = asyncio.all_tasks()
     wire = transport or MemoryTransport(world)
-    recorder = EventRecorder(wire, component="hedgerow", instance="hedgerow-0", may_write=lambda: True)
-    numbers = random.Random(7).random  # noqa: S311 -- no secret, but the same numbers every time
-    runner = ControllerRunner(controller, wire, random=numbers, recorder=recorder, observer=observer, **options)
-    tasks = [asyncio.create_task(runner.run()), asyncio.create_task(recorder.run())]
+    access = Access(wire, namespaces, resync_period)
+    caches = caches_of(Clusters(access, source or access))
+    recorder = recorder_of(caches.clusters)
+    runner = ControllerRunner(controller, caches, recorder=recorder, observer=observer, **options)
+    tasks = [asyncio.create_task(work) for work in (caches.run(), runner.run(), recorder.run())]
     if start:
         runner.start()
     try:

@@ -12,10 +12,12 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Create, Plan
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.runtime.executor import NotWritten
+from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, configure_logs
 
 POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 SERVICES = Resource("", "v1", "services", "Service")
+PODS = Resource("", "v1", "pods", "Pod")
 CART, STOCK = ObjectKey("shop", "cart"), ObjectKey("shop", "stock")
 POLICY = Create(POLICIES, {"metadata": {"namespace": "shop", "name": "ingress"}}, "desired")
 CONTROLLER: Controller[None] = Controller(
@@ -49,6 +51,10 @@ class Heard:
 
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self._stream.getvalue().splitlines()]
+
+    def worrying(self) -> list[tuple[str, str]]:
+        """What is written without anybody asking for more."""
+        return [message for message in self.messages() if message[0] != "debug"]
 
     def messages(self) -> list[tuple[str, str]]:
         return [(line["level"], line["msg"]) for line in self.lines()]
@@ -154,10 +160,21 @@ def test_a_write_that_failed_is_told_and_a_lost_race_only_to_those_who_debug(
     assert heard.messages() == [(level, "Could not carry out")]
 
 
-def test_deletions_that_are_held_back_are_told_and_counted(heard: Heard) -> None:
-    heard.telemetry.deletions_held(CART, 40)
+def test_what_keeps_many_writes_from_being_made_is_one_line(heard: Heard) -> None:
+    for number in range(50):
+        policy = Create(POLICIES, {"metadata": {"namespace": "shop", "name": str(number)}}, "desired")
+        heard.telemetry.not_written(CART, NotWritten(policy, "connection refused"))
+    heard.telemetry.not_written(CART, NotWritten(POLICY, "missing permission: create networkpolicies"))
 
-    assert heard.count("hedgerow_deletion_guard_stops_total") == 1
+    assert heard.worrying() == [("error", "Could not carry out")] * 2
+
+
+def test_deletions_that_are_held_back_are_counted_and_told_once_in_a_while(heard: Heard) -> None:
+    for key in (CART, STOCK, CART):
+        heard.telemetry.deletions_held(key, 40)
+
+    assert heard.count("hedgerow_deletion_guard_stops_total") == 3
+    assert heard.worrying() == [("error", "Held deletions back")]
     assert heard.lines()[0].items() >= {"level": "error", "msg": "Held deletions back", "deletions": 40}.items()
 
 
@@ -168,6 +185,96 @@ def test_the_end_of_a_watch_is_counted_by_cause_and_only_a_problem_is_a_warning(
     assert heard.count("hedgerow_watch_restarts_total", resource="services", cause="closed") == 1
     assert heard.count("hedgerow_watch_restarts_total", resource="services", cause="disconnected") == 1
     assert heard.messages() == [("debug", "Watch ended"), ("warning", "Watch interrupted")]
+
+
+def test_an_outage_that_ends_all_watches_again_and_again_is_one_line_and_so_is_its_end(heard: Heard) -> None:
+    for second in range(60):
+        heard.now = 100.0 + second
+        heard.telemetry.interrupted(SERVICES, "disconnected", OSError(f"refused at port {second}"))
+        heard.telemetry.interrupted(POLICIES, "disconnected", OSError("reset"))
+    heard.telemetry.interrupted(PODS, "forbidden", OSError("not yet"))
+    heard.telemetry.resumed(SERVICES)
+    heard.telemetry.resumed(POLICIES)
+    assert heard.worrying() == [("warning", "Watch interrupted")]
+
+    heard.telemetry.resumed(PODS)
+    assert heard.worrying() == [("warning", "Watch interrupted"), ("info", "Watches are back")]
+
+    heard.now += 100
+    heard.telemetry.interrupted(SERVICES, "disconnected", OSError("again"))
+    assert heard.worrying()[2:] == [("warning", "Watch interrupted")]
+    assert heard.count("hedgerow_watch_restarts_total", resource="services", cause="disconnected") == 61
+
+
+def test_a_version_that_is_forgotten_is_not_worth_a_line_as_a_list_follows(heard: Heard) -> None:
+    heard.telemetry.interrupted(SERVICES, "expired", OSError("too old resource version"))
+    heard.telemetry.resumed(SERVICES)
+
+    assert heard.worrying() == []
+
+
+def test_a_permission_that_is_missing_for_a_moment_is_not_worth_a_line(heard: Heard) -> None:
+    sentence = "missing permission: watch services (all namespaces)"
+    for resumed in (True, False):
+        for seconds in (0, 1, 1.9):
+            heard.now += seconds
+            heard.telemetry.interrupted(SERVICES, "forbidden", OSError(sentence))
+        if resumed:
+            heard.telemetry.resumed(SERVICES)
+    assert heard.worrying() == []
+
+    heard.now += 1
+    heard.telemetry.interrupted(SERVICES, "forbidden", OSError(sentence))
+    heard.telemetry.interrupted(SERVICES, "forbidden", OSError(sentence))
+
+    assert heard.worrying() == [("warning", "Watch interrupted")]
+    assert heard.lines()[-2]["error"] == sentence
+
+
+def test_each_object_that_cannot_be_read_is_named(heard: Heard) -> None:
+    for name in ("a", "b", "a"):
+        heard.telemetry.interrupted(SERVICES, "unreadable", OSError(f"Service shop/{name} cannot be read"))
+
+    assert [line["error"] for line in heard.lines() if line["level"] == "warning"] == [
+        "Service shop/a cannot be read", "Service shop/b cannot be read",
+    ]  # fmt: skip
+
+
+def test_the_age_of_a_cache_is_asked_for_with_the_metrics_and_the_oldest_of_several_counts(heard: Heard) -> None:
+    silence = {"source": 3.0, "target": 5.0}
+    heard.telemetry.keeps(SERVICES, lambda: silence["source"])
+    heard.telemetry.keeps(SERVICES, lambda: silence["target"])
+    assert heard.count("hedgerow_cache_sync_age_seconds", resource="services") == 5.0
+
+    silence["source"] = 60.0
+    assert heard.count("hedgerow_cache_sync_age_seconds", resource="services") == 60.0
+
+
+def test_waits_for_own_writes_are_measured_and_those_that_came_to_nothing_counted_and_told(heard: Heard) -> None:
+    heard.telemetry.waited(CART, 0.25, caught_up=True)
+    assert heard.lines() == []
+    heard.telemetry.waited(CART, 5.0, caught_up=False)
+    heard.telemetry.waited(STOCK, 5.0, caught_up=False)
+
+    assert heard.count("hedgerow_cache_wait_seconds_count") == 3
+    assert heard.count("hedgerow_cache_wait_seconds_sum") == 10.25
+    assert heard.count("hedgerow_cache_wait_timeouts_total") == 2
+    assert heard.worrying() == [("warning", "Caches do not show own writes")]
+
+
+def test_a_fight_is_told_and_counted_and_how_many_keys_are_slowed_down(heard: Heard) -> None:
+    heard.telemetry.slowed(1)
+    heard.telemetry.fought(CART, Fight(POLICY, 6, 130.0), 30.0)
+
+    assert heard.count("hedgerow_fights_total") == 1
+    assert heard.count("hedgerow_slowed_keys") == 1
+    (line,) = heard.lines()
+    assert line.items() >= {
+        "level": "warning", "msg": "Fight", "wait": 30.0, "key": "shop/ingress",
+        "what": "NetworkPolicy shop/ingress was corrected 6 times within 2 minutes (desired): somebody undoes it",
+    }.items()  # fmt: skip
+    heard.telemetry.slowed(0)
+    assert heard.count("hedgerow_slowed_keys") == 0
 
 
 def test_the_start_says_how_many_workers_and_keys_there_are(heard: Heard) -> None:

@@ -37,7 +37,11 @@ def test_a_controller_has_all_its_series_from_the_start() -> None:
         "controller_runtime_reconcile_panics_total",
         "controller_runtime_reconcile_time_seconds_count",
         "controller_runtime_active_workers",
+        "hedgerow_cache_wait_seconds_count",
+        "hedgerow_cache_wait_timeouts_total",
         "hedgerow_deletion_guard_stops_total",
+        "hedgerow_fights_total",
+        "hedgerow_slowed_keys",
         "hedgerow_cache_sync_timestamp_seconds",
     ):
         assert found[series(name, **controller)] == 0, name
@@ -71,6 +75,15 @@ def test_what_happens_once_in_a_while_appears_when_it_happens() -> None:
     assert found[series("rest_client_requests_total", code="200", method="GET", host="api:443")] == 2
     assert found[series("rest_client_requests_total", code="<error>", method="PUT", host="api:443")] == 1
     assert found[series("leader_election_master_status", name="hedgerow")] == 0
+
+
+def test_what_boards_ask_of_any_process_is_there() -> None:
+    names = {name for name, _ in exposed(RuntimeMetrics())}
+
+    assert names >= {
+        "process_cpu_seconds_total", "process_resident_memory_bytes", "process_virtual_memory_bytes",
+        "process_start_time_seconds", "process_open_fds", "process_max_fds",
+    }  # fmt: skip
 
 
 def test_no_series_tells_when_another_was_created() -> None:

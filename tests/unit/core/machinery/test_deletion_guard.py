@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
+from hedgerow.machinery.deletion_guard import ALWAYS_ALLOWED, Verdict, judge_deletions
 
 COUNTS = st.integers(min_value=0, max_value=10_000)
 
@@ -21,14 +21,20 @@ COUNTS = st.integers(min_value=0, max_value=10_000)
         pytest.param(21, 70, Verdict.PROCEED, Verdict.PROCEED, id="more than twenty but just 30 percent"),
         pytest.param(30, 100, Verdict.PROCEED, Verdict.PROCEED, id="just 30 percent of a hundred"),
         pytest.param(31, 100, Verdict.CONFIRM, Verdict.PROCEED, id="31 percent"),
-        pytest.param(99, 100, Verdict.CONFIRM, Verdict.PROCEED, id="all but one"),
+        pytest.param(26, 29, Verdict.CONFIRM, Verdict.PROCEED, id="just under 90 percent of a few"),
+        pytest.param(30, 32, Verdict.CONFIRM, Verdict.STOP, id="all but two of a few"),
+        pytest.param(89, 100, Verdict.CONFIRM, Verdict.PROCEED, id="89 percent"),
+        pytest.param(90, 100, Verdict.CONFIRM, Verdict.STOP, id="90 percent"),
+        pytest.param(99, 100, Verdict.CONFIRM, Verdict.STOP, id="all but one"),
         pytest.param(100, 100, Verdict.CONFIRM, Verdict.STOP, id="everything"),
         pytest.param(101, 100, Verdict.CONFIRM, Verdict.STOP, id="more than is owned"),
         pytest.param(300_000, 1_000_000, Verdict.PROCEED, Verdict.PROCEED, id="30 percent of a million"),
         pytest.param(300_001, 1_000_000, Verdict.CONFIRM, Verdict.PROCEED, id="one more"),
+        pytest.param(899_999, 1_000_000, Verdict.CONFIRM, Verdict.PROCEED, id="just under 90 percent of a million"),
+        pytest.param(900_000, 1_000_000, Verdict.CONFIRM, Verdict.STOP, id="90 percent of a million"),
     ],
 )
-def test_what_is_more_than_twenty_and_30_percent_has_to_be_confirmed_and_everything_is_never_believed(
+def test_what_is_more_than_twenty_and_30_percent_has_to_be_confirmed_and_from_90_on_is_never_believed(
     deletions: int, owned: int, at_first: Verdict, confirmed: Verdict
 ) -> None:
     assert judge_deletions(deletions, owned, confirmed=False) is at_first
@@ -49,3 +55,10 @@ def test_a_confirmation_settles_it_and_is_asked_for_only_where_it_can(deletions:
 def test_fewer_deletions_are_never_judged_harder(deletions: int, owned: int) -> None:
     if judge_deletions(deletions + 1, owned, confirmed=True) is Verdict.PROCEED:
         assert judge_deletions(deletions, owned, confirmed=True) is Verdict.PROCEED
+
+
+@given(COUNTS)
+def test_up_to_twenty_deletions_are_believed_of_however_few_objects(deletions: int) -> None:
+    verdict = judge_deletions(deletions, deletions, confirmed=True)
+
+    assert verdict is (Verdict.PROCEED if deletions <= ALWAYS_ALLOWED else Verdict.STOP)

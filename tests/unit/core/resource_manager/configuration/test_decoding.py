@@ -29,8 +29,6 @@ DEFAULT_CONNECTION = {
     "kubeconfig": "",
     "acceptContentTypes": "",
     "contentType": "",
-    "qps": 100,
-    "burst": 130,
     "namespaces": [],
     "cacheResyncPeriod": "24h0m0s",
 }

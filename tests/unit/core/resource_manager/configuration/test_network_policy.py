@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from returns.pipeline import is_successful
 
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.resource_manager.configuration import (
@@ -141,47 +140,3 @@ def test_offline_the_rules_must_be_right_even_where_the_section_is_off(
         "controllers.networkPolicy.ingressControllerSelector.podSelector: "
         "Required value: must select the pods of the ingress controller"
     )
-
-
-ENABLED = "controllers: {networkPolicy: {enabled: true}}"
-
-
-@pytest.mark.parametrize(
-    ("connections", "field"),
-    [
-        pytest.param(
-            "sourceClientConnection: {namespaces: [garden]}", "sourceClientConnection.namespaces", id="the only cluster"
-        ),
-        pytest.param(
-            "sourceClientConnection: {namespace: garden}", "sourceClientConnection.namespace", id="the other spelling"
-        ),
-        pytest.param(
-            "targetClientConnection: {namespaces: [a, b]}", "targetClientConnection.namespaces", id="the target"
-        ),
-    ],
-)
-def test_policies_are_not_managed_where_some_namespaces_are_out_of_sight(
-    connections: str, field: str, refusal: Refusal, document: Callable[[str], dict[str, Any]]
-) -> None:
-    errors = refusal(f"{connections}\n{ENABLED}")
-
-    assert str(errors) == (
-        f"controllers.networkPolicy: Forbidden: must not be enabled while {field} restricts what is read: "
-        "the policies of peers in other namespaces would be written blind and never removed"
-    )
-    assert is_successful(decode_offline(document(f"{connections}\n{ENABLED}")))
-
-
-@pytest.mark.parametrize(
-    "fragment",
-    [
-        pytest.param("sourceClientConnection: {namespaces: [garden]}", id="the controller is off"),
-        pytest.param(f"{{sourceClientConnection: {{namespaces: ['', garden]}}, {ENABLED}}}", id="all are read"),
-        pytest.param(
-            f"{{sourceClientConnection: {{namespaces: [garden]}}, targetClientConnection: {{}}, {ENABLED}}}",
-            id="all of a separate target are read",
-        ),
-    ],
-)
-def test_a_restriction_that_hides_nothing_from_the_controller_is_accepted(fragment: str, decoded: Answer) -> None:
-    assert decoded(fragment).warnings == ()

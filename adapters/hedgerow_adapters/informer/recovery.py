@@ -1,0 +1,78 @@
+"""Notices that an API server that was away is ready again, so that nobody waits longer for it than need be.
+
+Back-off spares a server that is ill, and makes its clients late once it is well. So as long as somebody waits, the
+server is asked every few seconds whether it is ready: when one that was not says that it is, the wait is over for all.
+One that is ready the first time that it is asked has a different problem, which waiting is for: no wait is cut short.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
+
+ASKED_EVERY: Final = 2.0
+"""Seconds between two questions, at least; a random share of as much again is added."""
+ANSWERED_WITHIN: Final = 4.0
+
+_IS_READY: Final = Request("GET", "/readyz", accept="*/*")
+
+
+class Recovery:
+    """What those who wait for one API server share: one of them asks for all, and nobody if none waits."""
+
+    def __init__(
+        self, transport: Transport, *, random: Callable[[], float], on_recovery: Callable[[], None] = lambda: None
+    ) -> None:
+        """Nothing is asked before somebody waits.
+
+        Args:
+            transport: leads to the server.
+            random: numbers between 0 and 1, for jitter.
+            on_recovery: told that a server that was away is ready again.
+        """
+        self._transport = transport
+        self._random = random
+        self._on_recovery = on_recovery
+        self._was_away = False
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._asking: asyncio.Task[None] | None = None
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait for so many seconds, or until a server that was away is ready again; whether it is."""
+        recovered = asyncio.get_running_loop().create_future()
+        self._waiting.add(recovered)
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
+        try:
+            async with asyncio.timeout(seconds):
+                await recovered
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting.discard(recovered)
+            if not self._waiting:
+                self._asking.cancel()
+        return True
+
+    async def _ask(self) -> None:
+        await self._until_the_next_question()
+        while not await self._is_ready():
+            self._was_away = True
+            await self._until_the_next_question()
+        if self._was_away:
+            self._was_away = False
+            self._on_recovery()
+            for recovered in self._waiting:
+                if not recovered.done():
+                    recovered.set_result(None)
+
+    async def _until_the_next_question(self) -> None:
+        await asyncio.sleep(ASKED_EVERY * (1.0 + self._random()))
+
+    async def _is_ready(self) -> bool:
+        try:
+            response = await self._transport.send(_IS_READY, timeout=ANSWERED_WITHIN)
+        except TransportError:
+            return False
+        return response.is_success

@@ -1,0 +1,205 @@
+"""The caches of a process: what its controllers read of the clusters, each thing read once however many read it.
+
+Expected flow: every controller asks for its `view` before `run` is started; `run` in a task then keeps the stores in
+step with the API servers. Guarantees: a listener hears of changes in their order, when the store shows them already;
+one that raises keeps no other from hearing of them.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeAlias
+
+from hedgerow.machinery.clusters import Cluster, Part, visible_parts
+from hedgerow.machinery.controller import Change, Controller, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.snapshot import Index
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
+from hedgerow_adapters.informer import Delivery, Informer, InformerObserver, Put, Recovery, Remove, Replace
+from hedgerow_adapters.runtime.clusters import Access, Clusters
+
+Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool]
+"""What two watches have in common that can do with one cache."""
+
+
+class Listener(Protocol):
+    """Hears what has changed in a cache."""
+
+    def __call__(self, changes: Sequence[Change], *, is_event: bool) -> None:
+        """Hear of changes, none perhaps.
+
+        Args:
+            changes: the objects before and after.
+            is_event: whether the server told of this very change; otherwise a list has replaced what was known.
+        """
+        ...
+
+
+class Cache:
+    """The objects of one resource in one cluster, as some watches keep them, and the informers that see to them."""
+
+    def __init__(self, watch: Watch, access: Access, recovery: Recovery, random: Callable[[], float]) -> None:
+        self.store: Final = ObjectStore()
+        self._listeners: list[Listener] = []
+        self._observers: list[InformerObserver] = []
+        self.informers: Final = tuple(
+            Informer(
+                access.transport,
+                watch,
+                self._receiver(part),
+                observer=self,
+                random=random,
+                part=part,
+                pause=recovery.pause,
+            )
+            for part in visible_parts(watch.resource, access.namespaces)
+        )
+
+    def subscribe(self, listener: Listener, observer: InformerObserver, indexes: Iterable[Index[Any]]) -> None:
+        """Let one more hear of changes and of what happens to the watches, and have the store indexed for it."""
+        for index in indexes:
+            self.store.add_index(index)
+        self._listeners.append(listener)
+        if not any(known is observer for known in self._observers):
+            self._observers.append(observer)
+
+    def informer_of(self, key: ObjectKey) -> Informer | None:
+        """The informer that sees the object of a key; none if it is out of sight."""
+        return next((informer for informer in self.informers if informer.part.holds(key)), None)
+
+    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
+        """Tell everybody who reads this cache."""
+        for observer in self._observers:
+            observer.interrupted(resource, cause, problem)
+
+    def resumed(self, resource: Resource) -> None:
+        """Tell everybody who reads this cache."""
+        for observer in self._observers:
+            observer.resumed(resource)
+
+    def silence(self) -> float:
+        """For how many seconds nothing has been heard, of that part which is worst off."""
+        return asyncio.get_running_loop().time() - min(informer.heard_at for informer in self.informers)
+
+    def _receiver(self, part: Part) -> Callable[[Delivery], None]:
+        def receive(delivery: Delivery) -> None:
+            match delivery:
+                case Replace(objects):
+                    self._tell(self.store.replace(objects, part), is_event=False)
+                case Put(manifest):
+                    self._tell([self.store.put(manifest)], is_event=True)
+                case Remove(manifest):
+                    removed = self.store.remove(key_of(manifest))
+                    self._tell([removed] if removed else [], is_event=True)
+
+        return receive
+
+    def _tell(self, changes: Sequence[Change], *, is_event: bool) -> None:
+        errors = []
+        for listener in self._listeners:
+            try:
+                listener(changes, is_event=is_event)
+            except Exception as error:  # noqa: BLE001 -- the others must hear of it, too
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+
+class View:
+    """What one controller reads."""
+
+    def __init__(self, caches: Mapping[tuple[Cluster, Resource], Cache]) -> None:
+        self._caches = caches
+        stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
+        for (cluster, resource), cache in caches.items():
+            stores[cluster][resource] = cache.store
+        self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
+
+    def informer_of(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> Informer | None:
+        """The informer that sees an object; none if the controller does not watch it."""
+        cache = self._caches.get((cluster, resource))
+        return cache.informer_of(key) if cache is not None else None
+
+    def is_complete(self, cluster: Cluster) -> bool:
+        """Whether everything that is read of a cluster has been listed."""
+        return all(informer.synced.is_set() for informer in self._informers(cluster))
+
+    async def completed(self) -> None:
+        """Return when everything has been listed."""
+        for informer in self._informers(*Cluster):
+            await informer.synced.wait()
+
+    async def relist(self) -> None:
+        """Return when everything has been listed anew."""
+        await asyncio.gather(*(informer.relist() for informer in self._informers(*Cluster)))
+
+    def silences(self) -> Iterator[tuple[Resource, Callable[[], float]]]:
+        """What is read, and how to ask for how many seconds nothing has been heard of it."""
+        return ((resource, cache.silence) for (_, resource), cache in self._caches.items())
+
+    def _informers(self, *clusters: Cluster) -> Iterator[Informer]:
+        """Each informer once, although a cache may serve both roles of one cluster."""
+        caches = dict.fromkeys(cache for (cluster, _), cache in self._caches.items() if cluster in clusters)
+        return (informer for cache in caches for informer in cache.informers)
+
+
+class Caches:
+    """The caches of one process."""
+
+    def __init__(self, clusters: Clusters, *, random: Callable[[], float]) -> None:
+        """Caches that hold nothing yet.
+
+        Args:
+            clusters: where to read.
+            random: numbers between 0 and 1, for jitter.
+        """
+        self.clusters: Final = clusters
+        self._random = random
+        self._recoveries = {
+            cluster: Recovery(clusters.access(cluster).transport, random=random, on_recovery=self._tell_of_recovery)
+            for cluster in Cluster
+        }
+        self._caches: dict[Shared, Cache] = {}
+        self._wait_for_recovery: list[Callable[[], None]] = []
+
+    def view(
+        self, controller: Controller[Any], listener_of: Callable[[Watch], Listener], observer: InformerObserver
+    ) -> View:
+        """What a controller reads; it is kept in step by `run`, if that is started afterwards.
+
+        Args:
+            controller: who reads.
+            listener_of: who is to hear of the changes that a watch of the controller sees.
+            observer: is told what happens to the watches.
+
+        Raises:
+            ValueError: another controller has an index of the same name over the same objects.
+        """
+        caches = {}
+        for watch in controller.watches:
+            cache = caches[watch.cluster, watch.resource] = self._cache(watch)
+            indexes = [index for index in controller.indexes if is_over(index, watch)]
+            cache.subscribe(listener_of(watch), observer, indexes)
+        return View(caches)
+
+    def when_recovered(self, tell: Callable[[], None]) -> None:
+        """Tell somebody whenever an API server that was away is ready again."""
+        self._wait_for_recovery.append(tell)
+
+    def _tell_of_recovery(self) -> None:
+        for tell in self._wait_for_recovery:
+            tell()
+
+    async def run(self) -> None:
+        """Keep everything that is read in step until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for cache in self._caches.values():
+                for informer in cache.informers:
+                    tasks.create_task(informer.run())
+            await asyncio.get_running_loop().create_future()
+
+    def _cache(self, watch: Watch) -> Cache:
+        role = Cluster.TARGET if self.clusters.are_one else watch.cluster
+        shared = (role, watch.resource, watch.keep, watch.metadata_only)
+        if shared not in self._caches:
+            self._caches[shared] = Cache(watch, self.clusters.access(role), self._recoveries[role], self._random)
+        return self._caches[shared]

@@ -1,0 +1,144 @@
+"""Whether somebody else keeps undoing what a controller does, and how long its key waits then.
+
+Decides from what was carried out and when; is told the time. Of an object it holds a few numbers, and those not for
+long.
+
+An object is fought over when it was corrected with equal content more than `CORRECTIONS` times within `WITHIN` seconds.
+Its key waits from then on, `FIRST_WAIT` seconds and twice as long with every further such correction, up to
+`LONGEST_WAIT`. So an object that is undone at once, for ever, is written at most 15 times in the first hour and 6 times
+an hour from then on; however the other side times it, it is fewer than 50 times an hour. The fight is over when for
+`WITHIN` seconds beyond a wait nothing had to be corrected; the first look after a wait that finds nothing to correct
+already makes the key as fast as any other.
+
+Anything else that the controller itself does to the object starts the count anew: then the wish has changed, as it does
+where a user adds and removes what asks for a policy.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Final, NamedTuple, TypeAlias
+
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+
+CORRECTIONS: Final = 5
+"""So many equal corrections are bad luck; one more is a fight."""
+WITHIN: Final = 600.0
+"""Seconds in which they count together."""
+FIRST_WAIT: Final = 30.0
+LONGEST_WAIT: Final = 600.0
+REMEMBERED: Final = 16_384
+"""Objects of which corrections are remembered, in 4 MB; those beyond, the longest untouched, are forgotten early."""
+
+_Identity: TypeAlias = int
+_Content: TypeAlias = int
+
+
+class Fight(NamedTuple):
+    """An object that somebody else keeps changing back."""
+
+    action: Action
+    """The last correction."""
+    times: int
+    seconds: float
+    """From the first of them to the last."""
+
+    def __str__(self) -> str:
+        """As people are told it."""
+        minutes = max(1, round(self.seconds / 60))
+        within = f"{minutes} minute{'s' if minutes > 1 else ''}"
+        what = f"{self.action.resource.kind} {self.action.key}"
+        return f"{what} was corrected {self.times} times within {within} ({self.action.reason}): somebody undoes it"
+
+
+class Slowdown(NamedTuple):
+    """What a fight means for a key."""
+
+    seconds: float
+    """How long the key waits now."""
+    begun: tuple[Fight, ...]
+    """The fights that were not known before."""
+
+
+class _Corrections(NamedTuple):
+    """The equal corrections of one object."""
+
+    content: _Content | None
+    """None after the first, whose content is not looked at: nearly all objects are written just once."""
+    times: tuple[float, ...]
+    wait: float = 0.0
+    """How long the key waits after the last of them; 0 where there is no fight."""
+
+    def is_over(self, now: float) -> bool:
+        """Whether they say nothing about the present any more."""
+        return now - self.times[-1] > self.wait + WITHIN
+
+
+class FightDetector:
+    """The recent corrections of one controller."""
+
+    def __init__(self) -> None:
+        self._corrections: OrderedDict[_Identity, _Corrections] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Of how many objects corrections are remembered."""
+        return len(self._corrections)
+
+    def carried_out(self, actions: Iterable[Action], now: float) -> Slowdown | None:
+        """Note what was carried out for a key in one reconciliation; how it is slowed down if that is a fight.
+
+        Args:
+            actions: those that the server carried out.
+            now: a monotonic time in seconds.
+        """
+        wait, begun = 0.0, []
+        for action in actions:
+            before, after = self._noted(action, now)
+            wait = max(wait, after.wait)
+            if after.wait and not before:
+                begun.append(Fight(action, len(after.times), now - after.times[0]))
+        self._forget(now)
+        return Slowdown(wait, tuple(begun)) if wait else None
+
+    def _noted(self, action: Action, now: float) -> tuple[bool, _Corrections]:
+        """Whether the object was fought over before, and its corrections including this one."""
+        identity = hash((action.cluster, action.resource, action.key))
+        before = self._corrections.get(identity)
+        after = _Corrections(None, (now,)) if before is None else _after(before, action, now)
+        self._corrections[identity] = after
+        self._corrections.move_to_end(identity)
+        return before is not None and before.wait > 0 and after.wait > 0, after
+
+    def _forget(self, now: float) -> None:
+        """Drop what is too much, and what is old: it stands in front."""
+        while len(self._corrections) > REMEMBERED:
+            self._corrections.popitem(last=False)
+        while self._corrections and next(iter(self._corrections.values())).is_over(now):
+            self._corrections.popitem(last=False)
+
+
+def _after(before: _Corrections, action: Action, now: float) -> _Corrections:
+    """The corrections of an object that was corrected before."""
+    content = _content_of(action)
+    if before.is_over(now) or before.content not in {None, content}:
+        return _Corrections(content, (now,))
+    if before.wait:
+        return _Corrections(content, (now,), min(2 * before.wait, LONGEST_WAIT))
+    times = (*(time for time in before.times if now - time <= WITHIN), now)
+    return _Corrections(content, times, FIRST_WAIT if len(times) > CORRECTIONS else 0.0)
+
+
+def _content_of(action: Action) -> _Content:
+    """What an action makes of its object and why, whatever version it was decided on."""
+    return hash((type(action), action.reason, repr(_written_by(action))))
+
+
+def _written_by(action: Action) -> object:
+    match action:
+        case Create():
+            return action.manifest
+        case MergePatch():
+            return action.subresource, action.patch
+        case JsonPatch():
+            return action.subresource, action.operations
+        case Delete():
+            return None

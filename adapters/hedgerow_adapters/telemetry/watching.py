@@ -1,0 +1,52 @@
+"""Says how lists and watches fare: one line where they fail together, and one when all of them work again.
+
+Each attempt of each watch shows at level `debug`; an outage of the API server, which hits all of them again and again,
+is said once.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+
+from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.telemetry.repetition import Repetition
+
+TRANSIENT: Final = 3.0
+"""Seconds for which nobody has to worry about what mends itself."""
+_MENDS_ITSELF: Final = frozenset({"forbidden", "expired"})
+"""An API server that has just started does not know its roles yet; what it has forgotten a list brings at once."""
+_COMMON: Final = frozenset({"disconnected", "expired"})
+"""Causes that say nothing about the resource whose watch they end: a line about one speaks for all."""
+
+
+class WatchLines:
+    """The lists and watches of one controller."""
+
+    def __init__(self, log: FilteringBoundLogger, repetition: Repetition, clock: Callable[[], float]) -> None:
+        self._log = log
+        self._repetition = repetition
+        self._clock = clock
+        self._concerned: dict[Hashable, set[Resource]] = {}
+        """The resources whose watches are in some trouble."""
+        self._owes_the_end = False
+
+    def interrupted(self, resource: Resource, cause: str, problem: Exception) -> None:
+        """Say that a list or watch has failed, unless it is said already, or may still be mended by another try."""
+        trouble: Hashable = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
+        self._concerned.setdefault(trouble, set()).add(resource)
+        lasting = TRANSIENT if cause in _MENDS_ITSELF else 0.0
+        is_news = self._repetition.is_news(trouble, self._clock(), lasting=lasting)
+        tell = self._log.warning if is_news else self._log.debug
+        tell("Watch interrupted", resource=resource, cause=cause, error=problem)
+
+    def resumed(self, resource: Resource) -> None:
+        """Say that what was said before is over, once the last watch that it concerned works again."""
+        for trouble, resources in list(self._concerned.items()):
+            resources.discard(resource)
+            if not resources:
+                del self._concerned[trouble]
+                self._owes_the_end |= self._repetition.ended(trouble)
+        if self._owes_the_end and not self._concerned:
+            self._owes_the_end = False
+            self._log.info("Watches are back")

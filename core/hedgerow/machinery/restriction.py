@@ -1,0 +1,94 @@
+"""What a controller may decide about where some namespaces are out of its sight.
+
+What is not seen may exist all the same: an object whose owner lives in a namespace that is not shown belongs to
+somebody else, and so does everything in such a namespace. A restricted controller is the same controller, which speaks
+of neither.
+
+Source: managed-resources §3.1.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Config, Context, Controller, Watch
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Action, Plan
+from hedgerow.machinery.snapshot import Index, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """The namespaces that are seen of each cluster; none at all: every one is."""
+
+    source: frozenset[str]
+    target: frozenset[str]
+
+    def admits(self, key: ObjectKey, cluster: Cluster) -> bool:
+        """Whether an object of a cluster is in a namespace that is seen, or in none."""
+        namespaces = self.target if cluster is Cluster.TARGET else self.source
+        return not namespaces or not key.namespace or key.namespace in namespaces
+
+
+def restricted(
+    controller: Controller[Config], *, source: Collection[str] = (), target: Collection[str] = ()
+) -> Controller[Config]:
+    """A controller that leaves alone what is in other namespaces, and what belongs to owners there.
+
+    Its keys, those that it takes for owners, and all actions and events of its plans are within the restriction. Where
+    a plan wants to change what belongs to an owner without, it says so instead.
+
+    Args:
+        controller: one that knows of no restriction.
+        source: the namespaces of the source cluster that are seen; none: all.
+        target: those of the target cluster.
+    """
+    if not source and not target:
+        return controller
+    restriction = Restriction(frozenset(source), frozenset(target))
+
+    def own(keys: Iterable[ObjectKey]) -> list[ObjectKey]:
+        return [key for key in keys if restriction.admits(key, controller.primary_cluster)]
+
+    def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Config]) -> Plan:
+        if not own([key]):
+            return Plan()
+        plan = controller.reconcile(key, snapshot, context)
+        within = [action for action in plan.actions if restriction.admits(action.key, action.cluster)]
+        judged = [(action, _theft(action, snapshot, controller.owned, own)) for action in within]
+        return replace(
+            plan,
+            actions=tuple(action for action, theft in judged if theft is None),
+            events=tuple(event for event in plan.events if restriction.admits(event.key, event.cluster)),
+            failures=(*plan.failures, *(theft for _, theft in judged if theft is not None)),
+        )
+
+    return replace(
+        controller,
+        watches=tuple(_within(watch, own) for watch in controller.watches),
+        owned=replace(controller.owned, values=lambda manifest: own(controller.owned.values(manifest))),
+        reconcile=reconcile,
+    )
+
+
+def _within(watch: Watch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Watch:
+    return replace(watch, keys=lambda manifest, snapshot: own(watch.keys(manifest, snapshot)))
+
+
+def _theft(
+    action: Action,
+    snapshot: Snapshot,
+    owned: Index[ObjectKey],
+    own: Callable[[Iterable[ObjectKey]], list[ObjectKey]],
+) -> DomainFailure | None:
+    """Why an action is not to be: it concerns an object that only owners claim who are out of sight."""
+    if (action.resource, action.cluster) != (owned.resource, owned.cluster):
+        return None
+    live = snapshot.get(action.resource, action.key, action.cluster)
+    owners = list(owned.values(live)) if live is not None else []
+    if not owners or own(owners):
+        return None
+    problem = f"belongs to {min(owners)}, which is in a namespace that is not looked after here"
+    # Nothing tells this key when the other lets go.
+    return DomainFailure(action.resource, action.key, "", problem, retryable=True)

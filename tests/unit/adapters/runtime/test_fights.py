@@ -1,0 +1,134 @@
+"""Who fights over what, decided from corrections and their times."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow_adapters.runtime.fights import (
+    CORRECTIONS,
+    FIRST_WAIT,
+    REMEMBERED,
+    WITHIN,
+    FightDetector,
+)
+
+POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
+KEY = ObjectKey("shop", "policy")
+CREATION = Create(POLICIES, {"metadata": {"namespace": "shop", "name": "policy"}, "spec": {"a": 1}}, "desired")
+PATCH = MergePatch(POLICIES, KEY, {"spec": {"a": 1}}, "desired", resource_version="7")
+OPERATIONS = JsonPatch(POLICIES, KEY, ({"op": "remove", "path": "/spec"},), "desired")
+DELETION = Delete(POLICIES, KEY, "superfluous", uid="1")
+
+
+def waits(detector: FightDetector, *corrections: tuple[float, Action]) -> list[float]:
+    """How long a key waits after each correction."""
+    slowdowns = [detector.carried_out([action], time) for time, action in corrections]
+    return [slowdown.seconds if slowdown else 0 for slowdown in slowdowns]
+
+
+def every(seconds: float, *actions: Action, times: int = CORRECTIONS + 1) -> list[tuple[float, Action]]:
+    return [(position * seconds, actions[position % len(actions)]) for position in range(times)]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param((CREATION,), id="created, as somebody deletes it"),
+        pytest.param((DELETION, replace(DELETION, uid="2")), id="deleted, as somebody creates it"),
+        pytest.param((PATCH, replace(PATCH, resource_version="8")), id="patched, as somebody patches it back"),
+        pytest.param((OPERATIONS,), id="patched otherwise"),
+    ],
+)
+def test_one_correction_too_many_of_equal_content_is_a_fight(again: tuple[Action, ...]) -> None:
+    assert waits(FightDetector(), *every(1, *again)) == [0] * CORRECTIONS + [FIRST_WAIT]
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        pytest.param((CREATION, DELETION), id="created and deleted, as somebody asks for it and no longer"),
+        pytest.param((PATCH, replace(PATCH, patch={"spec": {"a": 2}})), id="other content"),
+        pytest.param((PATCH, replace(PATCH, reason="moved")), id="another reason"),
+        pytest.param((PATCH, replace(PATCH, subresource="status")), id="another subresource"),
+        pytest.param((PATCH, replace(PATCH, key=ObjectKey("shop", "b"))), id="another object"),
+        pytest.param((PATCH, replace(PATCH, cluster=Cluster.SOURCE)), id="the object of another cluster"),
+    ],
+)
+def test_corrections_that_differ_are_none(different: tuple[Action, Action]) -> None:
+    assert set(waits(FightDetector(), *every(1, *different, times=2 * CORRECTIONS))) == {0}
+
+
+def test_few_enough_corrections_for_the_time_are_none() -> None:
+    assert set(waits(FightDetector(), *every(WITHIN / CORRECTIONS + 1, PATCH, times=100))) == {0}
+
+
+def test_the_longer_a_fight_the_longer_the_wait() -> None:
+    detector = FightDetector()
+    assert waits(detector, *every(0, PATCH))[-1] == 30
+
+    now = 0.0
+    found: list[float] = []
+    for _ in range(7):
+        now += ([30, *found])[-1]
+        found += waits(detector, (now, PATCH))
+
+    assert found == [60, 120, 240, 480, 600, 600, 600]
+
+
+def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
+    detector = FightDetector()
+    slowdowns = [detector.carried_out([PATCH], time) for time in range(0, 100 * 9, 100)]
+
+    begun = [str(fight) for slowdown in slowdowns if slowdown for fight in slowdown.begun]
+
+    assert begun == ["NetworkPolicy shop/policy was corrected 6 times within 8 minutes (desired): somebody undoes it"]
+
+
+def test_two_objects_of_a_key_make_it_wait_once() -> None:
+    detector = FightDetector()
+    other = replace(PATCH, key=ObjectKey("shop", "other"))
+    slowdowns = [detector.carried_out([PATCH, other], time) for time in range(CORRECTIONS + 2)]
+
+    assert [slowdown and (slowdown.seconds, len(slowdown.begun)) for slowdown in slowdowns[-3:]] == [
+        None, (30, 2), (60, 0)
+    ]  # fmt: skip
+
+
+def test_a_fight_that_was_quiet_for_long_enough_begins_anew() -> None:
+    detector = FightDetector()
+    waits(detector, *every(1, PATCH))
+    last = CORRECTIONS + FIRST_WAIT + WITHIN
+
+    assert waits(detector, (last, PATCH)) == [2 * FIRST_WAIT]
+    later = last + 2 * FIRST_WAIT + WITHIN + 1
+    assert waits(detector, *[(later + time, action) for time, action in every(1, PATCH)]) == [
+        *[0] * CORRECTIONS, FIRST_WAIT
+    ]  # fmt: skip
+
+
+def test_what_is_old_is_forgotten_and_so_is_what_is_too_much() -> None:
+    detector = FightDetector()
+    keys = [ObjectKey("shop", str(number)) for number in range(REMEMBERED + 100)]
+
+    detector.carried_out([replace(PATCH, key=key) for key in keys], 0)
+    assert len(detector) == REMEMBERED
+    detector.carried_out([PATCH], WITHIN + 1)
+    assert len(detector) == 1
+
+
+@given(st.lists(st.floats(0, 5000), max_size=200), st.integers(0, 3))
+def test_however_the_other_side_times_it_writes_are_bounded(pauses: list[float], seed: int) -> None:
+    """The object is undone some time after each wait, and then corrected."""
+    detector, now, times = FightDetector(), float(seed), []
+    for pause in pauses:
+        (wait,) = waits(detector, (now, PATCH))
+        times.append(now)
+        now += wait + pause
+
+    for begin in times:
+        assert len([time for time in times if begin <= time < begin + 3600]) < 50

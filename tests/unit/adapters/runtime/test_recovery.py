@@ -1,0 +1,52 @@
+"""What could not be written while the API server was away is written soon after its return, on virtual time."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow_adapters.memory import Fault, Lost, MemoryTransport, requests
+from hedgerow_adapters.protocol.transport import Request, Response, TransportError
+from tests.unit.adapters.runtime.world import POLICIES, SERVICES, Wire, World, at_work, service, shops
+from tests.virtual_clock import virtual_time
+
+AWAY = [Fault(requests(), Lost(), times=None)]
+
+
+class SaysWhetherItIsReady(Wire):
+    """The way to a server that also has `/readyz`."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(MemoryTransport(world))
+        self._world = world
+
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        if request.path != "/readyz":
+            return await super().send(request, timeout=timeout, may_send=may_send)
+        if self._world.faults:
+            raise TransportError("away")
+        return Response(200, {})
+
+
+@pytest.mark.parametrize("outage", [20.0, 60.0, 600.0])
+@virtual_time
+async def test_a_write_that_failed_and_a_change_that_was_missed_are_caught_up_within_ten_seconds(outage: float) -> None:
+    world = World(*shops(5))
+    async with at_work(world, transport=SaysWhetherItIsReady(world)):
+        await asyncio.sleep(60)
+        assert world.pending() == []
+
+        world.faults = [Fault(requests("POST"), Lost(), times=None)]
+        world.delete(POLICIES, key_of(next(iter(world.objects(POLICIES)))))
+        await asyncio.sleep(0.1)
+        world.faults = AWAY
+        world.close_watches(TransportError("away"))
+        world.create(SERVICES, service(ObjectKey("shop", "missed")))
+        await asyncio.sleep(outage)
+        world.faults = []
+        await asyncio.sleep(10)
+
+        assert world.pending() == []

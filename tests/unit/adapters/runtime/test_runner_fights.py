@@ -1,0 +1,115 @@
+"""The controller beside somebody who undoes what it does, on virtual time."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from hedgerow.machinery.controller import Change
+from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow_adapters.memory import MemoryTransport
+from tests.unit.adapters.runtime.world import (
+    CART,
+    PODS_OF_WEB,
+    POLICIES,
+    SCRAPED,
+    SERVICES,
+    Ears,
+    Wire,
+    World,
+    at_work,
+    own_policies,
+    service,
+)
+from tests.virtual_clock import virtual_time
+
+HOUR = 3600.0
+INGRESS = ObjectKey("shop", "ingress-to-cart-tcp-8080")
+EMPTIED = {"spec": {"ingress": None}}
+
+
+class Opponent:
+    """Somebody who undoes every change of one policy at once, as long as it acts."""
+
+    def __init__(self, world: World, undo: Callable[[World], None]) -> None:
+        self.acts = True
+        self._world = world
+        self._undo = undo
+        world.subscribe(POLICIES, self._see)
+
+    def _see(self, change: Change) -> None:
+        asyncio.get_running_loop().call_soon(self._answer, change)
+
+    def _answer(self, change: Change) -> None:
+        if self.acts and change.new is not None and key_of(change.new) == INGRESS and change.new["spec"].get("ingress"):
+            self._undo(self._world)
+
+
+def empties(world: World) -> None:
+    world.patch(POLICIES, INGRESS, EMPTIED)
+
+
+def deletes(world: World) -> None:
+    world.delete(POLICIES, INGRESS)
+
+
+@pytest.mark.parametrize("undo", [empties, deletes])
+@virtual_time
+async def test_who_is_undone_at_once_for_ever_writes_15_times_in_an_hour_and_then_6_times(
+    undo: Callable[[World], None],
+) -> None:
+    world, ears = World(service()), Ears()
+    Opponent(world, undo)
+    wire = Wire(MemoryTransport(world))
+    async with at_work(world, transport=wire, observer=ears):
+        await asyncio.sleep(HOUR)
+        assert wire.writes <= 15 + 1, "15 of the policy that is fought over, and the creation of the other one"
+        in_first_hour = wire.writes
+        await asyncio.sleep(10 * HOUR)
+        assert wire.writes - in_first_hour <= 60
+
+        verb = "corrected 6 times within 1 minute"
+        note = f"NetworkPolicy {INGRESS} was {verb} ({ears.fights[0][1].action.reason}): somebody undoes it"
+        assert world.recorded == [("shop/cart", "Fight", note)]
+        assert [(key, wait) for key, _, wait in ears.fights] == [(CART, 30.0)]
+        assert ears.slowed_keys == 1
+    assert ears.errors == []
+
+
+@virtual_time
+async def test_other_keys_are_as_fast_as_ever_and_so_is_the_key_when_the_fight_is_over() -> None:
+    world, ears = World(service(), service(ObjectKey("shop", "other"))), Ears()
+    opponent = Opponent(world, empties)
+    async with at_work(world, observer=ears):
+        await asyncio.sleep(HOUR)
+        world.annotate(ObjectKey("shop", "other"), PODS_OF_WEB)
+        world.annotate(CART, PODS_OF_WEB)
+        await asyncio.sleep(0.1)
+        assert "shop/ingress-to-other-tcp-8080-from-web" in world.policies
+        assert "shop/ingress-to-cart-tcp-8080-from-web" not in world.policies, "a live change does not end the wait"
+
+        opponent.acts = False
+        await asyncio.sleep(2 * 600)
+        assert world.pending() == []
+        assert ears.slowed_keys == 0
+
+        world.annotate(CART, SCRAPED)
+        await asyncio.sleep(0.1)
+        assert world.pending() == []
+        world.delete(SERVICES, CART)
+        await asyncio.sleep(0.1)
+        assert world.pending() == []
+    assert len(ears.fights) == 1
+
+
+@virtual_time
+async def test_a_user_who_changes_a_mind_again_and_again_is_no_fight() -> None:
+    world, ears = World(service()), Ears()
+    async with at_work(world, observer=ears):
+        for _ in range(20):
+            for annotations in (PODS_OF_WEB, dict.fromkeys(PODS_OF_WEB)):
+                world.annotate(CART, annotations)
+                await asyncio.sleep(1)
+                assert world.pending() == []
+    assert world.policies == own_policies("cart")
+    assert ears.fights == []

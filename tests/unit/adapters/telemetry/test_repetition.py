@@ -1,0 +1,55 @@
+"""What is worth a line and what was said already."""
+
+from hedgerow_adapters.telemetry.repetition import PAUSE, REMEMBERED, REMINDER, Repetition
+
+
+def test_what_goes_on_is_said_once_and_again_as_a_reminder() -> None:
+    repetition = Repetition()
+
+    said = [now for now in range(0, 1300, 10) if repetition.is_news("down", now)]
+
+    assert said == [0, REMINDER, 2 * REMINDER]
+
+
+def test_different_troubles_are_said_each() -> None:
+    repetition = Repetition()
+
+    assert [repetition.is_news(trouble, 0) for trouble in (("a", 1), ("a", 2), ("a", 1))] == [True, True, False]
+
+
+def test_what_may_pass_by_itself_is_said_only_when_it_lasts() -> None:
+    repetition = Repetition()
+
+    assert [repetition.is_news("forbidden", now, lasting=3) for now in (0, 1, 2.9)] == [False] * 3
+    assert not repetition.ended("forbidden"), "nobody has to be told that it is over"
+    assert [repetition.is_news("forbidden", now, lasting=3) for now in (10, 12.9, 13, 14)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    assert repetition.ended("forbidden")
+    assert not repetition.ended("forbidden")
+
+
+def test_what_comes_back_is_news_but_not_if_it_comes_and_goes() -> None:
+    repetition = Repetition()
+
+    said = []
+    for now in range(0, 150, 5):
+        said += [now] if repetition.is_news("down", now) else []
+        repetition.ended("down")
+
+    assert said == [0, PAUSE, 2 * PAUSE]
+
+
+def test_the_end_of_what_was_never_a_trouble_is_not_told() -> None:
+    assert not Repetition().ended("down")
+
+
+def test_of_many_troubles_the_oldest_are_forgotten() -> None:
+    repetition = Repetition()
+    for number in range(REMEMBERED + 1):
+        repetition.is_news(number, 0)
+
+    assert [repetition.is_news(number, 1) for number in (REMEMBERED, 1, 0)] == [False, False, True]

@@ -1,0 +1,131 @@
+"""What a controller leaves alone where it is restricted to some namespaces: its keys, and what its plans speak of."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import (
+    Change,
+    Context,
+    Controller,
+    Watch,
+    all_keys,
+    concerned_keys,
+    owned_objects,
+)
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
+from hedgerow.machinery.restriction import restricted
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow_adapters.cache import StoreSnapshot
+
+OWNERS = Resource("", "v1", "owners", "Owner")
+THINGS = Resource("", "v1", "things", "Thing")
+NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
+OURS, THEIRS = ObjectKey("a", "x"), ObjectKey("b", "x")
+CONTEXT = Context(datetime(2026, 1, 1, tzinfo=UTC), None)
+
+
+def thing(namespace: str, name: str, owner: ObjectKey | None = None) -> Manifest:
+    labels = {"owner": str(owner)} if owner else {}
+    return {"metadata": {"namespace": namespace, "name": name, "labels": labels}}
+
+
+def owners(manifest: Manifest) -> list[ObjectKey]:
+    owner = labels_of(manifest).get("owner")
+    return [ObjectKey(*owner.split("/"))] if owner else []
+
+
+def planning(*actions: Action, events: tuple[Event, ...] = ()) -> Controller[None]:
+    """A controller that plans the same for every key."""
+    owned = Index("things by owner", THINGS, owners)
+
+    def own_key(manifest: Manifest, _snapshot: Snapshot) -> list[ObjectKey]:
+        return [key_of(manifest)]
+
+    return Controller(
+        name="planning",
+        primary=OWNERS,
+        watches=(Watch(OWNERS, dict, own_key), Watch(THINGS, dict, lambda manifest, _snapshot: owners(manifest))),
+        indexes=(owned,),
+        owned=owned,
+        concurrency=1,
+        config=None,
+        reconcile=lambda _key, _snapshot, _context: Plan(actions, events),
+    )
+
+
+def snapshot_of(controller: Controller[None], *things: Manifest) -> StoreSnapshot:
+    return StoreSnapshot.of(controller, {OWNERS: [], THINGS: things})
+
+
+def planned(controller: Controller[None], key: ObjectKey, *things: Manifest) -> Plan:
+    return controller.reconcile(key, snapshot_of(controller, *things), CONTEXT)
+
+
+def test_without_a_restriction_the_controller_stays_as_it_is() -> None:
+    controller = planning()
+
+    assert restricted(controller) is controller
+
+
+def test_an_object_of_an_owner_out_of_sight_gives_no_key_and_is_not_owned() -> None:
+    controller = restricted(planning(), target=["a"])
+    ours, theirs = thing("a", "ours", OURS), thing("a", "theirs", THEIRS)
+    snapshot = snapshot_of(controller, ours, theirs)
+
+    assert all_keys(controller, snapshot) == [OURS]
+    assert owned_objects(controller, snapshot) == [ours]
+    assert concerned_keys(controller.watches[1], Change(theirs, ours), snapshot) == {OURS}
+
+
+def test_for_an_owner_out_of_sight_nothing_is_planned() -> None:
+    delete = Delete(THINGS, ObjectKey("a", "t"), "owner-gone")
+    controller = restricted(planning(delete), target=["a"])
+
+    assert planned(controller, THEIRS) == Plan()
+    assert planned(controller, OURS) == Plan((delete,))
+
+
+def test_what_lies_in_other_namespaces_is_left_out_of_a_plan() -> None:
+    within, without = Create(THINGS, thing("a", "t"), "wanted"), Create(THINGS, thing("b", "t"), "wanted")
+    of_no_namespace = MergePatch(NODES, ObjectKey("", "node"), {}, "wanted")
+    events = tuple(Event(THINGS, ObjectKey(namespace, "t"), None, "Warning", "R", "note") for namespace in "ab")
+    controller = restricted(planning(within, without, of_no_namespace, events=events), target=["a"])
+
+    assert planned(controller, OURS) == Plan((within, of_no_namespace), events[:1])
+
+
+def test_what_belongs_to_an_owner_out_of_sight_is_not_taken_and_the_plan_says_so() -> None:
+    key = ObjectKey("a", "t")
+    patch = MergePatch(THINGS, key, {"spec": {}}, "wanted")
+    controller = restricted(planning(patch), target=["a"])
+
+    problem = "belongs to b/x, which is in a namespace that is not looked after here"
+    refusal = DomainFailure(THINGS, key, "", problem, retryable=True)
+    assert planned(controller, OURS, thing("a", "t", THEIRS)) == Plan((), (), (refusal,))
+    assert planned(controller, OURS, thing("a", "t", OURS)) == Plan((patch,))
+    assert planned(controller, OURS, thing("a", "t")) == Plan((patch,)), "nobody claims it"
+
+
+@pytest.mark.parametrize(
+    ("restriction", "keys", "places"),
+    [
+        pytest.param({"source": ["a"]}, [OURS], "ab", id="keys by the cluster of what they name"),
+        pytest.param({"target": ["a"]}, [OURS, THEIRS], "a", id="actions by the cluster that they are sent to"),
+    ],
+)
+def test_each_cluster_has_a_restriction_of_its_own(
+    restriction: dict[str, list[str]], keys: list[ObjectKey], places: str
+) -> None:
+    creations = [Create(THINGS, thing(namespace, "t"), "wanted") for namespace in "ab"]
+    elsewhere = replace(planning(*creations), primary_cluster=Cluster.SOURCE)
+    controller = restricted(elsewhere, **restriction)
+
+    plans = {key: planned(controller, key) for key in (OURS, THEIRS)}
+
+    assert [key for key, plan in plans.items() if plan.actions] == keys
+    assert "".join(action.key.namespace for action in plans[OURS].actions) == places

@@ -1,0 +1,88 @@
+"""What `hedgerow config check` prints says the same as the file that it was made from."""
+
+from typing import Any
+
+from hypothesis import assume, given, note
+from hypothesis import strategies as st
+from returns.pipeline import is_successful
+
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode, decode_offline, manifest
+
+durations = st.sampled_from(["10s", "15s", "1h30m", "24h", "1500ms", "100ns", "0s", "-1s"])
+names = st.sampled_from(["garden", "shop", "web", ""])
+
+
+def some_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Sections that set any of the fields."""
+    return st.fixed_dictionaries({}, optional=fields)
+
+
+connections = st.one_of(
+    some_of(
+        kubeconfig=st.sampled_from(["", "/kubeconfig"]),
+        acceptContentTypes=st.just("application/json"),
+        contentType=st.just("application/json"),
+        qps=st.one_of(st.integers(-1, 3), st.floats(allow_nan=False, allow_infinity=False)),
+        burst=st.integers(0, 3),
+        namespaces=st.lists(names, max_size=3),
+        cacheResyncPeriod=st.sampled_from(["10s", "1h30m"]),
+    ),
+    some_of(namespace=names, qps=st.just(100), burst=st.just(130)),
+)
+endpoints = some_of(bindAddress=st.sampled_from(["", "::"]), port=st.integers(0, 9999))
+selectors = some_of(
+    matchLabels=st.dictionaries(names, names, max_size=2),
+    matchExpressions=st.lists(
+        some_of(
+            key=names,
+            operator=st.sampled_from(["In", "NotIn", "Exists", "Is"]),
+            values=st.lists(names, max_size=2),
+        ),
+        max_size=2,
+    ),
+)
+network_policies = some_of(
+    enabled=st.booleans(),
+    concurrentSyncs=st.integers(0, 9),
+    namespaceSelectors=st.lists(selectors, max_size=2),
+    ingressControllerSelector=some_of(namespace=names, podSelector=selectors),
+)
+documents = st.builds(
+    lambda sections: {"apiVersion": API_VERSION, "kind": KIND, **sections},
+    some_of(
+        sourceClientConnection=connections,
+        targetClientConnection=connections,
+        leaderElection=some_of(
+            leaderElect=st.booleans(),
+            leaseDuration=durations,
+            renewDeadline=durations,
+            retryPeriod=durations,
+            resourceLock=st.sampled_from(["", "leases", "configmaps"]),
+            resourceName=names,
+            resourceNamespace=st.sampled_from(["garden", ""]),
+        ),
+        server=some_of(
+            webhooks=st.builds(
+                lambda endpoint, folder: {**endpoint, "tls": {"serverCertDir": folder}}, endpoints, names
+            ),
+            healthProbes=endpoints,
+            metrics=endpoints,
+        ),
+        debugging=some_of(enableProfiling=st.booleans(), enableContentionProfiling=st.booleans()),
+        logLevel=st.sampled_from(["", "debug", "info", "error"]),
+        logFormat=st.sampled_from(["", "json", "text"]),
+        controllers=some_of(clusterID=names, resourceClass=names, networkPolicy=network_policies),
+    ),
+)
+
+
+@given(documents, st.sampled_from([decode, decode_offline]))
+def test_a_printed_configuration_is_read_as_the_one_that_was_printed(document: dict[str, Any], read: Any) -> None:
+    decoded = read(document)
+    assume(is_successful(decoded))
+    configuration = decoded.unwrap().configuration
+
+    printed = manifest(configuration)
+
+    note(str(printed))
+    assert read(printed).unwrap().configuration == configuration

@@ -1,0 +1,101 @@
+"""What people are told of an election, on virtual time: in Events about the Lease, and in the metric."""
+
+import asyncio
+from datetime import timedelta
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
+from hedgerow.resource_manager.configuration import LeaderElection
+from hedgerow_adapters.leader_election import LEASES, LeadershipLostError
+from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.runtime.events import EVENTS
+from hedgerow_adapters.telemetry import RuntimeMetrics
+from hedgerow_entrypoints.candidacy import Candidacy
+from tests.virtual_clock import virtual_time
+
+LEASE = ObjectKey("default", "hedgerow")
+SETTINGS = LeaderElection(
+    leader_elect=True,
+    lease_duration=timedelta(seconds=15),
+    renew_deadline=timedelta(seconds=10),
+    retry_period=timedelta(seconds=2),
+    resource_lock="leases",
+    resource_name=LEASE.name,
+    resource_namespace=LEASE.namespace,
+)
+
+
+class Process:
+    """A candidate at work, and what is to be seen of it."""
+
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        self.cluster = cluster
+        self.metrics = RuntimeMetrics()
+        self.candidacy = Candidacy(
+            "resource-manager",
+            "us",
+            SETTINGS,
+            MemoryTransport(cluster),
+            metrics=self.metrics,
+            on_refusal=lambda _problem: None,
+        )
+        self.election = asyncio.create_task(self.candidacy.elector.run())
+        self.recording = asyncio.create_task(self.candidacy.recorder.run())
+
+    def leads(self) -> bool:
+        return b'leader_election_master_status{name="hedgerow"} 1.0' in self.metrics.exposition()
+
+    def events(self) -> list[Manifest]:
+        return list(self.cluster.objects(EVENTS))
+
+    def notes(self) -> list[str]:
+        return sorted(event["note"] for event in self.events())
+
+
+@virtual_time
+async def test_a_new_leader_is_announced_at_the_lease() -> None:
+    process = Process(InMemoryCluster())
+    assert not process.leads()
+
+    await process.candidacy.elector.wait_until_leading()
+    await process.candidacy.recorder.emptied()
+
+    (event,) = process.events()
+    (lease,) = process.cluster.objects(LEASES)
+    assert (event["type"], event["reason"], event["note"]) == ("Normal", "LeaderElection", "us became leader")
+    assert (event["regarding"]["kind"], event["regarding"]["uid"]) == ("Lease", uid_of(lease))
+    assert process.leads()
+    process.recording.cancel()
+    process.election.cancel()
+
+
+@virtual_time
+async def test_a_leader_that_stops_is_announced_while_it_may_still_write() -> None:
+    process = Process(InMemoryCluster())
+    await process.candidacy.elector.wait_until_leading()
+
+    process.candidacy.resign()
+    await process.candidacy.recorder.emptied()
+    await process.candidacy.elector.release()
+
+    assert process.notes() == ["us became leader", "us stopped leading"]
+    assert not process.leads()
+    process.recording.cancel()
+
+
+@virtual_time
+async def test_who_lost_the_lease_or_never_held_it_announces_nothing() -> None:
+    process = Process(InMemoryCluster())
+    process.candidacy.resign()
+    await process.candidacy.elector.wait_until_leading()
+    usurped = {"spec": {"holderIdentity": "them"}}
+    await MemoryTransport(process.cluster).send(requests.merge_patch(LEASES, LEASE, usurped))
+    await process.candidacy.elector.lost.wait()
+
+    process.candidacy.resign()
+    await process.candidacy.recorder.emptied()
+
+    assert process.notes() == ["us became leader"]
+    assert not process.leads()
+    assert isinstance(process.election.exception(), LeadershipLostError)
+    process.recording.cancel()

@@ -1,0 +1,89 @@
+"""The same landscape gives the same bytes, however Python hashes and in whatever order the manifests are read."""
+
+import os
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from hedgerow.machinery.objects import Manifest
+from tests.unit.adapters.runtime.world import NAMESPACES, POLICIES, SERVICES
+from tests.unit.proof.landscapes import INGRESSES, neglected
+
+HASH_SEEDS: Final = range(20)
+COMMANDS: Final = """\
+import sys
+from hedgerow_entrypoints.command import main
+
+for command in (
+    ["simulate", "network-policy", "--all"],
+    ["plan", "network-policy", "-o", "diff"],
+):
+    try:
+        main([*command, "-f", sys.argv[1], "--config", sys.argv[2]])
+    except SystemExit as end:
+        print("exit code", end.code)
+    sys.stdout.flush()
+"""
+CONFIGURATION: Final = """\
+apiVersion: resourcemanager.config.gardener.cloud/v1alpha1
+kind: ResourceManagerConfiguration
+server: {healthProbes: {port: 8081}, metrics: {port: 8080}}
+controllers:
+  networkPolicy:
+    enabled: true
+    ingressControllerSelector:
+      namespace: web
+      podSelector: {matchLabels: {app: nginx}}
+"""
+
+
+def manifests() -> list[Manifest]:
+    """A landscape with something to create, to change and to delete."""
+    world = neglected(seed=3, deeds=30)
+    return [manifest for kind in (NAMESPACES, SERVICES, INGRESSES, POLICIES) for manifest in world.objects(kind)]
+
+
+def scattered(documents: list[Manifest], folder: Path, numbers: random.Random) -> Path:
+    """The documents in another order, in other files."""
+    folder.mkdir()
+    files: list[list[Manifest]] = [[] for _ in range(7)]
+    for document in numbers.sample(documents, len(documents)):
+        numbers.choice(files).append(document)
+    for number, content in enumerate(files):
+        (folder / f"{number}.yaml").write_text(yaml.safe_dump_all(content, sort_keys=False))
+    return folder
+
+
+def printed(folder: Path, configuration: Path, hash_seed: int) -> str:
+    """What the commands print, on standard output and standard error."""
+    run = subprocess.run(
+        [sys.executable, "-c", COMMANDS, str(folder), str(configuration)],
+        env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    return run.stdout
+
+
+def test_twenty_hash_seeds_and_orders_of_documents_give_the_same_bytes(tmp_path: Path) -> None:
+    configuration = tmp_path / "configuration.yaml"
+    configuration.write_text(CONFIGURATION)
+    documents = manifests()
+
+    def output(seed: int) -> str:
+        numbers = random.Random(seed)  # noqa: S311 -- no secret, but the same numbers every time
+        return printed(scattered(documents, tmp_path / str(seed), numbers), configuration, seed)
+
+    with ThreadPoolExecutor(max_workers=2) as processes:
+        outputs = list(processes.map(output, HASH_SEEDS))
+
+    assert all(word in outputs[0] for word in (" to create", " to change", " to delete", "exit code 2"))
+    assert "error" not in outputs[0]
+    assert [seed for seed in HASH_SEEDS if outputs[seed] != outputs[0]] == []
