@@ -1,19 +1,63 @@
-"""Prints all figures of docs/performance.md."""
+"""Prints the figures of docs/performance.md, all of them or those that are named."""
 
+import argparse
 import os
 import platform
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
 
-from benchmarks import cold, imports, planner
+from benchmarks import churn, cold, imports, live, planner, start_up, steady, unrelated_secrets
+from benchmarks.figures import Figure
+from benchmarks.launch import SPEED_EXTRAS, Command
+
+MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
+    "imports": lambda _command: imports.measure(),
+    "planner": lambda _command: planner.measure(),
+    "start-up": start_up.measure,
+    "cold": cold.measure,
+    "live": live.measure,
+    "steady": steady.measure,
+    "secrets": unrelated_secrets.measure,
+    "churn": churn.measure,
+}
 
 
 def main() -> None:
-    """Measure everything, one after the other."""
-    print(f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {os.cpu_count()} processors")
-    print(imports.measure("hedgerow"))
-    print(imports.measure("hedgerow.resource_manager.network_policies"))
-    print("\n".join(planner.measure()))
-    print("\n".join(cold.measure()))
+    """Measure what was asked for, one after the other."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("figures", nargs="*", help=f"{', '.join(MEASUREMENTS)}; none: all of them")
+    parser.add_argument(
+        "--without-speed-extras", action="store_true", help=f"processes run as if without {' and '.join(SPEED_EXTRAS)}"
+    )
+    parser.add_argument("--profiles", type=Path, metavar="FOLDER", help="processes run, slower, under a profiler")
+    options = parser.parse_args()
+    if unknown := set(options.figures) - MEASUREMENTS.keys():
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    if options.profiles:
+        options.profiles.mkdir(parents=True, exist_ok=True)
+    command = Command(not options.without_speed_extras, options.profiles and options.profiles.resolve())
+    print(f"{_circumstances()}; processes run {command}", flush=True)
+    for name in options.figures or MEASUREMENTS:
+        _report(name, command)
+
+
+def _report(name: str, command: Command) -> None:
+    began = time.monotonic()
+    print(name)
+    for figure in MEASUREMENTS[name](command):
+        print(figure, flush=True)
+    print(f"  (measured in {time.monotonic() - began:.0f} s)", flush=True)
+
+
+def _circumstances() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} processors, {memory:.0f} GiB, load {os.getloadavg()[0]:.1f}, "
+        f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,126 +1,103 @@
-"""Cold convergence on a real API server: from the start of the process to the last policy stored.
+"""Cold convergence: from the start of the process to the last policy stored.
 
-Beside it, in the same run and on the same server, a bare client that posts the same objects with 32 in flight and does
-nothing else: what the server and the machine allow.
+Beside it, in the same run and on the same server, the bare client posts the same policies, in turns with the process,
+so that both meet a server that is equally warm. When a request came and when its object was stored is read from the API
+server's audit log afterwards; nobody else asks the server for anything while the process writes.
 """
 
-import asyncio
-import json
-import os
-import signal
-import ssl
-import subprocess
-import sys
-import tempfile
+import statistics
 import time
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
-import aiohttp
-import yaml
-
-from hedgerow.resource_manager.network_policies import desired_network_policies
+from benchmarks.audit_times import creations
+from benchmarks.bare_client import send_all
+from benchmarks.cluster import LARGE, SMALL, Size, cluster, create_policies, delete_policies, wait_for_policies
+from benchmarks.figures import Figure
+from benchmarks.launch import Command
+from benchmarks.process import ResourceManager
 from tests.control_plane import ControlPlane
 
-NAMESPACES = 10
-IN_FLIGHT = 32
-POLICIES = "/apis/networking.k8s.io/v1/networkpolicies"
+ROUNDS: Final = 3
+START_UP: Final = 0.6
+SETTLED: Final = 1.0
+"""Seconds that the process gets to see the last of its own writes before its peak of memory is read."""
 
 
-def measure(service_count: int = 1000) -> list[str]:
-    """Seconds for the bare client and for the process, and the process's peak memory."""
-    with ControlPlane() as plane, tempfile.TemporaryDirectory() as folder:
-        services = [_service(number) for number in range(service_count)]
-        for number in range(NAMESPACES):
-            plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": f"ns-{number}"}})
-        asyncio.run(_post(plane, [("/api/v1/namespaces/{namespace}/services", service) for service in services]))
-        policies = [
-            policy.manifest()
-            for service in services
-            for policy in desired_network_policies(service, ()).unwrap().policies
-        ]
-        targets = [("/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies", policy) for policy in policies]
-        bare = asyncio.run(_post(plane, targets))
-        _delete_policies(plane)
-        seconds, peak = _converge(plane, Path(folder), len(policies))
-    return [
-        f"bare client, {len(policies)} policies: {bare:.2f} s",
-        f"hedgerow run, {service_count} Services to {len(policies)} policies, from process start: {seconds:.2f} s",
-        f"peak memory of the process: {peak:.0f} MiB",
-    ]
+class Convergence(NamedTuple):
+    """What a cold start took."""
+
+    to_first_write: float
+    """Seconds from the start of the process until its first policy reached the API server."""
+    writing: float
+    """Seconds from then until the last policy was stored."""
+    processor: float
+    """Processor seconds of the process until all was calm."""
+    peak_memory: float
+
+    @property
+    def seconds(self) -> float:
+        """The whole."""
+        return self.to_first_write + self.writing
 
 
-def _service(number: int) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": f"svc-{number}", "namespace": f"ns-{number % NAMESPACES}"},
-        "spec": {
-            "clusterIP": "None",
-            "selector": {"app": f"app-{number}"},
-            "ports": [{"protocol": "TCP", "port": 80, "targetPort": 8080}],
-        },
-    }
+class Comparison(NamedTuple):
+    """Medians over some rounds."""
+
+    bare: float
+    process: Convergence
 
 
-async def _post(plane: ControlPlane, objects: list[tuple[str, dict[str, Any]]]) -> float:
-    """Seconds that it takes to create prepared objects."""
-    prepared = [
-        (plane.url + path.format(namespace=manifest["metadata"]["namespace"]), json.dumps(manifest).encode())
-        for path, manifest in objects
-    ]
-    places = asyncio.Semaphore(IN_FLIGHT)
-    tls = ssl.create_default_context(cadata=plane.ca_pem)
-    headers = {"Authorization": f"Bearer {plane.token()}", "Content-Type": "application/json"}
-    connector = aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=tls)
-    async with aiohttp.ClientSession(headers=headers, connector=connector) as session:
-
-        async def create(url: str, body: bytes) -> None:
-            async with places, session.post(url, data=body) as response:
-                await response.read()
-                response.raise_for_status()
-
-        began = time.perf_counter()
-        await asyncio.gather(*(create(url, body) for url, body in prepared))
-        return time.perf_counter() - began
-
-
-def _delete_policies(plane: ControlPlane) -> None:
-    for number in range(NAMESPACES):
-        plane.request("DELETE", f"/apis/networking.k8s.io/v1/namespaces/ns-{number}/networkpolicies")
-
-
-def _converge(plane: ControlPlane, folder: Path, expected: int) -> tuple[float, float]:
-    """Seconds until as many policies exist, and the peak of resident memory in MiB."""
-    config = folder / "config.yaml"
-    config.write_text(
-        yaml.safe_dump(
-            {
-                "apiVersion": "resourcemanager.config.gardener.cloud/v1alpha1",
-                "kind": "ResourceManagerConfiguration",
-                "sourceClientConnection": {"kubeconfig": str(plane.kubeconfig())},
-                "leaderElection": {"resourceNamespace": "default"},
-                "controllers": {"networkPolicy": {"enabled": True}},
-            }
-        )
+def measure(command: Command, small: Size = SMALL, large: Size = LARGE, rounds: int = ROUNDS) -> Iterator[Figure]:
+    """Both sizes, and how the time grows between them."""
+    few = _compare(command, small, rounds)
+    yield from _figures(small, few)
+    yield Figure.at_most(f"{small}: process start to last policy", few.process.seconds, "s", 1.25 * few.bare + START_UP)
+    yield Figure.at_most(f"{small}: peak memory", few.process.peak_memory, "MiB", 75)
+    many = _compare(command, large, rounds=1)
+    yield from _figures(large, many)
+    yield Figure(f"{large}: process start to last policy", many.process.seconds, "s")
+    growth = large.policies / small.policies
+    yield Figure(f"{large}: bare client, time per policy against the smaller cluster", many.bare / few.bare / growth)
+    yield Figure(
+        f"{large}: start included, time per policy against the smaller cluster",
+        many.process.seconds / few.process.seconds / growth,
     )
-    command = [str(Path(sys.executable).with_name("hedgerow")), "run", "resource-manager", "--config", str(config)]
-    environment = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
-    with (folder / "log").open("w") as log:
-        began = time.perf_counter()
-        process = subprocess.Popen(command, env=environment, stderr=log)
-        while _count(plane) < expected:
-            if process.poll() is not None:
-                raise RuntimeError((folder / "log").read_text()[-2000:])
-            time.sleep(0.02)
-        seconds = time.perf_counter() - began
-        status = Path(f"/proc/{process.pid}/status").read_text()
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=15)
-    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-    return seconds, peak / 1024
+    yield Figure.at_most(
+        f"{large}: time per policy from the first write on against the smaller cluster",
+        many.process.writing / few.process.writing / growth,
+        "",
+        1.1,
+    )
+    yield Figure.at_most(f"{large}: peak memory", many.process.peak_memory, "MiB", 200)
 
 
-def _count(plane: ControlPlane) -> int:
-    _, body = plane.request("GET", f"{POLICIES}?limit=1")
-    return len(body["items"]) + int(body["metadata"].get("remainingItemCount", 0))
+def _figures(size: Size, result: Comparison) -> Iterator[Figure]:
+    yield Figure(f"{size}: bare client", result.bare, "s")
+    yield Figure(f"{size}: process start to first write", result.process.to_first_write, "s")
+    yield Figure(f"{size}: first write to last policy", result.process.writing, "s")
+    yield Figure(f"{size}: processor time of the process", result.process.processor, "s")
+
+
+def _compare(command: Command, size: Size, rounds: int) -> Comparison:
+    policies = create_policies(size)
+    bare, cold = [], []
+    with cluster(size) as plane:
+        for _ in range(rounds):
+            bare.append(send_all(plane, policies))
+            delete_policies(plane, size)
+            cold.append(_converge(command, plane, size))
+            delete_policies(plane, size)
+    medians = (statistics.median(column) for column in zip(*cold, strict=True))
+    return Comparison(statistics.median(bare), Convergence(*medians))
+
+
+def _converge(command: Command, plane: ControlPlane, size: Size) -> Convergence:
+    since = plane.audit_position()
+    with ResourceManager.at_work(command, f"cold-{size.services}", plane) as process:
+        wait_for_policies(plane, size.policies, still=process.require_running)
+        time.sleep(SETTLED)
+        processor, peak = process.processor_seconds(), process.peak_memory()
+    policies = [made for made in creations(plane, since=since) if made.resource == "networkpolicies"]
+    first, last = policies[0].received, max(made.stored for made in policies)
+    return Convergence(first - process.began, last - first, processor, peak)

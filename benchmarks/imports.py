@@ -4,6 +4,9 @@ import json
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
+
+from benchmarks.figures import Figure
 
 PROBE = """
 import json, sys, time
@@ -16,15 +19,21 @@ print(json.dumps([took, sorted(set(sys.modules) - before)]))
 UNWANTED = ("kubernetes", "aiohttp", "asyncio", "ssl", "pydantic")
 
 
-def measure(module: str, runs: int = 15) -> str:
+MODULES = ("hedgerow", "hedgerow.resource_manager.network_policies")
+GOAL = 100
+MILLISECONDS = 1000
+
+
+def measure(runs: int = 15) -> Iterator[Figure]:
     """Median time of an import in a fresh interpreter, the number of modules, and which of the unwanted ones load."""
-    results = [_one(module) for _ in range(runs)]
-    modules = results[0][1]
-    unwanted = [name for name in UNWANTED if name in modules] or ["none"]
-    median = statistics.median(took for took, _ in results)
-    return (
-        f"import {module}: {median * 1000:.0f} ms, {len(modules)} modules, of the unwanted ones: {', '.join(unwanted)}"
-    )
+    for module in MODULES:
+        results = [_one(module) for _ in range(runs)]
+        loaded = results[0][1]
+        unwanted = [name for name in UNWANTED if name in loaded]
+        median = statistics.median(took for took, _ in results) * MILLISECONDS
+        yield Figure.at_most(f"import {module}", median, "ms", GOAL)
+        yield Figure(f"import {module}: modules that it loads", len(loaded))
+        yield Figure(f"import {module}: unwanted ones", ", ".join(unwanted) or "none", "", "none", not unwanted)
 
 
 def _one(module: str) -> tuple[float, list[str]]:

@@ -4,10 +4,12 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.control_plane import ControlPlane, server_binaries
+from tests.control_plane.fault_proxy import FaultProxy
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Territory
 
@@ -52,4 +54,22 @@ def resource_manager(territory: Territory) -> Iterator[ResourceManager]:
     """A process that looks after the test's namespaces, without leader election, and is ready."""
     with ResourceManager(territory.folder, territory.configuration()) as running:
         running.wait_ready()
+        yield running
+
+
+@pytest.fixture
+def controller_manager(control_plane: ControlPlane) -> Iterator[None]:
+    """Removes what is in a namespace that is deleted, then the namespace."""
+    control_plane.start_controller_manager()
+    yield
+    control_plane.stop_controller_manager()
+
+
+@pytest.fixture
+def proxy(territory: Territory) -> Iterator[FaultProxy]:
+    """Stands between the API server and the processes of the test; the test itself goes to the server directly."""
+    port = urlsplit(territory.control_plane.url).port
+    assert port is not None
+    with FaultProxy(port) as running:
+        territory.kubeconfig = running.kubeconfig(territory.kubeconfig)
         yield running

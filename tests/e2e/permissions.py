@@ -2,6 +2,7 @@
 
 import copy
 import http.client
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,38 @@ def grant(control_plane: ControlPlane, namespace: str, *, without: tuple[str, st
             manifest["rules"] = _rules_without(manifest["rules"], *without)
         status, answer = control_plane.request("POST", _collection(manifest), manifest)
         assert status == http.client.CREATED, answer
+
+
+def grant_within(control_plane: ControlPlane, home: str, namespaces: Sequence[str]) -> None:
+    """Give a new service account of a namespace what it needs to look after some namespaces, and nothing else."""
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": home}
+    of_namespaces = {"apiGroups": [""], "resources": ["namespaces"], "resourceNames": [*namespaces]}
+    rules = {
+        "by-name": [{**of_namespaces, "verbs": ["list", "watch"]}],
+        "within": [
+            {"apiGroups": [""], "resources": ["services"], "verbs": ["list", "watch"]},
+            {
+                "apiGroups": ["networking.k8s.io"],
+                "resources": ["networkpolicies"],
+                "verbs": ["list", "watch", "create", "patch", "delete"],
+            },
+        ],
+    }
+    manifests: list[dict[str, Any]] = [{"kind": "ServiceAccount", "metadata": {"name": ACCOUNT, "namespace": home}}]
+    for name, allowed in rules.items():
+        manifests.append({"kind": "ClusterRole", "metadata": {"name": f"{name}:{home}"}, "rules": allowed})
+    manifests.append(_binding("ClusterRoleBinding", {"name": f"by-name:{home}"}, f"by-name:{home}", subject))
+    for namespace in namespaces:
+        metadata = {"name": ACCOUNT, "namespace": namespace}
+        manifests.append(_binding("RoleBinding", metadata, f"within:{home}", subject))
+    for manifest in manifests:
+        status, answer = control_plane.request("POST", _collection(manifest), manifest)
+        assert status == http.client.CREATED, answer
+
+
+def _binding(kind: str, metadata: dict[str, str], role: str, subject: dict[str, str]) -> dict[str, Any]:
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
+    return {"kind": kind, "metadata": metadata, "roleRef": reference, "subjects": [subject]}
 
 
 def revoke(control_plane: ControlPlane, namespace: str) -> None:

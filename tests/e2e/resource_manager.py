@@ -63,8 +63,8 @@ def run_command(
 class ResourceManager(Server):
     """One process of the resource manager: a context manager that starts it, and kills it if it still runs.
 
-    It listens on free ports of the loopback interface, and logs in JSON. Where a test fails, the end of its output is
-    shown.
+    It listens on free ports of the loopback interface, and logs in JSON, which `log_lines` relies on. Where a test
+    fails, the end of its output is shown.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], *, name: str = "resource-manager") -> None:
@@ -72,14 +72,14 @@ class ResourceManager(Server):
 
         Args:
             folder: where its configuration and its output go.
-            config: as `configuration` makes it; its `server` and `logFormat` are set here.
+            config: as `configuration` makes it; its `server` is set here.
             name: tells the processes of one test apart.
         """
         self.health_port, self.metrics_port = free_ports(2)
         self.config_file = folder / f"{name}.yaml"
         endpoints = {"healthProbes": self.health_port, "metrics": self.metrics_port}
         server = {endpoint: {"bindAddress": "127.0.0.1", "port": port} for endpoint, port in endpoints.items()}
-        self.config_file.write_text(yaml.safe_dump({**config, "server": server, "logFormat": "json"}), encoding="utf-8")
+        self.config_file.write_text(yaml.safe_dump({"logFormat": "json", **config, "server": server}), encoding="utf-8")
         command = [*_ENV, str(COMMAND), "run", "resource-manager", "--config", str(self.config_file)]
         super().__init__(name, command, folder / f"{name}.log")
 

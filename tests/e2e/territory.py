@@ -124,7 +124,7 @@ class Territory:
 
     def writes(self, since: int) -> list[str]:
         """What processes of this test have written since a position of the audit log, leases aside."""
-        self._wait_for_the_audit_log()
+        self.wait_for_the_audit_log()
         events = self.control_plane.audit_events(self.user, WRITES, since=since)
         places = [(event["verb"], event["objectRef"]) for event in events]
         return [f"{verb} {place['resource']}" for verb, place in places if place["resource"] != "leases"]
@@ -146,7 +146,7 @@ class Territory:
 
         wait_until(there, timeout=timeout, otherwise=otherwise)
 
-    def _wait_for_the_audit_log(self) -> None:
+    def wait_for_the_audit_log(self) -> None:
         """Returns once a request that is sent now stands in the log; those that came before stand there, too."""
         marker = path_of("Namespace", "", f"{self.home}-marker-{self.control_plane.audit_position()}")
         self.control_plane.request("GET", marker)

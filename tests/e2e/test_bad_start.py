@@ -108,13 +108,6 @@ INVALID = {
         {"webhooks": {"seccompProfile": {"enabled": True}}},
         "webhooks.seccompProfile: Forbidden: this webhook does not exist in this version",
     ),
-    "policies of some namespaces": (
-        {"sourceClientConnection": {"namespaces": ["garden"]}},
-        (
-            "controllers.networkPolicy: Forbidden: must not be enabled while sourceClientConnection.namespaces "
-            "restricts what is read: the policies of peers in other namespaces would be written blind and never removed"
-        ),
-    ),
     "an unreadable selector": (
         {"controllers": {"networkPolicy": {"enabled": True, "namespaceSelectors": SELECTORS}}},
         f'{OPERATOR}: Invalid value: must be In, NotIn, Exists or DoesNotExist, is "Is"',

@@ -1,21 +1,8 @@
 """What goes with its owner goes at once; what looks like a mistake stays."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from tests.control_plane import ControlPlane
 from tests.e2e.landscapes import controller_settings, landscape, simulated
 from tests.e2e.resource_manager import ResourceManager, errors_of
 from tests.e2e.territory import LABEL, Territory, cross_pair, pair, service
-
-
-@pytest.fixture
-def controller_manager(control_plane: ControlPlane) -> Iterator[None]:
-    """Removes what is in a namespace that is deleted, then the namespace."""
-    control_plane.start_controller_manager()
-    yield
-    control_plane.stop_controller_manager()
 
 
 def test_selectors_that_match_nothing_delete_nothing(territory: Territory) -> None:

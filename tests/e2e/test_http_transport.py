@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,24 @@ async def test_a_server_that_stops_answering_is_given_up_after_the_timeout(piece
         problem = await problem_of(server, timeout=0.1)
 
     assert problem == "SERVER did not answer GET /api/v1/services completely within 0.1 s"
+
+
+async def test_a_cancellation_in_the_moment_of_the_timeout_stays_one() -> None:
+    arrived = asyncio.Event()
+
+    async def never(_request: web.Request) -> web.Response:
+        arrived.set()
+        await asyncio.sleep(60)
+        return web.Response()
+
+    async with http_server(never) as server, HttpTransport(Connection(server)) as transport:
+        sending = asyncio.create_task(transport.send(LIST, timeout=1))
+        await arrived.wait()
+        asyncio.get_running_loop().call_later(1, sending.cancel)
+        time.sleep(1.1)  # noqa: ASYNC251 -- so that the loop finds both due at once, the timeout first
+
+        with pytest.raises(asyncio.CancelledError):
+            await sending
 
 
 # Limits.

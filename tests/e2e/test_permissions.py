@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 from tests.control_plane import ControlPlane
-from tests.e2e.permissions import MANIFEST, account_kubeconfig, grant, refusals_of, revoke
+from tests.e2e.permissions import MANIFEST, account_kubeconfig, grant, refusals_of, revoke, user_of
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Manifest, N, Territory, ingress, pair, service
 
@@ -54,6 +55,19 @@ def test_the_example_roles_allow_everything_that_the_process_does(territory: Ter
         assert process.terminate() == 0
 
     assert refusals_of(territory.control_plane, garden) == []
+    assert used(territory.control_plane, garden) == granted()
+
+
+def granted() -> set[tuple[str, str]]:
+    """Every verb on every resource that the example allows."""
+    rules = [rule for each in yaml.safe_load_all(MANIFEST.read_text("utf-8")) for rule in each.get("rules", ())]
+    return {(verb, resource) for rule in rules for verb in rule["verbs"] for resource in rule["resources"]}
+
+
+def used(control_plane: ControlPlane, namespace: str) -> set[tuple[str, str]]:
+    """Every verb on every resource that the service account of a namespace made use of."""
+    events = control_plane.audit_events(user_of(namespace))
+    return {(event["verb"], event["objectRef"]["resource"]) for event in events if "objectRef" in event}
 
 
 MISSING = [

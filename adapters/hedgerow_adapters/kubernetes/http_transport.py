@@ -284,7 +284,9 @@ class _Bounded:
     ) -> None:
         with contextlib.suppress(TimeoutError):
             await self._limit.__aexit__(kind, error, traceback)
-        if error is None or isinstance(error, TransportError):
+            if not isinstance(error, Exception):
+                return  # all went well, or a cancellation from outside: it stays one though the time may be over, too
+        if isinstance(error, TransportError):
             return
         # The HTTP client raises more than its own errors, such as UnicodeError for a host that is no name.
         if self._limit.expired():

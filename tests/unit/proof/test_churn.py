@@ -32,8 +32,8 @@ async def churn(world: Landscape) -> int:
         deeds += 1
         if loop.time() < end - UNDISTURBED:
             disturb(world, numbers)
-    # What follows must not be an excuse to list, and to begin, anew.
-    world.send_bookmarks()
+        else:
+            world.send_bookmarks()
     return deeds
 
 

@@ -23,6 +23,7 @@ MANY: Final = 40
 NOTHING_SELECTED: Final = network_policy_controller(NetworkPolicyConfig((LabelSelector((("no", "such"),)),)))
 """A configuration whose selector has a typing error."""
 
+
 def settled(count: int = MANY) -> World:
     world = World(*shops(count))
 

@@ -14,12 +14,12 @@ from tests.unit.proof.two_candidates import fresh, two_leaders
 
 DEPTH: Final = 12
 """Requests that both send together: enough to lead, to renew, to lose, to wait for a lease to run out and take it."""
-ALIKE, APART = (1.0, 1.0), (0.9, 1.1)
+APART: Final = (0.9, 1.1)
+"""Rates of two clocks each of which is ten percent off: with clocks that are alike there is more room for error."""
 
 
-@pytest.mark.parametrize("rates", [ALIKE, APART], ids=["clocks alike", "clocks ten percent off each"])
-def test_whatever_happens_never_two_lead(rates: tuple[float, float]) -> None:
-    found, seen = two_leaders(fresh(Timings(), rates), DEPTH)
+def test_whatever_happens_never_two_lead() -> None:
+    found, seen = two_leaders(fresh(Timings(), APART), DEPTH)
 
     assert found is None
     assert seen > 50_000, "it was a walk through many states"

@@ -60,6 +60,19 @@ async def test_from_nothing_to_all_policies_each_written_once() -> None:
 
 
 @virtual_time
+async def test_what_it_wrote_itself_is_looked_at_after_what_still_waits_for_its_first_turn() -> None:
+    world, ears = World(*shops(30)), Ears()
+
+    async with at_work(world, observer=ears) as runner:
+        await a_while()
+        assert runner.queue.idle
+
+    turns = [key for key, _ in ears.results]
+    assert len(set(turns[:30])) == 30
+    assert len(turns) > 30
+
+
+@virtual_time
 async def test_nothing_is_written_before_it_is_told_to_start() -> None:
     world = World(service())
     wire = Wire(MemoryTransport(world))

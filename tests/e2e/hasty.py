@@ -1,0 +1,48 @@
+"""The installed command with some of its times shortened, where a test cannot wait for them.
+
+Everything else is the command's own: the constants are set before it begins, by a launcher that knows nothing else.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tests.e2e.resource_manager import COMMAND, ResourceManager
+
+QUICK_TO_TRY_AGAIN: Final = {
+    "hedgerow_adapters.informer.backoff.FIRST": 0.02,
+    "hedgerow_adapters.informer.backoff.LONGEST": 0.02,
+}
+QUICK_TO_NOTICE_SILENCE: Final = {
+    "hedgerow_adapters.informer.informer.SHORTEST_WATCH": 2.0,
+    "hedgerow_adapters.informer.informer.SILENCE_MARGIN": 1.0,
+}
+_LAUNCHER: Final = """
+import importlib, json, sys
+for name, value in json.loads(sys.argv.pop(1)).items():
+    module, _, constant = name.rpartition(".")
+    module = importlib.import_module(module)
+    assert isinstance(getattr(module, constant), type(value)), name
+    setattr(module, constant, value)
+from hedgerow_entrypoints.command import main
+sys.exit(main())
+"""
+
+
+class HastyResourceManager(ResourceManager):
+    """A process some of whose constants, by their full names, have other values."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: Mapping[str, Any],
+        constants: Mapping[str, float],
+        *,
+        name: str = "resource-manager",
+    ) -> None:
+        super().__init__(folder, config, name=name)
+        at = self._command.index(str(COMMAND))
+        launched = (sys.executable, "-c", _LAUNCHER, json.dumps(constants))
+        self._command = (*self._command[:at], *launched, *self._command[at + 1 :])

@@ -1,0 +1,163 @@
+"""Several processes that compete for one Lease, each known to the API server by a name of its own.
+
+The audit log tells who wrote, the Lease's history what it said: together they show who held it at any moment.
+"""
+
+import http.client
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import yaml
+
+from tests.control_plane import ControlPlane
+from tests.e2e.gateways import Gateway
+from tests.e2e.permissions import ACCOUNT, account_kubeconfig, grant, revoke, user_of
+from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.territory import WRITES, Manifest, Territory, path_of
+
+LEASE: Final = "gardener-resource-manager"
+RENEW_DEADLINE: Final = timedelta(seconds=10)
+"""So long the default lets a leader write after it sent its last renewal."""
+
+
+class Replica(ResourceManager):
+    """One of the processes: a context manager that starts it, and ends it as a crash would if it still runs."""
+
+    def __init__(
+        self,
+        territory: Territory,
+        name: str,
+        *,
+        network_policy: Mapping[str, Any] | None = None,
+        source: Mapping[str, Any] | None = None,
+        gateway: Gateway | None = None,
+    ) -> None:
+        """A replica that has not been started, with an account of its own that may compete for the Lease.
+
+        Args:
+            territory: what it looks after; its home has the Lease.
+            name: of the replica.
+            network_policy: adds to what the configuration says of the controller.
+            source: adds to what it says of the connection.
+            gateway: by which it reaches the API server; none: it does so itself.
+        """
+        self._control_plane = territory.control_plane
+        self._account = territory.namespace(name, handled=False)
+        self.user: Final = user_of(self._account)
+        grant(self._control_plane, self._account)
+        _allow_lease(territory, self._account)
+        kubeconfig = account_kubeconfig(self._control_plane, self._account, territory.folder)
+        if gateway is not None:
+            lead_through(gateway, kubeconfig)
+        election = {"leaderElect": True, "resourceNamespace": territory.home}
+        config = territory.configuration(network_policy, leaderElection=election)
+        connection = {"kubeconfig": str(kubeconfig), **(source or {})}
+        super().__init__(territory.folder, {**config, "sourceClientConnection": connection}, name=name)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, traceback)
+        revoke(self._control_plane, self._account)
+
+    def wait_until_leading(self, timeout: float = 60.0) -> None:
+        self.wait_for(lambda: self.metric("leader_election_master_status", name=LEASE) == 1, "does not lead", timeout)
+
+
+def lead_through(gateway: Gateway, kubeconfig: Path) -> None:
+    """Change a kubeconfig so that it leads to the API server by way of a gateway."""
+    document = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+    document["clusters"][0]["cluster"] = {"server": gateway.url}
+    kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
+
+
+def _allow_lease(territory: Territory, account: str) -> None:
+    """Let a service account of another namespace compete for the Lease in the territory's home."""
+    group = "rbac.authorization.k8s.io"
+    binding = {
+        "apiVersion": f"{group}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": account, "namespace": territory.home},
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": "hedgerow:leader-election"},
+        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": account}],
+    }
+    path = f"/apis/{group}/v1/namespaces/{territory.home}/rolebindings"
+    status, answer = territory.control_plane.request("POST", path, binding)
+    assert status == http.client.CREATED, answer
+
+
+@dataclass(frozen=True)
+class LeaseWrite:
+    """A version of the Lease, who wrote it, and when the API server was asked to."""
+
+    moment: datetime
+    user: str
+    spec: Manifest
+
+    @property
+    def holder(self) -> str:
+        return str(self.spec["holderIdentity"])
+
+
+class Record:
+    """What a territory's processes have written, from when the record was made."""
+
+    def __init__(self, territory: Territory) -> None:
+        self._territory = territory
+        self._audit = territory.control_plane.audit_position()
+        _, leases = territory.control_plane.request("GET", path_of("Lease", territory.home))
+        self._version = leases["metadata"]["resourceVersion"]
+
+    def leases(self, users: Sequence[str]) -> list[LeaseWrite]:
+        """Every version of the Lease in the order of time, all the work of these users, who have ended."""
+        accepted = {http.client.OK, http.client.CREATED}
+        written = [
+            event
+            for event in self._events(users)
+            if _is_of_leases(event) and event["responseStatus"]["code"] in accepted
+        ]
+        plane: ControlPlane = self._territory.control_plane
+        changes = plane.watch(path_of("Lease", self._territory.home), resource_version=self._version)
+        return [
+            LeaseWrite(_moment(event), event["user"]["username"], change["object"]["spec"])
+            for event, change in zip(written, changes, strict=True)
+        ]
+
+    def writes(self, user: str) -> list[Manifest]:
+        """What a user has asked to be written, refused or not, leases aside, in the order of time."""
+        return [event for event in self._events([user]) if not _is_of_leases(event)]
+
+    def writes_without_lease(self, users: Sequence[str]) -> list[str]:
+        """What one of these users asked to be written while it did not hold the Lease, or no longer for sure."""
+        leases = self.leases(users)
+        return [
+            f"{_moment(event)} {user}: {event['verb']} {event['requestURI']}"
+            for user in users
+            for event in self.writes(user)
+            if not _is_covered(_moment(event), user, leases)
+        ]
+
+    def _events(self, users: Sequence[str]) -> list[Manifest]:
+        self._territory.wait_for_the_audit_log()
+        events = self._territory.control_plane.audit_events(verbs=WRITES, since=self._audit)
+        return sorted((event for event in events if event["user"]["username"] in users), key=_moment)
+
+
+def _is_covered(moment: datetime, user: str, leases: Sequence[LeaseWrite]) -> bool:
+    latest = max((lease for lease in leases if lease.moment <= moment), key=lambda lease: lease.moment, default=None)
+    return (
+        latest is not None and latest.user == user and latest.holder != "" and moment < latest.moment + RENEW_DEADLINE
+    )
+
+
+def _is_of_leases(event: Manifest) -> bool:
+    return bool(event["objectRef"]["resource"] == "leases")
+
+
+def _moment(event: Manifest) -> datetime:
+    """When the API server received a request."""
+    return datetime.fromisoformat(event["requestReceivedTimestamp"])

@@ -1,0 +1,84 @@
+"""A process that is pointed at the wrong cluster deletes nothing there, and says so."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.control_plane import ControlPlane
+from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.territory import Territory
+
+
+@pytest.fixture
+def elsewhere(servers: Path) -> Iterator[ControlPlane]:
+    """Another cluster, empty."""
+    with ControlPlane() as running:
+        yield running
+
+
+@pytest.fixture
+def restored(territory: Territory, elsewhere: ControlPlane, tmp_path: Path) -> Territory:
+    """The same territory in the other cluster, where somebody restored the policies of this one and nothing else."""
+    manifests = landscape(territory, shoots=2)
+    territory.create(*manifests)
+    with ResourceManager(territory.folder, territory.configuration(controller_settings(territory))) as process:
+        territory.wait_for_policies(simulated(territory, manifests, process.config_file))
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    copy = Territory(elsewhere, territory.prefix, folder)
+    copy.create(*(each for each in manifests if each["kind"] == "Namespace"))
+    for policy in territory.objects("NetworkPolicy").values():
+        names = {name: policy["metadata"][name] for name in ("namespace", "name", "labels", "annotations")}
+        copy.create(
+            {
+                "apiVersion": "networking.k8s.io/v1",
+                "kind": "NetworkPolicy",
+                "metadata": names,
+                "spec": policy["spec"],
+            }
+        )
+    return copy
+
+
+def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Territory) -> None:
+    before = restored.objects("NetworkPolicy")
+    assert len(before) > 20
+    position = restored.control_plane.audit_position()
+
+    with ResourceManager(restored.folder, restored.configuration(controller_settings(restored))) as process:
+        line = process.wait_for_line("Held deletions back")
+        process.wait_for(lambda: restored.objects("Event"), "has not recorded the event")
+        process.wait_until_idle()
+        assert process.metric("hedgerow_deletion_guard_stops_total", controller="networkpolicy") >= 1
+        assert process.probe("/readyz") == (200, "ok")
+        assert process.terminate() == 0
+
+    assert line["level"] == "error"
+    assert {(event["type"], event["reason"], event["note"]) for event in restored.objects("Event").values()} == {
+        (
+            "Warning",
+            "DeletionsHeld",
+            f"deletions are held back: {len(before)} of {len(before)} owned objects would be deleted",
+        )
+    }
+    assert set(restored.writes(position)) == {"create events"}
+    assert restored.objects("NetworkPolicy") == before
+
+
+def test_a_guard_that_held_deletions_lets_single_ones_go_once_the_services_are_there(restored: Territory) -> None:
+    config = restored.configuration(controller_settings(restored))
+    manifests = landscape(restored, shoots=2)
+    gone = f"{restored.prefix}-shoot-1"
+    left = [
+        each for each in manifests if (each["metadata"].get("namespace"), each["metadata"]["name"]) != (gone, "etcd")
+    ]
+
+    with ResourceManager(restored.folder, config) as process:
+        process.wait_for_line("Held deletions back")
+        restored.create(*(each for each in manifests if each["kind"] != "Namespace"))
+        process.wait_until_idle()
+        assert len(restored.policies()) == len(simulated(restored, manifests, process.config_file))
+        restored.delete("Service", gone, "etcd")
+        restored.wait_for_policies(simulated(restored, left, process.config_file))

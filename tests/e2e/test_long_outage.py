@@ -1,0 +1,75 @@
+"""An API server that is away for a minute: those who wait for it do little and say little, and catch up at once."""
+
+import contextlib
+import time
+
+from tests.e2e.faults import no_api_server
+from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.territory import Manifest, Territory, pair, service
+from tests.e2e.vital_signs import cpu_seconds
+
+OUTAGE = 60.0
+CATCHES_UP_WITHIN = 10.0
+PATIENT = {"leaseDuration": "150s", "renewDeadline": "120s", "retryPeriod": "2s"}
+"""An election whose leader may be cut off for longer than that."""
+
+
+def test_a_minute_without_api_server_costs_little_and_is_caught_up_within_ten_seconds(territory: Territory) -> None:
+    shop = territory.namespace("shop")
+    territory.create(service(shop, "cart"))
+    with contextlib.ExitStack() as stack:
+        # Both look after the same, so that one minute serves for two: who is second finds it done.
+        alone = stack.enter_context(ResourceManager(territory.folder, territory.configuration(), name="alone"))
+        leader = stack.enter_context(ResourceManager(territory.folder, elected(territory), name="leader"))
+        for process in (alone, leader):
+            process.wait_until_idle()
+        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        observations = [Observation(alone), Observation(leader)]
+
+        with no_api_server(territory.control_plane):
+            for seen in observations:
+                seen.begin()
+            time.sleep(OUTAGE)  # how long it is away is what matters here
+            shares = [seen.share_of_a_processor() for seen in observations]
+            lines = [seen.new_lines() for seen in observations]
+        territory.create(service(shop, "till"))
+        territory.delete("Service", shop, "cart")
+        came_back = time.monotonic()
+        territory.wait_for_policies(pair("shop", "till-tcp-8080"), timeout=CATCHES_UP_WITHIN)
+        for seen in observations:
+            left = came_back + CATCHES_UP_WITHIN - time.monotonic()
+            seen.process.wait_for(lambda seen=seen: seen.reconciled() >= 2, "has not seen both changes", left)
+
+    assert max(shares) < 0.05
+    assert [each for each in lines if len(each) > 10] == []
+
+
+def elected(territory: Territory) -> Manifest:
+    return territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home, **PATIENT})
+
+
+class Observation:
+    """What a process does from a moment on."""
+
+    def __init__(self, process: ResourceManager) -> None:
+        self.process = process
+        self.begin()
+
+    def begin(self) -> None:
+        self._began = time.monotonic()
+        self._cpu = cpu_seconds(self.process)
+        self._lines = len(self.process.log_lines())
+        self._reconciled = self._reconciliations()
+
+    def share_of_a_processor(self) -> float:
+        return (cpu_seconds(self.process) - self._cpu) / (time.monotonic() - self._began)
+
+    def new_lines(self) -> list[Manifest]:
+        return self.process.log_lines()[self._lines :]
+
+    def reconciled(self) -> float:
+        """How many turns keys have had."""
+        return self._reconciliations() - self._reconciled
+
+    def _reconciliations(self) -> float:
+        return self.process.metric("controller_runtime_reconcile_total")

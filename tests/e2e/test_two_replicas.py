@@ -1,0 +1,152 @@
+"""Two replicas under one Lease: one writes, the other takes over in time, and no write comes from who does not hold it.
+
+What client-go's users know of an election, they find here: in the Lease, and in Events about it.
+"""
+
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.e2e.gateways import HoldingGateway
+from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.replicas import LEASE, Record, Replica
+from tests.e2e.resource_manager import errors_of
+from tests.e2e.territory import Manifest, Territory, pair, service
+
+IN_FLIGHT = 32
+AFTER_A_CRASH = timedelta(seconds=17)
+AFTER_A_STOP = timedelta(seconds=3)
+MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+HOST_AND_UUID = re.compile(r"[\w.-]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def lease_of(territory: Territory) -> Manifest:
+    spec: Manifest = territory.get("Lease", territory.home, LEASE)["spec"]
+    return spec
+
+
+def test_a_leader_that_was_frozen_in_mid_work_for_longer_than_its_lease_writes_nothing_more_and_ends(
+    territory: Territory, stack: ExitStack
+) -> None:
+    manifests = landscape(territory, shoots=10)
+    settings = controller_settings(territory)
+    record = Record(territory)
+    gateway = stack.enter_context(HoldingGateway(territory.control_plane))
+    leader = stack.enter_context(Replica(territory, "leader", network_policy=settings, gateway=gateway))
+    leader.wait_until_leading()
+    standby = stack.enter_context(Replica(territory, "standby", network_policy=settings))
+    standby.wait_ready()
+    expected = simulated(territory, manifests, standby.config_file)
+    territory.create(*manifests)
+    leader.wait_for(lambda: gateway.held == IN_FLIGHT, "has not as many requests under way as it may")
+
+    leader.send_signal(signal.SIGSTOP)
+    territory.wait_for_policies(expected)
+    gateway.let_go()
+    before = len(record.writes(leader.user))
+    leader.send_signal(signal.SIGCONT)
+
+    assert leader.wait() == 1
+    reason = f"lost the lease {territory.home}/{LEASE}: it could not be renewed for 10 s"
+    assert leader.output().splitlines()[-1] == reason
+    standby.wait_until_idle()
+    assert standby.terminate() == 0
+    assert territory.policies() == expected
+    assert len(record.writes(leader.user)) == before >= IN_FLIGHT
+    assert record.writes(standby.user) != []
+    assert record.writes_without_lease([leader.user, standby.user]) == []
+
+
+def test_another_takes_over_within_17_seconds_of_a_crash_and_3_of_a_stop(
+    territory: Territory, stack: ExitStack
+) -> None:
+    shop = territory.namespace("shop")
+    record = Record(territory)
+    first, second = Replica(territory, "first"), Replica(territory, "second")
+    stack.enter_context(first).wait_until_leading()
+    stack.enter_context(second).wait_ready()
+
+    crashed_at = datetime.now(UTC)
+    first.kill()
+    second.wait_until_leading()
+    third = stack.enter_context(Replica(territory, "third"))
+    third.wait_for_line("Leader election")
+    territory.create(service(shop, "cart"))
+    territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    second.wait_until_idle()
+    stopped_at = datetime.now(UTC)
+    assert second.terminate() == 0
+    third.wait_until_leading()
+    assert third.terminate() == 0
+
+    users = [first.user, second.user, third.user]
+    taken = {lease.user: lease.moment for lease in reversed(record.leases(users))}
+    assert taken[second.user] - crashed_at < AFTER_A_CRASH
+    assert taken[third.user] - stopped_at < AFTER_A_STOP
+    assert record.writes_without_lease(users) == []
+    assert lease_of(territory)["leaseTransitions"] == 2
+    assert errors_of([*second.log_lines(), *third.log_lines()]) == []
+
+
+def test_a_leader_that_stops_in_mid_work_writes_nothing_after_it_gave_the_lease_back(
+    territory: Territory, stack: ExitStack
+) -> None:
+    territory.create(*landscape(territory, shoots=10))
+    record = Record(territory)
+    settings = controller_settings(territory)
+    leader = stack.enter_context(Replica(territory, "leader", network_policy=settings, source={"qps": 60, "burst": 1}))
+    leader.wait_for(lambda: len(record.writes(leader.user)) > 10, "has not begun")
+
+    assert leader.terminate() == 0
+
+    assert record.leases([leader.user])[-1].holder == ""
+    assert record.writes_without_lease([leader.user]) == []
+    assert [line["what"] for line in leader.log_lines("Leader election")] == ["leading", "released"]
+
+
+def test_the_lease_and_its_events_read_as_those_of_client_go(territory: Territory, stack: ExitStack) -> None:
+    record = Record(territory)
+    replicas = [Replica(territory, name) for name in ("first", "second")]
+    for replica in replicas:
+        stack.enter_context(replica).wait_until_leading()
+        assert replica.terminate() == 0
+
+    users = [replica.user for replica in replicas]
+    versions = record.leases(users)
+    holders = list(dict.fromkeys(lease.holder for lease in versions))
+    terms = {holder: [lease.spec for lease in versions if lease.holder == holder] for holder in holders}
+    free = terms.pop("")
+    assert [bool(HOST_AND_UUID.fullmatch(holder)) for holder in terms] == [True, True]
+    for transitions, term in enumerate(terms.values()):
+        assert {(spec["leaseDurationSeconds"], spec["leaseTransitions"]) for spec in term} == {(15, transitions)}
+        assert {spec["acquireTime"] for spec in term} == {term[0]["renewTime"]}
+    assert [(spec["leaseDurationSeconds"], spec["leaseTransitions"]) for spec in free] == [(1, 0), (1, 1)]
+    assert all(MICRO_TIME.fullmatch(lease.spec[time]) for lease in versions for time in ("acquireTime", "renewTime"))
+    assert events_of_the_lease(territory) == [
+        f"Normal LeaderElection {holder} {what}" for holder in terms for what in ("became leader", "stopped leading")
+    ]
+
+
+def events_of_the_lease(territory: Territory) -> list[str]:
+    """What `kubectl describe lease` lists: the Events that name the very Lease, in the order of time."""
+    uid = territory.get("Lease", territory.home, LEASE)["metadata"]["uid"]
+    regarding = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "namespace": territory.home,
+        "name": LEASE,
+        "uid": uid,
+    }
+    events = [event for event in territory.objects("Event").values() if event["regarding"] == regarding]
+    in_order = sorted(events, key=lambda event: event["eventTime"])
+    return [f"{event['type']} {event['reason']} {event['note']}" for event in in_order]
