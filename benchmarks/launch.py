@@ -1,22 +1,37 @@
-"""Starts the installed command as it is, without the optional speed extras, or under the interpreter's profiler.
+"""How the command is started: as users install it, without the optional speed extras, or under a profiler.
 
 The product knows nothing of this: a module that stands for None among the loaded ones cannot be imported, exactly as if
 it were not installed. The profiler counts processor time, so that waiting does not hide work.
 """
 
-import argparse
-import cProfile
 import sys
-import time
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import Final, cast
+from typing import Final
 
 SPEED_EXTRAS: Final = ("orjson", "uvloop")
+OF_LINTERS: Final = ("rich",)
+"""What only the tools of this project bring along, and the command would load where it is there."""
 REPOSITORY: Final = Path(__file__).resolve().parents[1]
-INSTALLED: Final = Path(sys.executable).with_name("hedgerow")
+
+_PLAIN: Final = """
+import sys
+sys.modules.update(dict.fromkeys({hidden!r}))
+from hedgerow_entrypoints.command import main
+main()
+"""
+_PROFILED: Final = """
+import cProfile, sys, time
+sys.modules.update(dict.fromkeys({hidden!r}))
+def run():
+    from hedgerow_entrypoints.command import main
+    main()
+profiler = cProfile.Profile(time.process_time)
+try:
+    profiler.runcall(run)
+finally:
+    profiler.dump_stats({file!r})
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,37 +49,10 @@ class Command:
         return where_installed if self.profiles is None else f"{where_installed}, under the profiler"
 
     def line(self, name: str, *arguments: str) -> list[str]:
-        """The command line for a process; it has to start in the folder of the repository."""
-        options = [] if self.with_speed_extras else ["--without-speed-extras"]
-        if self.profiles is not None:
-            options += ["--profile", str(self.profiles / f"{name}.prof")]
-        if not options:
-            return [str(INSTALLED), *arguments]
-        return [sys.executable, "-m", "benchmarks.launch", *options, "--", *arguments]
-
-
-def main() -> None:
-    """Become the command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.launch", description=__doc__)
-    parser.add_argument("--without-speed-extras", action="store_true", help=f"as if without {', '.join(SPEED_EXTRAS)}")
-    parser.add_argument("--profile", metavar="FILE", help="where the profile goes, for the module pstats")
-    parser.add_argument("arguments", nargs="+", help="those of the command, after --")
-    options = parser.parse_args()
-    if options.without_speed_extras:
-        cast("dict[str, ModuleType | None]", sys.modules).update(dict.fromkeys(SPEED_EXTRAS))
-    if options.profile is None:
-        _run(options.arguments)
-    profiler = cProfile.Profile(time.process_time)
-    try:
-        profiler.runcall(_run, options.arguments)
-    finally:
-        profiler.dump_stats(options.profile)
-
-
-def _run(arguments: list[str]) -> None:
-    """Imported this late, so that a profile shows imports too."""
-    import_module("hedgerow_entrypoints.command").main(arguments)
-
-
-if __name__ == "__main__":
-    main()
+        """The command line for a process that works at something of a name."""
+        hidden = OF_LINTERS if self.with_speed_extras else (*OF_LINTERS, *SPEED_EXTRAS)
+        if self.profiles is None:
+            program = _PLAIN.format(hidden=hidden)
+        else:
+            program = _PROFILED.format(hidden=hidden, file=str(self.profiles / f"{name}.prof"))
+        return [sys.executable, "-c", program, *arguments]

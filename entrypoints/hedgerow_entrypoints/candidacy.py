@@ -6,6 +6,7 @@ know them. Who leads is decided elsewhere.
 Source: managed-resources §4.3.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
@@ -16,11 +17,12 @@ from hedgerow_adapters.leader_election import LEASES, ElectionEvent, EventKind, 
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
+from hedgerow_adapters.telemetry.repetition import Repetition
 
 REASON: Final = "LeaderElection"
 ACTION: Final = "Elect"
 _GONE: Final = {EventKind.LOST, EventKind.RELEASED, EventKind.ABANDONED}
-_WORRYING: Final = {EventKind.LOST, EventKind.FORBIDDEN, EventKind.FAILED}
+_TROUBLES: Final = {EventKind.FORBIDDEN, EventKind.FAILED}
 
 
 class Candidacy:
@@ -50,7 +52,10 @@ class Candidacy:
         self._identity = identity
         self._metrics = metrics
         self._log = get_logger(component)
-        self._told: ElectionEvent | None = None
+        self._clock = asyncio.get_running_loop().time
+        self._repetition = Repetition()
+        self._troubles: set[ElectionEvent] = set()
+        """What has failed since an attempt last succeeded."""
         self.elector: Final = LeaderElector(
             transport,
             self._lease,
@@ -81,17 +86,25 @@ class Candidacy:
             self._record("stopped leading")
 
     def _tell(self, event: ElectionEvent) -> None:
-        """Count, log and record an event; a problem that stays the same, as a long outage is, is worth one line."""
+        """Count, log and record an event; of a problem that stays the same people are reminded now and then."""
         if event.kind is EventKind.LEADING:
             self._metrics.leads(self._lease.name, is_leading=True)
             self._record("became leader")
         elif event.kind in _GONE:
             self._metrics.leads(self._lease.name, is_leading=False)
-        tell = self._log.error if event.kind in _WORRYING else self._log.info
-        if event == self._told:
+        tell = self._log.error if event.kind in {EventKind.LOST, *_TROUBLES} else self._log.info
+        if not self._is_news(event):
             tell = self._log.debug
-        self._told = event
         tell("Leader election", what=event.kind.value, detail=event.detail)
+
+    def _is_news(self, event: ElectionEvent) -> bool:
+        if event.kind in _TROUBLES:
+            self._troubles.add(event)
+            return self._repetition.is_news(event, self._clock())
+        if event.kind is EventKind.RECOVERED:
+            over, self._troubles = self._troubles, set()
+            return bool([trouble for trouble in over if self._repetition.ended(trouble)])
+        return True
 
     def _record(self, what: str) -> None:
         note = f"{self._identity} {what}"

@@ -12,11 +12,10 @@ NEW_VALUES: Final = 20_000
 
 
 def search_seldom() -> None:
-    """Search for cycles only after many new values, and never among those that exist now."""
+    """Search for cycles only after many new values; best said before anything large is imported."""
     gc.set_threshold(NEW_VALUES, *gc.get_threshold()[1:])
-    gc.freeze()
 
 
-def leave_out_caches() -> None:
-    """Do not search any more among the values that exist now, which full caches mostly consist of."""
+def leave_out_what_exists() -> None:
+    """Never search among the values that exist now: modules, or caches that have just been filled."""
     gc.freeze()

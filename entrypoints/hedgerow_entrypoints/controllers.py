@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.restriction import restricted
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_entrypoints.errors import note
 
@@ -41,5 +42,14 @@ def offline_configuration(config_file: str | None) -> "ResourceManagerConfigurat
 def chosen_controllers(
     names: Sequence[str], configuration: "ResourceManagerConfiguration | None"
 ) -> list[Controller[Any]]:
-    """The controllers of these names, each once, configured as a component configuration says."""
-    return [CONTROLLERS[name](configuration) for name in dict.fromkeys(names)]
+    """The controllers of these names, each once, configured and restricted as a component configuration says."""
+    controllers = [CONTROLLERS[name](configuration) for name in dict.fromkeys(names)]
+    if configuration is None:
+        return controllers
+    source, target = configuration.source.namespaces, configuration.looked_after.namespaces
+    return [restricted(controller, source=source, target=target) for controller in controllers]
+
+
+def namespaces_looked_after(configuration: "ResourceManagerConfiguration | None") -> Sequence[str]:
+    """The namespaces that a component configuration lets controllers see; none: all."""
+    return configuration.looked_after.namespaces if configuration else ()

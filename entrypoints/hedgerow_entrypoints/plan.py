@@ -13,10 +13,14 @@ from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action
-from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.simulation import world_of
-from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers, offline_configuration
+from hedgerow_entrypoints.controllers import (
+    CONTROLLERS,
+    chosen_controllers,
+    namespaces_looked_after,
+    offline_configuration,
+)
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.rendering import FORMATS, Planned, summary
 from hedgerow_entrypoints.worlds import cluster_from_files, world_from_cluster
@@ -73,17 +77,16 @@ def command(
     live = kubeconfig is not None or context is not None
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
-    chosen = chosen_controllers(controllers, configuration)
+    chosen, namespaces = chosen_controllers(controllers, configuration), namespaces_looked_after(configuration)
     explained: Callable[[DomainFailure], str] = str
     if live:
-        namespaces = connection.namespaces if connection else ()
-        chosen = [restricted(controller, source=namespaces, target=namespaces) for controller in chosen]
         world = world_from_cluster(kubeconfig, context, chosen, namespaces)
         planned, failures = _planned_for(chosen, [world] * len(chosen))
     else:
         files = cluster_from_files(paths, chosen)
         explained = files.located
-        planned, failures = _planned_for(chosen, [world_of(files.cluster, controller) for controller in chosen])
+        worlds = [world_of(files.cluster, controller, namespaces) for controller in chosen]
+        planned, failures = _planned_for(chosen, worlds)
     click.echo(FORMATS[output](planned, failures), nl=False)
     for failure in failures:
         note(f"error: {explained(failure)}")

@@ -39,7 +39,7 @@ def probes(
         health=listener(server.health_probes.bind_address, server.health_probes.port),
         metrics=listener(server.metrics.bind_address, server.metrics.port),
         endpoints=(
-            Endpoint("healthz", {"ping": ping, "apiserver-healthz": _api_server_is_healthy(clusters.source.transport)}),
+            Endpoint("healthz", {"ping": ping, "apiserver-healthz": _is_healthy(clusters.source.urgent)}),
             Endpoint("readyz", ready),
         ),
         exposition=metrics.exposition,
@@ -47,7 +47,7 @@ def probes(
     )
 
 
-def _api_server_is_healthy(transport: Transport) -> Check:
+def _is_healthy(transport: Transport) -> Check:
     async def check() -> str | None:
         try:
             response = await transport.send(Request("GET", "/healthz", accept="*/*"), timeout=PATIENCE)

@@ -23,13 +23,14 @@ from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.leader_election import LeaderElector, LeadershipLostError
 from hedgerow_adapters.probes import ListenError
+from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
 from hedgerow_entrypoints.candidacy import Candidacy
-from hedgerow_entrypoints.collector import leave_out_caches
+from hedgerow_entrypoints.collector import leave_out_what_exists
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.probing import probes
 
@@ -64,8 +65,8 @@ class Process:
         """
         self._listen_for_signals()
         async with contextlib.AsyncExitStack() as stack:
-            clusters, election = await self._clusters(stack)
-            elector = self._elector(election)
+            clusters = await self._clusters(stack)
+            elector = self._elector(clusters.source.urgent)
             caches = Caches(clusters, random=random.random)
             runners = [self._runner(controller, caches, elector) for controller in self._controllers]
             await self._serve_probes(stack, clusters, runners)
@@ -84,22 +85,18 @@ class Process:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
 
-    async def _clusters(self, stack: contextlib.AsyncExitStack) -> tuple[Clusters, HttpTransport]:
-        """The ways to both clusters, and one to the lease, which must not wait behind others."""
-        source = await self._connection(self._configuration.source)
-        to_source = await self._access(stack, source, self._configuration.source)
-        election = await stack.enter_async_context(HttpTransport(source, on_request=self._metrics.request_sent))
+    async def _clusters(self, stack: contextlib.AsyncExitStack) -> Clusters:
+        source = await self._access(stack, self._configuration.source)
         if self._configuration.target is None:
-            return Clusters.single(to_source), election
-        target = await self._connection(self._configuration.target)
-        to_target = await self._access(stack, target, self._configuration.target)
-        return Clusters(target=to_target, source=to_source), election
+            return Clusters.single(source)
+        return Clusters(target=await self._access(stack, self._configuration.target), source=source)
 
-    async def _access(
-        self, stack: contextlib.AsyncExitStack, connection: Connection, settings: ClientConnection
-    ) -> Access:
+    async def _access(self, stack: contextlib.AsyncExitStack, settings: ClientConnection) -> Access:
+        connection = await self._connection(settings)
         transport = await stack.enter_async_context(self._transport(connection, settings))
-        return Access(transport, settings.namespaces, settings.cache_resync_period.total_seconds())
+        unthrottled = await stack.enter_async_context(HttpTransport(connection, on_request=self._metrics.request_sent))
+        resync_period = settings.cache_resync_period.total_seconds()
+        return Access(transport, settings.namespaces, resync_period, unthrottled)
 
     async def _connection(self, settings: ClientConnection) -> Connection:
         def tell(problem: str) -> None:
@@ -120,7 +117,7 @@ class Process:
             on_recovery=lambda: self._log.info("API server is reachable again"),
         )
 
-    def _elector(self, transport: HttpTransport) -> LeaderElector | None:
+    def _elector(self, transport: Transport) -> LeaderElector | None:
         settings = self._configuration.leader_election
         if not settings.leader_elect:
             return None
@@ -217,7 +214,7 @@ class Process:
             runner.start()
         for runner in runners:
             await runner.synced.wait()
-            leave_out_caches()
+            leave_out_what_exists()
             watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
             role = "as the leader" if elector else "without leader election"
             self._log.info(f"Controller {runner.controller.name} works {role} and watches {watched}")

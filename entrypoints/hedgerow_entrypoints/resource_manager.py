@@ -12,7 +12,7 @@ from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.network_policies import network_policy_controller
 from hedgerow.version import __version__
 from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
-from hedgerow_entrypoints.collector import search_seldom
+from hedgerow_entrypoints.collector import leave_out_what_exists
 from hedgerow_entrypoints.process import Process
 
 
@@ -43,7 +43,7 @@ def run_resource_manager(
     controllers = target_controllers(configuration)
     if not controllers:
         log.warning("No controller is enabled")
-    search_seldom()
+    leave_out_what_exists()
     with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
         runner.run(Process(component, configuration, controllers).run())
 

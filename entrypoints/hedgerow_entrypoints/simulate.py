@@ -9,11 +9,16 @@ import click
 
 from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import Settlement, settle
-from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers, offline_configuration
+from hedgerow_adapters.simulation import Settlement, settle, world_of
+from hedgerow_entrypoints.controllers import (
+    CONTROLLERS,
+    chosen_controllers,
+    namespaces_looked_after,
+    offline_configuration,
+)
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.rendering import VERBS, summary, without_server_fields
 from hedgerow_entrypoints.worlds import cluster_from_files
@@ -51,10 +56,11 @@ def command(
     Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with. The outcome of the others is
     printed all the same.
     """
-    chosen = chosen_controllers(controllers, offline_configuration(config_file))
+    configuration = offline_configuration(config_file)
+    chosen, namespaces = chosen_controllers(controllers, configuration), namespaces_looked_after(configuration)
     files = cluster_from_files(paths, chosen)
-    settlement = settle(files.cluster, chosen)
-    objects = _everything(files.cluster, chosen) if everything else _owned(files.cluster, chosen)
+    settlement = settle(files.cluster, chosen, namespaces=namespaces)
+    objects = _everything(files.cluster, chosen, namespaces) if everything else _owned(files.cluster, chosen)
     click.echo(FORMATS[output]([without_server_fields(manifest) for manifest in objects]), nl=False)
     problems = problems_of(settlement, files.located)
     for problem in problems:
@@ -73,9 +79,13 @@ def _owned(cluster: InMemoryCluster, controllers: list[Controller[Any]]) -> list
     ]
 
 
-def _everything(cluster: InMemoryCluster, controllers: list[Controller[Any]]) -> list[Manifest]:
-    resources = {watch.resource: None for controller in controllers for watch in controller.watches}
-    return [manifest for resource in resources for manifest in cluster.objects(resource)]
+def _everything(
+    cluster: InMemoryCluster, controllers: list[Controller[Any]], namespaces: Sequence[str]
+) -> list[Manifest]:
+    read: dict[Resource, Sequence[Manifest]] = {}
+    for controller in controllers:
+        read |= world_of(cluster, controller, namespaces)
+    return [manifest for objects in read.values() for manifest in objects]
 
 
 def _summary(settlement: Settlement, problems: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Resource, key_of
-from hedgerow_adapters.informer import Delivery, Informer
+from hedgerow_adapters.informer import Delivery, Informer, Watched
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from tests.e2e.loopback_servers import CHUNKED, JSON
@@ -69,12 +69,12 @@ class Listener:
     def deliver(self, delivery: Delivery) -> None:
         """Nobody needs it."""
 
-    def interrupted(self, _resource: Resource, cause: str, _problem: Exception | None) -> None:
+    def interrupted(self, _watched: Watched, cause: str, _problem: Exception | None) -> None:
         self.ends.append((asyncio.get_running_loop().time(), cause))
         if len(self.ends) == TRIES:
             self.enough.set()
 
-    def resumed(self, resource: Resource) -> None:
+    def resumed(self, watched: Watched) -> None:
         """Nobody needs it."""
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from aiohttp.test_utils import TestServer, unused_port
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.version import __version__
 from hedgerow_adapters.kubernetes import json_codec
-from hedgerow_adapters.kubernetes.authorization import FixedAuthorization, TokenFile
-from hedgerow_adapters.kubernetes.credentials import Connection
+from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
+from hedgerow_adapters.kubernetes.identity import FixedIdentity
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, TransportError
 from tests.e2e.loopback_servers import CHUNKED, JSON, Handler, chunk, http_server, in_turn, raw_server
@@ -60,7 +61,7 @@ async def test_a_request_arrives_as_it_was_made(codec: json_codec.Codec) -> None
         "POST", "/api/v1/namespaces/shop/services", {"labelSelector": "a in (b, c),d=ü"}, {"größe": [1, None]}
     )
     async with http_server(handler) as server:
-        connection = Connection(f"{server}/prefix", FixedAuthorization("Bearer x"))
+        connection = Connection(f"{server}/prefix", FixedIdentity("Bearer x"))
         async with HttpTransport(connection) as transport:
             response = await transport.send(sent)
 
@@ -147,6 +148,18 @@ async def test_a_refusal_is_the_answer_where_the_wait_would_be_longer_than_the_t
     assert (response.status, response.headers["retry-after"]) == (429, "11")
 
 
+async def with_token_file(server: str, token: Path) -> Connection:
+    document = {
+        "clusters": [{"name": "garden", "cluster": {"server": server}}],
+        "users": [{"name": "operator", "user": {"tokenFile": str(token)}}],
+        "contexts": [{"name": "main", "context": {"cluster": "garden", "user": "operator"}}],
+        "current-context": "main",
+    }
+    kubeconfig = token.with_name("kubeconfig")
+    kubeconfig.write_text(json.dumps(document))
+    return (await load_connection(kubeconfig)).unwrap()
+
+
 async def test_a_refused_token_is_read_again_once(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("old")
@@ -159,7 +172,7 @@ async def test_a_refused_token_is_read_again_once(tmp_path: Path) -> None:
 
     async with (
         http_server(handler) as server,
-        HttpTransport(Connection(server, TokenFile(token))) as transport,
+        HttpTransport(await with_token_file(server, token)) as transport,
     ):
         first = await transport.send(LIST)
         async with transport.stream(WATCH, timeout=10) as second:
@@ -174,7 +187,7 @@ async def test_a_refused_token_that_nobody_renewed_is_not_tried_again(tmp_path: 
     token.write_text("old")
     codes: list[str] = []
     async with http_server(in_turn(web.json_response({}, status=401))) as server:
-        connection = Connection(server, TokenFile(token))
+        connection = await with_token_file(server, token)
         async with HttpTransport(connection, on_request=lambda code, _method, _host: codes.append(code)) as transport:
             assert (await transport.send(LIST)).status == 401
 
@@ -443,7 +456,7 @@ async def test_a_refused_token_is_not_replaced_when_the_lease_is_lost(tmp_path: 
 
     async with (
         http_server(handler) as server,
-        HttpTransport(Connection(server, TokenFile(token))) as transport,
+        HttpTransport(await with_token_file(server, token)) as transport,
     ):
         with pytest.raises(NotSentError):
             await transport.send(CREATE, may_send=lease.is_held)

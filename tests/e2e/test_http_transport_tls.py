@@ -2,10 +2,11 @@
 
 import base64
 import contextlib
+import itertools
 import shutil
 import ssl
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,8 +115,13 @@ def described(folder: Path, user: dict[str, Any], **cluster: Any) -> Path:
     return new.rename(folder / "kubeconfig")
 
 
+def every_look_counts() -> Callable[[], float]:
+    """A clock by which a second passes between two requests, so that each sees what has changed."""
+    return itertools.count().__next__
+
+
 async def connected(folder: Path, user: dict[str, Any], **cluster: Any) -> Connection:
-    return (await load_connection(described(folder, user, **cluster))).unwrap()
+    return (await load_connection(described(folder, user, **cluster), clock=every_look_counts())).unwrap()
 
 
 async def seen_by(connection: Connection) -> Any:
@@ -166,7 +172,7 @@ async def test_a_client_certificate_without_its_key_leaves_the_last_pair_in_use_
     seen = []
     async with who_am_i(server_tls) as server:
         kubeconfig = described(tmp_path, pair_of(*old), server=server, **trust)
-        connection = (await load_connection(kubeconfig, on_unusable=told.append)).unwrap()
+        connection = (await load_connection(kubeconfig, on_unusable=told.append, clock=every_look_counts())).unwrap()
         for pair in ((new[0], old[1]), new):
             described(tmp_path, pair_of(*pair), server=server, **trust)
             # A transport of its own each time: a new connection.
@@ -222,7 +228,8 @@ async def test_a_pod_uses_its_service_account(
     async with who_am_i(server_tls) as server:
         host, _, port = server.removeprefix("https://").partition(":")
         environment = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
-        connection = (await load_connection(environment=environment, service_account=tmp_path)).unwrap()
+        loaded = await load_connection(environment=environment, service_account=tmp_path, clock=every_look_counts())
+        connection = loaded.unwrap()
         async with HttpTransport(connection) as transport:
             first = await transport.send(LIST)
             (tmp_path / "token").write_text("renewed\n")

@@ -13,6 +13,7 @@ from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.kubernetes import json_codec
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
+from hedgerow_adapters.kubernetes.identity import FixedIdentity
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Stream, TransportError
 from tests.e2e.loopback_servers import CHUNKED, JSON, chunk, http_server, in_turn, raw_server
@@ -94,6 +95,16 @@ async def test_a_line_that_is_no_json_ends_a_watch() -> None:
 
     assert events == [{"type": "ADDED"}]
     assert problem == "the answer of SERVER to GET /api/v1/services is not JSON"
+
+
+async def test_an_error_in_a_watch_does_not_repeat_credentials() -> None:
+    line = b'{"type":"ERROR","object":{"reason":"Expired","message":"abc is too old"}}\n'
+    async with raw_server(CHUNKED, chunk(line), chunk(b"")) as server:
+        connection = Connection(server, FixedIdentity("Bearer abc"))
+        async with HttpTransport(connection) as transport, transport.stream(WATCH, timeout=10) as stream:
+            [event] = [event async for event in stream.events]
+
+    assert event["object"] == {"reason": "Expired", "message": "[redacted] is too old"}
 
 
 async def test_a_silent_watch_is_given_up_after_its_timeout() -> None:

@@ -5,9 +5,9 @@ Decides only when to try again. It never ends by itself: whatever the server doe
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from hedgerow.machinery.clusters import EVERYTHING, Part
+from hedgerow.machinery.clusters import EVERYTHING, Cluster, Part
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.informer.answers import Reader, Refused, UnreadableObjectError
@@ -40,19 +40,30 @@ HEALTHY_AFTER: Final = 5.0
 """Seconds that a watch has to last so that its end is no reason to wait."""
 
 
+class Watched(NamedTuple):
+    """What a list-and-watch looks at."""
+
+    resource: Resource
+    cluster: Cluster = Cluster.TARGET
+    part: Part = EVERYTHING
+
+
 class InformerObserver(Protocol):
     """Is told what happens to a list-and-watch, for logs and metrics."""
 
-    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end.
 
         The causes: `closed` and `closed-early`, `disconnected`, `refused`, `forbidden`, `expired`, `unreadable`, and
-        `raised` for a defect of whoever is delivered to.
+        `raised` for a defect of whoever carries the requests or is delivered to.
         """
         ...
 
-    def resumed(self, resource: Resource) -> None:
-        """A list or watch that had come to its end by a problem has got an answer again."""
+    def resumed(self, watched: Watched) -> None:
+        """All is well where a list or watch had come to its end by a problem.
+
+        Everything that had to be listed has been, and since then a watch has brought something, or lasted.
+        """
         ...
 
 
@@ -68,8 +79,8 @@ class Informer:
     `resource_version` is what the deliveries so far have brought the listener up to.
 
     Guarantees: after an end that is no good sign the next try waits, from 0.8 s up to 30 s and jitter, until a watch
-    has lasted; an answer that cannot be read, or a listener that raises, is told and leads to a fresh list, as nobody
-    knows then what the listener has missed.
+    has lasted; an answer that cannot be read, or that the listener does not take but raises, is told and leads to a
+    fresh list. Who raises must not have taken any of it: the list brings it again.
     """
 
     def __init__(
@@ -96,10 +107,11 @@ class Informer:
         """
         self.resource: Final = watch.resource
         self.part: Final = part
+        self._watched = Watched(watch.resource, watch.cluster, part)
         self.synced = asyncio.Event()
         self.resource_version = 0
         self.heard_at = asyncio.get_running_loop().time()
-        """When the server last sent something of use; before that when this was made."""
+        """When the server last showed that nothing is missed, by a whole list or a watch; before when this was made."""
         self._transport = transport
         self._metadata_only = watch.metadata_only
         self._reader = Reader(watch.resource, watch.keep)
@@ -185,15 +197,17 @@ class Informer:
 
     def _ended(self, received: Input, cause: str, problem: Exception) -> bool:
         self._is_in_trouble = True
-        self._observer.interrupted(self.resource, cause, problem)
+        self._observer.interrupted(self._watched, cause, problem)
         self._receive(received)
         return False
 
     def _heard(self) -> None:
         self.heard_at = asyncio.get_running_loop().time()
+
+    def _is_well(self) -> None:
         if self._is_in_trouble:
             self._is_in_trouble = False
-            self._observer.resumed(self.resource)
+            self._observer.resumed(self._watched)
 
     async def _list(self, continuation: str) -> bool:
         request = requests.list_page(
@@ -208,7 +222,8 @@ class Informer:
         if not response.is_success:
             raise Refused(request, api_error(response))
         self._receive(self._reader.page(response.body))
-        self._heard()
+        if isinstance(self._state, Listed):
+            self._heard()
         return True
 
     async def _watch_from(self, version: str) -> bool:
@@ -232,7 +247,7 @@ class Informer:
                 self._fruitless = 0
                 self._may_start_anew_at_once = True
         self._receive(Interrupted())
-        self._observer.interrupted(self.resource, "closed" if lasted else "closed-early", None)
+        self._observer.interrupted(self._watched, "closed" if lasted else "closed-early", None)
         return lasted
 
     async def _consume(self, request: Request, stream: Stream) -> None:
@@ -240,9 +255,14 @@ class Informer:
             raise Refused(request, api_error(Response(stream.status, stream.body, stream.headers)))
         self._receive(Opened())
         self._heard()
-        async for event in stream.events:
-            self._receive(self._reader.event(request, event))
-            self._heard()
+        lasted = asyncio.get_running_loop().call_later(HEALTHY_AFTER, self._is_well)
+        try:
+            async for event in stream.events:
+                self._receive(self._reader.event(request, event))
+                self._heard()
+                self._is_well()
+        finally:
+            lasted.cancel()
 
     def _receive(self, received: Input) -> None:
         self._state, delivery = advance(self._state, received)

@@ -12,7 +12,7 @@ after any other end the watch resumes where it was.
 Source: Kubernetes documentation, "Kubernetes API concepts", efficient detection of changes.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from hedgerow.machinery.objects import Manifest, resource_version_of
@@ -119,12 +119,12 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
             without an end, or an answer that the state does not wait for.
     """
     match state, received:
+        case Watching(), WatchEvent():
+            return _after_event(state, received)
         case ((Empty() | Listing()), Page()):
             return _after_page(state, received)
         case Listed(version), Opened():
             return Watching(version), None
-        case Watching(), WatchEvent():
-            return _after_event(state, received)
         case _, Lost():
             return Empty(), None
         case Watching(version), Interrupted():
@@ -154,7 +154,7 @@ def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | 
         raise ProtocolError(
             f"an event of version {version} after version {state.resource_version}: the past has changed"
         )
-    after = replace(state, resource_version=version)
+    after = Watching(version)
     match event.type:
         case "ADDED" | "MODIFIED":
             return after, Put(event.object)

@@ -14,6 +14,8 @@ from hedgerow_adapters.protocol.transport import Request, Transport, TransportEr
 ASKED_EVERY: Final = 2.0
 """Seconds between two questions, at least; a random share of as much again is added."""
 ANSWERED_WITHIN: Final = 4.0
+OF_LATE: Final = 60.0
+"""Seconds after which an absence says nothing any more about what somebody waits for: so long is the longest wait."""
 
 _IS_READY: Final = Request("GET", "/readyz", accept="*/*")
 
@@ -34,7 +36,8 @@ class Recovery:
         self._transport = transport
         self._random = random
         self._on_recovery = on_recovery
-        self._was_away = False
+        self._away_at = float("-inf")
+        """When the server was last found to be away."""
         self._waiting: set[asyncio.Future[None]] = set()
         self._asking: asyncio.Task[None] | None = None
 
@@ -53,15 +56,17 @@ class Recovery:
             self._waiting.discard(recovered)
             if not self._waiting:
                 self._asking.cancel()
+                self._asking = None
         return True
 
     async def _ask(self) -> None:
+        clock = asyncio.get_running_loop().time
         await self._until_the_next_question()
         while not await self._is_ready():
-            self._was_away = True
+            self._away_at = clock()
             await self._until_the_next_question()
-        if self._was_away:
-            self._was_away = False
+        if clock() - self._away_at <= OF_LATE:
+            self._away_at = float("-inf")
             self._on_recovery()
             for recovered in self._waiting:
                 if not recovered.done():

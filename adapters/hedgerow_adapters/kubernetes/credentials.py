@@ -4,27 +4,17 @@ Source: managed-resources §4.1, decision A-1.
 """
 
 import os
-import ssl
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from returns.result import Result
 
-from hedgerow_adapters.kubernetes.authorization import Authorization, FixedAuthorization
+from hedgerow_adapters.kubernetes.identity import FixedIdentity, Identity, Shown
 from hedgerow_adapters.kubernetes.kubeconfig_file import KubeconfigFile
 from hedgerow_adapters.kubernetes.renewal import Renewal
 from hedgerow_adapters.kubernetes.service_account import SERVICE_ACCOUNT, ServiceAccount
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What one request shows the server, and how it knows that server. No text of it shows a credential."""
-
-    authorization: str = field(repr=False)
-    """The Authorization header; empty: none."""
-    tls: ssl.SSLContext | None = field(repr=False)
-    """Trust and client certificate; none for plain HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +23,17 @@ class Connection:
 
     server: str
     """URL without a slash at its end; may have a path."""
-    authorization: Authorization = field(default_factory=FixedAuthorization, repr=False)
-    tls: Callable[[], ssl.SSLContext | None] = field(default=lambda: None, repr=False)
-    """The TLS settings of a request sent now: another object where trust or client certificate are others."""
+    identity: Identity = field(default_factory=FixedIdentity, repr=False)
     server_name: str | None = None
     """The name that the server's certificate is for, where that is not the URL's host."""
 
     def shown(self) -> Shown:
         """What to show with a request sent now."""
-        return Shown(self.authorization.header(), self.tls())
+        return self.identity.shown()
 
     def renewed(self) -> Shown:
         """What to show after the server refused what was shown last: everything is read again."""
-        return Shown(self.authorization.renewed(), self.tls())
+        return self.identity.renewed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +54,12 @@ async def load_connection(
     environment: Mapping[str, str] = os.environ,
     service_account: Path = SERVICE_ACCOUNT,
     on_unusable: Callable[[str], None] = lambda _problem: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Result[Connection, ConnectionFailure]:
     """The connection that a kubeconfig describes, or that of the pod that this process runs in.
 
-    It follows its files: what they say of trust, token and client certificate holds for the next request.
+    It follows its files: what they say of trust, token and client certificate holds within a second, and after a
+    refusal at once.
 
     Args:
         kubeconfig: the file; empty: in-cluster configuration.
@@ -77,11 +67,12 @@ async def load_connection(
         environment: the environment variables, which name the API server in a pod.
         service_account: the folder with the pod's token and certificate authority.
         on_unusable: told once, as a sentence, why files that have changed are not used.
+        clock: monotonic seconds.
     """
     source = KubeconfigFile(Path(kubeconfig), context) if kubeconfig else ServiceAccount(environment, service_account)
-    return Renewal.begun(source.read, on_unusable).map(_connection).alt(ConnectionFailure)
+    return Renewal.begun(source.read, on_unusable, clock).map(_connection).alt(ConnectionFailure)
 
 
 def _connection(renewal: Renewal) -> Connection:
     description = renewal.description
-    return Connection(description.server, renewal, renewal.tls, description.server_name)
+    return Connection(description.server, renewal, description.server_name)

@@ -1,9 +1,7 @@
 """What files say about a connection: where the server is, whom to trust, and who we are to it."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from hedgerow_adapters.kubernetes.authorization import Authorization, FixedAuthorization, TokenFile
 from hedgerow_adapters.kubernetes.tls import TlsMaterial
 
 
@@ -18,19 +16,30 @@ class Description:
     server_name: str | None = None
     """The name that the server's certificate is for, where that is not the URL's host."""
     header: str = field(default="", repr=False)
-    """The Authorization header as far as it is embedded; empty: none is."""
-    token_file: Path | None = None
-    """Holds a token that wins over the embedded one."""
+    """The Authorization header; empty: none."""
     tls: TlsMaterial | None = None
     """Trust and client certificate; none for plain HTTP."""
 
     @property
     def server_and_trust(self) -> str:
-        """Which server it is, under which name, and whether it must prove that; a text for messages."""
+        """Which server it is, under which name, and how it must prove that; a text for messages."""
         name = f" as {self.server_name}" if self.server_name else ""
-        is_unverified = self.tls is not None and not self.tls.verify
-        return f"{self.server}{name}{', unverified' if is_unverified else ''}"
+        pinned = " with a given authority" if self.tls and self.tls.authorities is not None else ""
+        unverified = ", unverified" if self.tls and not self.tls.verify else ""
+        return f"{self.server}{name}{pinned}{unverified}"
 
-    def authorization(self) -> Authorization:
-        """The token file if there is one; what is embedded is used until it can be read."""
-        return TokenFile(self.token_file, self.header) if self.token_file else FixedAuthorization(self.header)
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether it says nothing of who we are."""
+        return not self.header and (self.tls is None or self.tls.certificate is None)
+
+
+def change_for_a_restart(last: Description, new: Description) -> str | None:
+    """Why a process that runs must not follow a change, as a clause; none: it may."""
+    if new.server_and_trust != last.server_and_trust:
+        # All that is known came from the last server: to believe it of another one could delete everything there.
+        return f"it was for {last.server_and_trust} and is for {new.server_and_trust} now"
+    if new.is_anonymous and not last.is_anonymous:
+        # Rather a file that is half written, and well-formed all the same, than what anybody wants.
+        return "it had credentials and has none now"
+    return None

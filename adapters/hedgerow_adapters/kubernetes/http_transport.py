@@ -16,11 +16,12 @@ import aiohttp
 from returns.result import Result, Success
 
 from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, lower_case_names
-from hedgerow_adapters.kubernetes.credentials import Connection, Shown
+from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_problems import asked, problem_with
 from hedgerow_adapters.kubernetes.http_session import body_of, gate, headers_of, new_session, url_of
+from hedgerow_adapters.kubernetes.identity import Shown
 from hedgerow_adapters.kubernetes.outage import Outage
-from hedgerow_adapters.kubernetes.redaction import without_credentials
+from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
 from hedgerow_adapters.kubernetes.retries import wait_before_retry
 from hedgerow_adapters.kubernetes.throttle import throttle
 from hedgerow_adapters.kubernetes.watch_lines import LineSplitter
@@ -159,6 +160,9 @@ class HttpTransport:
 
     async def _take_place(self, request: Request, patience: _Patience) -> None:
         """Get one of the in-flight places, once the throttle lets the request through; who got it gives it back."""
+        if self._throttle is None and not self._places.locked():
+            await self._places.acquire()
+            return
         try:
             async with asyncio.timeout_at(patience.deadline):
                 await self._wait_for_place(request, patience)
@@ -228,10 +232,10 @@ class HttpTransport:
     async def _events(
         self, request: Request, answer: aiohttp.ClientResponse, patience: _Patience
     ) -> AsyncGenerator[Mapping[str, Any], None]:
-        lines = LineSplitter()
+        lines, shown = LineSplitter(), _authorization_of(answer)
         while chunk := await self._chunk(request, answer, patience):
             for line in lines.feed(chunk):
-                yield self._decoded(request, decoded_json(line))
+                yield event_without_credentials(self._decoded(request, decoded_json(line)), shown)
         if lines.is_inside_a_line:
             raise TransportError(f"{self._what_came(request)} was cut off")
 
@@ -245,7 +249,7 @@ class HttpTransport:
         decoded = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
         body = self._decoded(request, decoded)
         if not answer.ok:
-            body = without_credentials(body, answer.request_info.headers.get("Authorization", ""))
+            body = without_credentials(body, _authorization_of(answer))
         return Response(answer.status, body, headers)
 
     def _decoded(self, request: Request, value: Result[Any, str]) -> Any:
@@ -294,6 +298,11 @@ class _Bounded:
             raise TransportError(f"{self._server} did not answer {asked(self._request)} {took}") from None
         if isinstance(error, Exception):
             raise TransportError(problem_with(self._server, self._request, error)) from error
+
+
+def _authorization_of(answer: aiohttp.ClientResponse) -> str:
+    """What was shown to get an answer; empty: nothing."""
+    return answer.request_info.headers.get("Authorization", "")
 
 
 async def _no_events() -> AsyncIterator[Mapping[str, Any]]:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from returns.iterables import Fold
 from returns.result import Failure, Result, Success
 
-from hedgerow_adapters.kubernetes.authorization import TokenFile
 from hedgerow_adapters.kubernetes.description import Description
+from hedgerow_adapters.kubernetes.identity import bearer
 from hedgerow_adapters.kubernetes.kubeconfig import Fields, Selection, parsed_kubeconfig, selected
 from hedgerow_adapters.kubernetes.seen_files import SeenFiles
 from hedgerow_adapters.kubernetes.tls import TlsMaterial
@@ -24,13 +24,14 @@ from hedgerow_adapters.kubernetes.tls import TlsMaterial
 class KubeconfigFile:
     """A kubeconfig, of which one context is used: the same one for good, whichever becomes its current one."""
 
-    __slots__ = ("_context", "_path", "_source")
+    __slots__ = ("_context", "_path", "_source", "_token_file")
 
     def __init__(self, path: Path, context: str = "") -> None:
         """Nothing is read yet; without a context it will be the one that is current at the first reading."""
         self._path = path
         self._source = f"kubeconfig {path}"
         self._context = context
+        self._token_file: Path | None = None
 
     def read(self, files: SeenFiles) -> Result[Description, str]:
         """What the file says now, or what is wrong with it, as one sentence without credentials."""
@@ -46,18 +47,31 @@ class KubeconfigFile:
         """What a selection says; relative paths in it start at the folder of the kubeconfig."""
         self._context = selection.context
         folder = self._path.absolute().parent
-        return _token_file(selection, folder).bind(
-            lambda token_file: _tls(selection, folder, files).map(
+        return self._header(selection, folder, files).bind(
+            lambda header: _tls(selection, folder, files).map(
                 lambda tls: Description(
                     source=self._source,
                     server=selection.cluster["server"].rstrip("/"),
                     server_name=selection.cluster.get("tls-server-name") or None,
-                    header=_header(selection.user),
-                    token_file=token_file,
+                    header=header,
                     tls=tls,
                 )
             )
         )
+
+    def _header(self, selection: Selection, folder: Path, files: SeenFiles) -> Result[str, str]:
+        """The Authorization header: of the token file if the user has one, or else of what is embedded."""
+        name, embedded = selection.user.get("tokenFile"), _embedded_header(selection.user)
+        if not name:
+            return Success(embedded)
+        path = folder / name
+        header = _token_in(path, files)
+        if header:
+            self._token_file = path
+        elif path == self._token_file or not embedded:
+            return Failure(f'no token can be read from tokenFile {path} of user "{selection.user_name}"')
+        # What is embedded is used until the file is there for the first time, and never again.
+        return Success(header or embedded)
 
 
 def _text(path: Path, files: SeenFiles) -> Result[str, str]:
@@ -69,7 +83,7 @@ def _text(path: Path, files: SeenFiles) -> Result[str, str]:
         return Failure("not a text in UTF-8")
 
 
-def _header(user: Fields) -> str:
+def _embedded_header(user: Fields) -> str:
     """The Authorization header of what is embedded: a token, or else user name and password, or else none."""
     if user.get("token"):
         return f"Bearer {user['token']}"
@@ -79,15 +93,12 @@ def _header(user: Fields) -> str:
     return f"Basic {base64.b64encode(f'{name}:{password}'.encode()).decode()}"
 
 
-def _token_file(selection: Selection, folder: Path) -> Result[Path | None, str]:
-    name = selection.user.get("tokenFile")
-    if not name:
-        return Success(None)
-    path = folder / name
-    # A missing file is no reason to fail where something is embedded too: that is used until the file is there.
-    if not TokenFile(path, _header(selection.user)).header():
-        return Failure(f'no token can be read from tokenFile {path} of user "{selection.user_name}"')
-    return Success(path)
+def _token_in(path: Path, files: SeenFiles) -> str:
+    """The Authorization header for the token in a file; empty: it cannot be read, or holds none."""
+    try:
+        return bearer(files.read(path))
+    except OSError:
+        return ""
 
 
 def _tls(selection: Selection, folder: Path, files: SeenFiles) -> Result[TlsMaterial | None, str]:

@@ -14,14 +14,26 @@ REDACTED: Final = "[redacted]"
 
 
 def without_credentials(said: Any, authorization: str) -> Any:
-    """A decoded answer with everything secret in an Authorization header taken out of its texts.
+    """A refusal with everything secret in an Authorization header taken out of what people read of it.
+
+    That is its messages alone: a short password may be part of a reason, which decisions are made by.
 
     Args:
-        said: a JSON value, or the text of an answer that is none.
+        said: a Status or another JSON value, or the text of an answer that is none.
         authorization: the header as it was sent; empty: none was.
     """
     secrets = _secrets_in(authorization)
-    return _redacted(said, secrets) if secrets else said
+    if not secrets:
+        return said
+    return _redacted(said, secrets) if isinstance(said, str) else _with_redacted_messages(said, secrets)
+
+
+def event_without_credentials(event: Any, authorization: str) -> Any:
+    """A decoded event of a watch, the same if it is about an object: an ERROR is a refusal."""
+    match event:
+        case {"type": "ERROR"}:
+            return without_credentials(event, authorization)
+    return event
 
 
 def _secrets_in(authorization: str) -> Sequence[str]:
@@ -40,14 +52,21 @@ def _password_in(credential: str) -> str:
         return ""
 
 
-def _redacted(value: Any, secrets: Sequence[str]) -> Any:
+def _with_redacted_messages(value: Any, secrets: Sequence[str]) -> Any:
     match value:
-        case str():
-            for secret in secrets:
-                value = value.replace(secret, REDACTED)
-            return value
         case dict():
-            return {name: _redacted(each, secrets) for name, each in value.items()}
+            return {
+                name: _redacted(each, secrets)
+                if name == "message" and isinstance(each, str)
+                else _with_redacted_messages(each, secrets)
+                for name, each in value.items()
+            }
         case list():
-            return [_redacted(each, secrets) for each in value]
+            return [_with_redacted_messages(each, secrets) for each in value]
     return value
+
+
+def _redacted(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, REDACTED)
+    return text

@@ -4,26 +4,28 @@ Clusters renew tokens, certificates and authorities by replacing files, and take
 half written, broken, or for another server leaves the last usable state in use: a request never fails for it.
 """
 
-import ssl
+import time
 from collections.abc import Callable
-from typing import NamedTuple, Self, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow_adapters.kubernetes.authorization import Authorization
-from hedgerow_adapters.kubernetes.description import Description
+from hedgerow_adapters.kubernetes.description import Description, change_for_a_restart
+from hedgerow_adapters.kubernetes.identity import Shown
 from hedgerow_adapters.kubernetes.seen_files import SeenFiles
 from hedgerow_adapters.kubernetes.tls import tls_context
 
 Reader: TypeAlias = Callable[[SeenFiles], Result[Description, str]]
+
+LOOK_EVERY: Final = 1.0
+"""Seconds between two looks at the files: one for each request would cost more than all else about credentials."""
 
 
 class _Used(NamedTuple):
     """A usable description, with what was made from it."""
 
     description: Description
-    authorization: Authorization
-    tls: ssl.SSLContext | None
+    shown: Shown
 
 
 class Renewal:
@@ -33,48 +35,57 @@ class Renewal:
     one, and an unusable pair harms none. They stay the same object as long as they say the same.
     """
 
-    __slots__ = ("_files", "_on_problem", "_read", "_told", "_used")
+    __slots__ = ("_clock", "_files", "_looked", "_on_problem", "_read", "_told", "_used")
 
-    def __init__(self, read: Reader, files: SeenFiles, used: _Used, on_problem: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        read: Reader,
+        files: SeenFiles,
+        used: _Used,
+        on_problem: Callable[[str], None],
+        clock: Callable[[], float],
+    ) -> None:
         self._read = read
         self._files = files
         self._used = used
         self._on_problem = on_problem
+        self._clock = clock
+        self._looked = clock()
         self._told = ""
 
     @classmethod
-    def begun(cls, read: Reader, on_problem: Callable[[str], None]) -> Result[Self, str]:
+    def begun(
+        cls, read: Reader, on_problem: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> Result[Self, str]:
         """The first reading, or why it is not usable.
 
         Args:
             read: what the files say now.
             on_problem: told, as a sentence, when a later reading is not usable; once as long as it stays the same.
+            clock: monotonic seconds.
         """
         files = SeenFiles()
-        return read(files).bind(_used).map(lambda used: cls(read, files, used, on_problem))
+        return read(files).bind(_used).map(lambda used: cls(read, files, used, on_problem, clock))
 
     @property
     def description(self) -> Description:
         """What is in use."""
         return self._used.description
 
-    def header(self) -> str:
-        """The Authorization header for a request sent now; empty: send none."""
-        return self._now().authorization.header()
+    def shown(self) -> Shown:
+        """What to show with a request sent now; a change of the files counts within a second."""
+        now = self._clock()
+        if now - self._looked >= LOOK_EVERY:
+            self._looked = now
+            # What was not usable may be so now although its files look the same, and may have hidden further files.
+            if self._told or self._files.have_changed():
+                self._read_again()
+        return self._used.shown
 
-    def renewed(self) -> str:
-        """The Authorization header after the server refused the last one: all files are read again."""
+    def renewed(self) -> Shown:
+        """What to show after the server refused what was shown last: all files are read again, and at once."""
         self._read_again()
-        return self._used.authorization.renewed()
-
-    def tls(self) -> ssl.SSLContext | None:
-        """The settings for a request sent now; none for plain HTTP."""
-        return self._now().tls
-
-    def _now(self) -> _Used:
-        if self._files.have_changed():
-            self._read_again()
-        return self._used
+        return self._used.shown
 
     def _read_again(self) -> None:
         self._files = SeenFiles()
@@ -87,21 +98,20 @@ class Renewal:
 
     def _replacement(self, description: Description) -> Result[_Used, str]:
         """What to use from now on; the same TLS settings as long as they say the same."""
-        last = self._used.description
-        if description.server_and_trust != last.server_and_trust:
-            # All that is known came from the last server: to believe it of another one could delete everything there.
-            change = f"it was for {last.server_and_trust} and is for {description.server_and_trust} now"
+        last, shown = self._used
+        change = change_for_a_restart(last, description)
+        if change is not None:
             return Failure(f"{description.source}: {change}, which needs a restart")
         if description.tls == last.tls:
-            return Success(_Used(description, description.authorization(), self._used.tls))
+            return Success(_Used(description, Shown(description.header, shown.tls)))
         return _used(description)
 
 
 def _used(description: Description) -> Result[_Used, str]:
     if description.tls is None:
-        return Success(_Used(description, description.authorization(), None))
+        return Success(_Used(description, Shown(description.header)))
     return (
         tls_context(description.tls)
-        .map(lambda tls: _Used(description, description.authorization(), tls))
+        .map(lambda tls: _Used(description, Shown(description.header, tls)))
         .alt(lambda problem: f"{description.source}: {problem}")
     )

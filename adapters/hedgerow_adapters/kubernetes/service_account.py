@@ -1,12 +1,13 @@
 """What the environment and the service account of a pod say about a connection to its cluster."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from returns.result import Failure, Result, Success
 
 from hedgerow_adapters.kubernetes.description import Description
+from hedgerow_adapters.kubernetes.identity import bearer
 from hedgerow_adapters.kubernetes.seen_files import SeenFiles
 from hedgerow_adapters.kubernetes.tls import TlsMaterial
 
@@ -38,11 +39,10 @@ class ServiceAccount:
     def _described(self, host: str, port: str, files: SeenFiles) -> Result[Description, str]:
         token, authorities = self._folder / "token", self._folder / "ca.crt"
         server = f"https://{_bracketed(host)}:{port}"
-        # The token only has to be there: whoever sends requests reads it for each of them.
-        return (
-            _content(token, "token", Path.read_bytes)
-            .bind(lambda _token: _content(authorities, "certificate authority", files.read))
-            .map(lambda pem: Description(self._source, server, token_file=token, tls=TlsMaterial(authorities=pem)))
+        return _token(token, files).bind(
+            lambda header: _content(authorities, "certificate authority", files).map(
+                lambda pem: Description(self._source, server, header=header, tls=TlsMaterial(authorities=pem))
+            )
         )
 
 
@@ -51,9 +51,16 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _content(path: Path, what: str, read: Callable[[Path], bytes]) -> Result[bytes, str]:
+def _token(path: Path, files: SeenFiles) -> Result[str, str]:
+    """The Authorization header."""
+    return _content(path, "token", files).bind(
+        lambda content: Success(header) if (header := bearer(content)) else Failure("Service token file holds no token")
+    )
+
+
+def _content(path: Path, what: str, files: SeenFiles) -> Result[bytes, str]:
     try:
-        content = read(path)
+        content = files.read(path)
     except FileNotFoundError:
         return Failure(f"Service {what} file does not exist")
     except OSError as error:

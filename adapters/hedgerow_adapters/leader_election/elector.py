@@ -25,7 +25,7 @@ from hedgerow_adapters.leader_election.election import (
     next_step,
     resigned,
 )
-from hedgerow_adapters.leader_election.events import ElectionEvent, failure_events, phase_events
+from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind, failure_event, is_success, phase_events
 from hedgerow_adapters.leader_election.outcomes import Failed, Outcome, outcome_of
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 
@@ -78,7 +78,7 @@ class LeaderElector:
         self._wall_clock = wall_clock
         self._jitter = jitter
         self._tell = on_event
-        self._last_outcome: Outcome | None = None
+        self._fails = False
         self._decided = asyncio.Event()
         self._resigning = asyncio.Event()
         self._over = asyncio.Event()
@@ -149,10 +149,13 @@ class LeaderElector:
     async def _attempt(self, send: Send) -> None:
         sent_at = self._clock()
         outcome = await self._outcome(send)
-        for event in failure_events(self._last_outcome, outcome):
-            self._tell(event)
-        self._last_outcome = outcome
+        if isinstance(outcome, Failed):
+            self._fails = True
+            self._tell(failure_event(outcome))
         self._become(after(self._election, Answer(outcome, sent_at, self._clock(), self._jitter())))
+        if self._fails and is_success(outcome, self._election):
+            self._fails = False
+            self._tell(ElectionEvent(EventKind.RECOVERED))
 
     async def _outcome(self, send: Send) -> Outcome:
         try:

@@ -8,7 +8,7 @@ from enum import Enum
 
 from hedgerow_adapters.leader_election.election import Election, Phase
 from hedgerow_adapters.leader_election.lease import holder_of
-from hedgerow_adapters.leader_election.outcomes import Failed, Outcome
+from hedgerow_adapters.leader_election.outcomes import Absent, Failed, Found, Outcome, Written
 
 
 class EventKind(Enum):
@@ -25,9 +25,11 @@ class EventKind(Enum):
     ABANDONED = "abandoned"
     """The release was not confirmed in time, the Lease runs out by itself; nothing."""
     FORBIDDEN = "forbidden"
-    """The API server refuses for want of rights, told once until it answers otherwise; its message."""
+    """The API server refused for want of rights; its message."""
     FAILED = "failed"
     """An attempt brought no decision and will be repeated; the problem, a clause."""
+    RECOVERED = "recovered"
+    """An attempt came to its end as it should, after one that was forbidden or failed; nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,14 @@ def phase_events(before: Election, after: Election) -> tuple[ElectionEvent, ...]
     return tuple(events)
 
 
-def failure_events(previous: Outcome | None, outcome: Outcome) -> tuple[ElectionEvent, ...]:
-    """The event of a request that brought no decision; a refusal for want of rights counts once in a row."""
-    if not isinstance(outcome, Failed):
-        return ()
-    if not outcome.is_forbidden:
-        return (ElectionEvent(EventKind.FAILED, outcome.problem),)
-    is_repeated = isinstance(previous, Failed) and previous.is_forbidden
-    return () if is_repeated else (ElectionEvent(EventKind.FORBIDDEN, outcome.problem),)
+def failure_event(failed: Failed) -> ElectionEvent:
+    """The event of a request that brought no decision."""
+    return ElectionEvent(EventKind.FORBIDDEN if failed.is_forbidden else EventKind.FAILED, failed.problem)
+
+
+def is_success(outcome: Outcome, after: Election) -> bool:
+    """Whether an outcome that led to an election has brought its attempt to the end that it was made for.
+
+    A look at the Lease is none if it only prepares a write: that may be refused all the same.
+    """
+    return isinstance(outcome, Found | Absent | Written) and after.attempt_began is None

@@ -2,7 +2,8 @@
 
 Expected flow: every controller asks for its `view` before `run` is started; `run` in a task then keeps the stores in
 step with the API servers. Guarantees: a listener hears of changes in their order, when the store shows them already;
-one that raises keeps no other from hearing of them.
+one that raises keeps no other from hearing of them, and ends `run` with its error, as nothing would tell it again what
+it has missed.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from hedgerow.machinery.controller import Change, Controller, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
-from hedgerow_adapters.informer import Delivery, Informer, InformerObserver, Put, Recovery, Remove, Replace
+from hedgerow_adapters.informer import Delivery, Informer, InformerObserver, Put, Recovery, Remove, Replace, Watched
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 
 Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool]
@@ -37,7 +38,16 @@ class Listener(Protocol):
 class Cache:
     """The objects of one resource in one cluster, as some watches keep them, and the informers that see to them."""
 
-    def __init__(self, watch: Watch, access: Access, recovery: Recovery, random: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        watch: Watch,
+        access: Access,
+        recovery: Recovery,
+        *,
+        random: Callable[[], float],
+        on_defect: Callable[[Exception], None],
+    ) -> None:
+        self._on_defect = on_defect
         self.store: Final = ObjectStore()
         self._listeners: list[Listener] = []
         self._observers: list[InformerObserver] = []
@@ -66,15 +76,15 @@ class Cache:
         """The informer that sees the object of a key; none if it is out of sight."""
         return next((informer for informer in self.informers if informer.part.holds(key)), None)
 
-    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """Tell everybody who reads this cache."""
         for observer in self._observers:
-            observer.interrupted(resource, cause, problem)
+            observer.interrupted(watched, cause, problem)
 
-    def resumed(self, resource: Resource) -> None:
+    def resumed(self, watched: Watched) -> None:
         """Tell everybody who reads this cache."""
         for observer in self._observers:
-            observer.resumed(resource)
+            observer.resumed(watched)
 
     def silence(self) -> float:
         """For how many seconds nothing has been heard, of that part which is worst off."""
@@ -94,14 +104,11 @@ class Cache:
         return receive
 
     def _tell(self, changes: Sequence[Change], *, is_event: bool) -> None:
-        errors = []
         for listener in self._listeners:
             try:
                 listener(changes, is_event=is_event)
             except Exception as error:  # noqa: BLE001 -- the others must hear of it, too
-                errors.append(error)
-        if errors:
-            raise errors[0]
+                self._on_defect(error)
 
 
 class View:
@@ -155,10 +162,12 @@ class Caches:
         self.clusters: Final = clusters
         self._random = random
         self._recoveries = {
-            cluster: Recovery(clusters.access(cluster).transport, random=random, on_recovery=self._tell_of_recovery)
+            cluster: Recovery(clusters.access(cluster).urgent, random=random, on_recovery=self._tell_of_recovery)
             for cluster in Cluster
         }
         self._caches: dict[Shared, Cache] = {}
+        self._end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Nothing ends the caches but a defect of a listener."""
         self._wait_for_recovery: list[Callable[[], None]] = []
 
     def view(
@@ -190,16 +199,30 @@ class Caches:
             tell()
 
     async def run(self) -> None:
-        """Keep everything that is read in step until cancelled."""
+        """Keep everything that is read in step until cancelled.
+
+        Raises:
+            ExceptionGroup: a listener has a defect.
+        """
         async with asyncio.TaskGroup() as tasks:
             for cache in self._caches.values():
                 for informer in cache.informers:
                     tasks.create_task(informer.run())
-            await asyncio.get_running_loop().create_future()
+            await self._end
 
     def _cache(self, watch: Watch) -> Cache:
         role = Cluster.TARGET if self.clusters.are_one else watch.cluster
         shared = (role, watch.resource, watch.keep, watch.metadata_only)
         if shared not in self._caches:
-            self._caches[shared] = Cache(watch, self.clusters.access(role), self._recoveries[role], self._random)
+            self._caches[shared] = Cache(
+                watch,
+                self.clusters.access(role),
+                self._recoveries[role],
+                random=self._random,
+                on_defect=self._end_with,
+            )
         return self._caches[shared]
+
+    def _end_with(self, defect: Exception) -> None:
+        if not self._end.done():
+            self._end.set_exception(defect)

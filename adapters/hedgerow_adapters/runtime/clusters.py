@@ -18,6 +18,13 @@ class Access:
     """What it is restricted to; none: to nothing."""
     resync_period: float = RESYNC_PERIOD
     """Seconds after which every object is looked at again although nothing changed."""
+    unthrottled: Transport | None = None
+    """A way on which nobody waits behind others; none: there is only the one."""
+
+    @property
+    def urgent(self) -> Transport:
+        """The way for what must not wait because there is much to send: the lease, and whether the server is well."""
+        return self.unthrottled or self.transport
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,9 @@ class DeletionLedger:
 
     An owner that was seen to go, or to change, is evidence in itself: what it asks for now is what somebody wrote into
     it. Everything else, be it a list, a Namespace or the configuration, is covered up to what a forecast over all keys
-    has found acceptable, until a list replaces what the forecast saw, or it gets old.
+    has found acceptable, until a list replaces what the forecast saw, or it gets old. What a forecast has found too
+    much stays refused for a while, or until so much of it was seen to go, by itself or with its owner, that the rest is
+    nothing to ask about.
 
     Expected flow: a plan that was made just now is shown to `allows`; where that says no, `look_again`, and make the
     plan anew, as the world may look different by then.
@@ -59,6 +61,7 @@ class DeletionLedger:
         self._covered = 0
         self._covered_until = float("-inf")
         self._stopped_until = float("-inf")
+        self._refused = Forecast(0, 0)
         self._replacements = 0
         self._judging = asyncio.Lock()
 
@@ -67,6 +70,7 @@ class DeletionLedger:
         if change.new is None and change.old is not None:
             self._seen_to_go.add(key_of(change.old))
             self._seen_to_change.discard(key_of(change.old))
+            self._refuse_less(len(self._snapshot.by_index(self._controller.owned, key_of(change.old))))
         elif change.new is not None:
             self._seen_to_go.discard(key_of(change.new))
             if change.old is not None:
@@ -75,7 +79,15 @@ class DeletionLedger:
     def owned_changed(self, change: Change) -> None:
         """Note a change of an owned object: with the last one of an owner that went, its going is history."""
         for owner in self._controller.owned.values(change.old) if change.old is not None else ():
+            if change.new is None and owner not in self._seen_to_go:
+                self._refuse_less(1)
             self.forget_if_bare(owner)
+
+    def _refuse_less(self, gone: int) -> None:
+        """Take so many objects out of what was refused; as soon as the rest is harmless it may be looked at again."""
+        self._refused = self._refused._replace(deletions=self._refused.deletions - gone)
+        if judge_deletions(*self._refused, confirmed=False) is Verdict.PROCEED:
+            self._stopped_until = float("-inf")
 
     def forget_if_bare(self, key: ObjectKey) -> None:
         """An owner that owns nothing as far as can be seen has nothing to cover. Nobody may be about to look at it."""
@@ -119,6 +131,7 @@ class DeletionLedger:
                 return None
             self._covered = 0
             self._stopped_until = self._now() + STOPPED_FOR
+            self._refused = forecast
             return forecast
 
     def _left(self) -> int:

@@ -4,9 +4,9 @@ Sends all of them, at most a few at once, and reports on each: one that fails st
 """
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster
@@ -38,6 +38,8 @@ class NotWritten:
     problem: str
     is_race: bool = False
     """Whether it failed only because somebody else was faster, so that a fresher view settles it."""
+    hits_all: bool = False
+    """Whether any other write would have failed as well: there is no connection, no lease, or no permission."""
 
 
 class Executor:
@@ -72,6 +74,8 @@ class Executor:
         pending = list(actions)
         if len(pending) == 1:
             return [await self._attempt(pending[0])]
+        if len(pending) <= AT_ONCE:
+            return await asyncio.gather(*map(self._attempt, pending))
         places = asyncio.Semaphore(AT_ONCE)
 
         async def attempt(action: Action) -> Written | NotWritten:
@@ -83,43 +87,53 @@ class Executor:
     async def _attempt(self, action: Action) -> Written | NotWritten:
         request = requests.for_action(action)
         try:
-            async with self._while_it_matters(action):
+            async with _WhileItMatters(action, self._is_overtaken):
                 response = await self._transports[action.cluster].send(request, may_send=self._may_write)
         except TimeoutError:
             return NotWritten(action, "no answer came, and the object has changed meanwhile", is_race=True)
         except NotSentError:
-            return NotWritten(action, "this process no longer holds the lease")
+            return NotWritten(action, "this process no longer holds the lease", hits_all=True)
         except TransportError as error:
-            return NotWritten(action, str(error))
+            return NotWritten(action, str(error), hits_all=True)
         except Exception as error:  # noqa: BLE001 -- what became of the others must not be lost with it
             return NotWritten(action, f"{type(error).__name__}: {error}")
         if response.is_success:
             return Written(action, _version_made_by(action, response))
         return _outcome_of(action, request, api_error(response))
 
-    @contextlib.asynccontextmanager
-    async def _while_it_matters(self, action: Action) -> AsyncIterator[None]:
-        """Gives up, by a TimeoutError, waiting for an overdue answer to an action that was overtaken.
 
-        Where the answer got lost after the write was stored it would be waited for in vain, by a worker that others
-        need.
-        """
-        loop = asyncio.get_running_loop()
-        timer: asyncio.TimerHandle
-        async with asyncio.timeout(None) as limit:
+class _WhileItMatters:
+    """Gives up, by a TimeoutError, waiting for an overdue answer to an action that was overtaken.
 
-            def look() -> None:
-                nonlocal timer
-                if self._is_overtaken(action):
-                    limit.reschedule(loop.time())
-                else:
-                    timer = loop.call_later(OVERDUE, look)
+    Where the answer got lost after the write was stored it would be waited for in vain, by a worker that others need.
+    """
 
-            timer = loop.call_later(OVERDUE, look)
-            try:
-                yield
-            finally:
-                timer.cancel()
+    __slots__ = ("_action", "_is_overtaken", "_limit", "_loop", "_timer")
+
+    def __init__(self, action: Action, is_overtaken: Callable[[Action], bool]) -> None:
+        self._action = action
+        self._is_overtaken = is_overtaken
+        self._limit = asyncio.timeout(None)
+        self._loop = asyncio.get_running_loop()
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+        self._wait()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        await self._limit.__aexit__(kind, error, traceback)
+
+    def _wait(self) -> None:
+        self._timer = self._loop.call_later(OVERDUE, self._look)
+
+    def _look(self) -> None:
+        if self._is_overtaken(self._action):
+            self._limit.reschedule(self._loop.time())
+        else:
+            self._wait()
 
 
 def _version_made_by(action: Action, response: Response) -> int | None:
@@ -138,4 +152,4 @@ def _outcome_of(action: Action, request: Request, error: ApiError) -> Written | 
         case MergePatch() | JsonPatch() if error.is_not_found:
             return NotWritten(action, error.message, is_race=True)
     problem = missing_permission(request, error) if error.is_forbidden else error.message
-    return NotWritten(action, problem, is_race=error.is_conflict)
+    return NotWritten(action, problem, is_race=error.is_conflict, hits_all=error.is_missing_permission)

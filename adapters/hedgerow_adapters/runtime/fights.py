@@ -8,7 +8,8 @@ Its key waits from then on, `FIRST_WAIT` seconds and twice as long with every fu
 `LONGEST_WAIT`. So an object that is undone at once, for ever, is written at most 15 times in the first hour and 6 times
 an hour from then on; however the other side times it, it is fewer than 50 times an hour. The fight is over when for
 `WITHIN` seconds beyond a wait nothing had to be corrected; the first look after a wait that finds nothing to correct
-already makes the key as fast as any other.
+already makes the key as fast as any other. A key need not wait out its time where its owner asks for something new; an
+equal correction after that makes it wait twice as long all the same.
 
 Anything else that the controller itself does to the object starts the count anew: then the wish has changed, as it does
 where a user adds and removes what asks for a policy.
@@ -18,6 +19,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 
 CORRECTIONS: Final = 5
@@ -27,7 +30,7 @@ WITHIN: Final = 600.0
 FIRST_WAIT: Final = 30.0
 LONGEST_WAIT: Final = 600.0
 REMEMBERED: Final = 16_384
-"""Objects of which corrections are remembered, in 4 MB; those beyond, the longest untouched, are forgotten early."""
+"""Objects of which corrections are remembered, in up to 6 MB; beyond that the longest untouched are forgotten early."""
 
 _Identity: TypeAlias = int
 _Content: TypeAlias = int
@@ -98,6 +101,11 @@ class FightDetector:
                 begun.append(Fight(action, len(after.times), now - after.times[0]))
         self._forget(now)
         return Slowdown(wait, tuple(begun)) if wait else None
+
+    def concerns(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> bool:
+        """Whether an object is fought over, as far as is known."""
+        corrections = self._corrections.get(hash((cluster, resource, key)))
+        return corrections is not None and corrections.wait > 0
 
     def _noted(self, action: Action, now: float) -> tuple[bool, _Corrections]:
         """Whether the object was fought over before, and its corrections including this one."""

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action
+from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 
@@ -18,14 +19,14 @@ Result: TypeAlias = Literal["success", "error", "requeue", "requeue_after"]
 class ControllerObserver:
     """Hears of everything that happens in one running controller, and changes nothing."""
 
-    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end.
 
         The causes are those of `InformerObserver`.
         """
 
-    def resumed(self, resource: Resource) -> None:
-        """A list or watch that had come to its end by a problem has got an answer again."""
+    def resumed(self, watched: Watched) -> None:
+        """All is well where a list or watch had come to its end by a problem, as `InformerObserver` has it."""
 
     def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
         """A cache is kept; `silence` tells for how many seconds it has heard nothing from its API server."""

@@ -115,11 +115,15 @@ class WorkQueue:
         """Give a key that is worked on to nobody for so many seconds, whoever adds it; a later hold replaces it."""
         if key in self._holds:
             self._holds.pop(key).cancel()
-        self._holds[key] = self._loop.call_later(seconds, self._release, key)
+        self._holds[key] = self._loop.call_later(seconds, self.release, key)
         self._observer.slowed(len(self._holds))
 
-    def _release(self, key: ObjectKey) -> None:
-        del self._holds[key]
+    def release(self, key: ObjectKey) -> None:
+        """End the hold of a key, if there is one."""
+        timer = self._holds.pop(key, None)
+        if timer is None:
+            return
+        timer.cancel()
         self._observer.slowed(len(self._holds))
         self._come_back(key)
 
@@ -135,6 +139,7 @@ class WorkQueue:
             self._timers.pop(key).cancel()
             self.forget(key)
             self.add(key, patient=True)
+        self._overall = OverallLimit()
 
     def forget(self, key: ObjectKey) -> None:
         """Let a key's next failure count as its first."""

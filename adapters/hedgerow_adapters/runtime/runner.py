@@ -4,8 +4,8 @@ Expected flow: `run` in a task, beside that of the caches; `synced` is set when 
 the workers begin, before or after that; `drain` stops, whatever has been reached by then. Guarantees: no key is
 reconciled before all caches that the controller reads are complete, none by two workers at a time, and none while the
 caches are behind what was written for it; whatever goes wrong with one key is told, counted and tried again, and stops
-nothing else. A defect of the runtime itself, or of an
-observer, ends `run` with an error: better a process that starts again than one that works by halves.
+nothing else. A defect of the runtime itself, or of an observer, ends `run` with an error, or that of the caches: better
+a process that starts again than one that works by halves.
 """
 
 import asyncio
@@ -160,6 +160,7 @@ class ControllerRunner:
                 keys = self._concerned(watch, change) if self._started else ()
                 if is_primary and is_event:
                     self._note_owner(change, gets_a_turn=bool(keys))
+                    self._let_owner_go_first(change, keys)
                 for key in keys:
                     self.queue.add(key, patient=is_owned and self._is_echo(key))
             self._expectations.progressed()
@@ -180,6 +181,13 @@ class ControllerRunner:
             self._deletions.owner_changed(change)
         if change.old is not None and not gets_a_turn:
             self._deletions.forget_if_bare(key_of(change.old))
+
+    def _let_owner_go_first(self, change: Change, keys: Collection[ObjectKey]) -> None:
+        """Let what an owner asks for not wait because of a fight, unless that is a fight over the owner itself."""
+        primary, cluster = self.controller.primary, self.controller.primary_cluster
+        owner = key_of(change.new or change.old or {})
+        if owner in keys and not self._fights.concerns(cluster, primary, owner):
+            self.queue.release(owner)
 
     def _concerned(self, watch: Watch, change: Change) -> Collection[ObjectKey]:
         try:

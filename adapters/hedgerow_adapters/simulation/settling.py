@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Controller, plans
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory import InMemoryCluster
@@ -47,13 +47,28 @@ class Settlement:
     """Whether it came to rest at all."""
 
 
-def world_of(cluster: InMemoryCluster, controller: Controller[Any]) -> dict[Resource, Sequence[Manifest]]:
-    """The objects of a cluster that a controller reads."""
-    return {watch.resource: cluster.objects(watch.resource) for watch in controller.watches}
+def world_of(
+    cluster: InMemoryCluster, controller: Controller[Any], namespaces: Sequence[str] = ()
+) -> dict[Resource, Sequence[Manifest]]:
+    """The objects of a cluster that a controller reads.
+
+    Args:
+        cluster: what is read.
+        controller: who reads.
+        namespaces: what is seen of the cluster; none: all.
+    """
+    return {
+        resource: [each for each in cluster.objects(resource) if is_visible(resource, key_of(each), namespaces)]
+        for resource in (watch.resource for watch in controller.watches)
+    }
 
 
 def settle(
-    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], *, source: InMemoryCluster | None = None
+    cluster: InMemoryCluster,
+    controllers: Sequence[Controller[Any]],
+    *,
+    source: InMemoryCluster | None = None,
+    namespaces: Sequence[str] = (),
 ) -> Settlement:
     """Run controllers until none of them has anything to do that the server does not refuse.
 
@@ -61,13 +76,14 @@ def settle(
         cluster: what they look after.
         controllers: who is run.
         source: the source cluster; none: it is the same.
+        namespaces: what is seen of the cluster that is looked after; none: all.
     """
     clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: source or cluster}
     steps: list[Step] = []
     refused: set[tuple[ObjectKey, str]] = set()
     failures: tuple[DomainFailure, ...] = ()
     for _ in range(MOST_ROUNDS):
-        pending, failures = _decisions(clusters, controllers)
+        pending, failures = _decisions(clusters, controllers, namespaces)
         fresh = [step for step in pending if _identity(step) not in refused]
         if not fresh:
             return Settlement(tuple(steps), failures, is_settled=True)
@@ -78,15 +94,20 @@ def settle(
 
 
 def _decisions(
-    clusters: _Clusters, controllers: Sequence[Controller[Any]]
+    clusters: _Clusters, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> tuple[list[Step], tuple[DomainFailure, ...]]:
-    decided = [(controller, key, plan) for controller in controllers for key, plan in _plans(clusters, controller)]
+    decided = [
+        (controller, key, plan) for controller in controllers for key, plan in _plans(clusters, controller, namespaces)
+    ]
     steps = [Step(controller.name, key, action) for controller, key, plan in decided for action in plan.actions]
     return steps, tuple(failure for _, _, plan in decided for failure in plan.failures)
 
 
-def _plans(clusters: _Clusters, controller: Controller[Any]) -> Iterator[tuple[ObjectKey, Any]]:
-    target, source = (world_of(clusters[cluster], controller) for cluster in (Cluster.TARGET, Cluster.SOURCE))
+def _plans(
+    clusters: _Clusters, controller: Controller[Any], namespaces: Sequence[str]
+) -> Iterator[tuple[ObjectKey, Any]]:
+    target = world_of(clusters[Cluster.TARGET], controller, namespaces)
+    source = world_of(clusters[Cluster.SOURCE], controller)
     return plans(controller, StoreSnapshot.of(controller, target, source), clusters[Cluster.TARGET].now())
 
 

@@ -14,6 +14,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
@@ -79,18 +80,18 @@ class ControllerTelemetry(ControllerObserver):
         self._log.info("Caches are complete")
 
     @override
-    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """Count the end of a list or watch; one that has a problem is worth a line."""
-        self._metrics.watch_restarts(str(resource), cause).inc()
+        self._metrics.watch_restarts(str(watched.resource), cause).inc()
         if problem is None:
-            self._log.debug("Watch ended", resource=resource, cause=cause)
+            self._log.debug("Watch ended", resource=watched.resource, cause=cause)
         else:
-            self._watches.interrupted(resource, cause, problem)
+            self._watches.interrupted(watched, cause, problem)
 
     @override
-    def resumed(self, resource: Resource) -> None:
+    def resumed(self, watched: Watched) -> None:
         """Say so if it was the last one."""
-        self._watches.resumed(resource)
+        self._watches.resumed(watched)
 
     @override
     def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
@@ -152,9 +153,10 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
-        """Say what could not be done and why, once where it hits many; a lost race is nothing to worry about."""
+        """Say what could not be done and why, once where all are hit alike; a lost race is nothing to worry about."""
         action, kind = failed.action, KINDS[type(failed.action)]
-        is_news = not failed.is_race and self._is_news("write", kind, action.resource, failed.problem)
+        whose = None if failed.hits_all else key
+        is_news = not failed.is_race and self._is_news("write", kind, action.resource, failed.problem, whose)
         tell = self._log.error if is_news else self._log.debug
         tell("Could not carry out", action=kind, resource=action.resource, key=action.key,
              reason=action.reason, error=failed.problem)  # fmt: skip
@@ -184,9 +186,9 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
-        """Count and say that the guard held deletions back: once, as it usually holds back those of all keys."""
+        """Count and say that the guard held deletions back, and whose."""
         self._metrics.deletion_guard_stops.inc()
-        tell = self._log.error if self._is_news("held") else self._log.debug
+        tell = self._log.error if self._is_news("held", key) else self._log.debug
         tell("Held deletions back", deletions=deletions)
 
     @override

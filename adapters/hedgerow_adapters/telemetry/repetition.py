@@ -13,7 +13,8 @@ REMINDER: Final = 600.0
 """Seconds after which what still goes on is said again."""
 PAUSE: Final = 60.0
 """Seconds in which a trouble that comes and goes is said once."""
-REMEMBERED: Final = 1024
+REMEMBERED: Final = 8192
+"""Troubles: more than that, such as one of each of very many keys, are said more often."""
 
 
 @dataclass(slots=True)
@@ -29,13 +30,12 @@ class Repetition:
     def __init__(self) -> None:
         self._troubles: OrderedDict[Hashable, _Trouble] = OrderedDict()
 
-    def is_news(self, trouble: Hashable, now: float, *, lasting: float = 0.0) -> bool:
-        """Note a trouble, and whether it is to be said now: not if it was before, or may pass by itself.
+    def is_news(self, trouble: Hashable, now: float) -> bool:
+        """Note a trouble, and whether it is to be said now: not if it was before.
 
         Args:
             trouble: what is the matter.
             now: a monotonic time in seconds.
-            lasting: for how many seconds it has to go on before anybody should worry.
         """
         known = self._troubles.setdefault(trouble, _Trouble(now))
         if known.is_over:
@@ -44,7 +44,7 @@ class Repetition:
         if len(self._troubles) > REMEMBERED:
             self._troubles.popitem(last=False)
         quiet = REMINDER if known.said_at >= known.began else PAUSE
-        if now - known.began < lasting or now - known.said_at < quiet:
+        if now - known.said_at < quiet:
             return False
         known.said_at = now
         return True

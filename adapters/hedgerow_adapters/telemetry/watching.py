@@ -9,7 +9,7 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
-from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.telemetry.repetition import Repetition
 
 TRANSIENT: Final = 3.0
@@ -27,24 +27,25 @@ class WatchLines:
         self._log = log
         self._repetition = repetition
         self._clock = clock
-        self._concerned: dict[Hashable, set[Resource]] = {}
-        """The resources whose watches are in some trouble."""
+        self._concerned: dict[Hashable, dict[Watched, float]] = {}
+        """Which watches are in some trouble, and since when."""
         self._owes_the_end = False
 
-    def interrupted(self, resource: Resource, cause: str, problem: Exception) -> None:
+    def interrupted(self, watched: Watched, cause: str, problem: Exception) -> None:
         """Say that a list or watch has failed, unless it is said already, or may still be mended by another try."""
         trouble: Hashable = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
-        self._concerned.setdefault(trouble, set()).add(resource)
-        lasting = TRANSIENT if cause in _MENDS_ITSELF else 0.0
-        is_news = self._repetition.is_news(trouble, self._clock(), lasting=lasting)
+        now = self._clock()
+        since = self._concerned.setdefault(trouble, {}).setdefault(watched, now)
+        may_pass = cause in _MENDS_ITSELF and now - since < TRANSIENT
+        is_news = not may_pass and self._repetition.is_news(trouble, now)
         tell = self._log.warning if is_news else self._log.debug
-        tell("Watch interrupted", resource=resource, cause=cause, error=problem)
+        tell("Watch interrupted", resource=watched.resource, cause=cause, error=problem)
 
-    def resumed(self, resource: Resource) -> None:
+    def resumed(self, watched: Watched) -> None:
         """Say that what was said before is over, once the last watch that it concerned works again."""
-        for trouble, resources in list(self._concerned.items()):
-            resources.discard(resource)
-            if not resources:
+        for trouble, concerned in list(self._concerned.items()):
+            concerned.pop(watched, None)
+            if not concerned:
                 del self._concerned[trouble]
                 self._owes_the_end |= self._repetition.ended(trouble)
         if self._owes_the_end and not self._concerned:

@@ -52,3 +52,8 @@ def visible_parts(resource: Resource, namespaces: Sequence[str]) -> tuple[Part, 
     if (resource.group, resource.plural) == ("", "namespaces"):
         return tuple(Part(name=name) for name in namespaces)
     return (EVERYTHING,)
+
+
+def is_visible(resource: Resource, key: ObjectKey, namespaces: Sequence[str]) -> bool:
+    """Whether an object is in one of the parts that a connection shows which is restricted to some namespaces."""
+    return any(part.holds(key) for part in visible_parts(resource, namespaces))

@@ -10,10 +10,10 @@ Source: managed-resources §3.1.
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Config, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 
@@ -22,13 +22,13 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 class Restriction:
     """The namespaces that are seen of each cluster; none at all: every one is."""
 
-    source: frozenset[str]
-    target: frozenset[str]
+    source: tuple[str, ...]
+    target: tuple[str, ...]
 
-    def admits(self, key: ObjectKey, cluster: Cluster) -> bool:
-        """Whether an object of a cluster is in a namespace that is seen, or in none."""
+    def admits(self, resource: Resource, key: ObjectKey, cluster: Cluster) -> bool:
+        """Whether an object of a cluster is among those that are seen."""
         namespaces = self.target if cluster is Cluster.TARGET else self.source
-        return not namespaces or not key.namespace or key.namespace in namespaces
+        return is_visible(resource, key, namespaces)
 
 
 def restricted(
@@ -46,21 +46,23 @@ def restricted(
     """
     if not source and not target:
         return controller
-    restriction = Restriction(frozenset(source), frozenset(target))
+    restriction = Restriction(tuple(source), tuple(target))
 
     def own(keys: Iterable[ObjectKey]) -> list[ObjectKey]:
-        return [key for key in keys if restriction.admits(key, controller.primary_cluster)]
+        return [key for key in keys if restriction.admits(controller.primary, key, controller.primary_cluster)]
 
     def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Config]) -> Plan:
         if not own([key]):
             return Plan()
         plan = controller.reconcile(key, snapshot, context)
-        within = [action for action in plan.actions if restriction.admits(action.key, action.cluster)]
+        within = [action for action in plan.actions if restriction.admits(action.resource, action.key, action.cluster)]
         judged = [(action, _theft(action, snapshot, controller.owned, own)) for action in within]
         return replace(
             plan,
             actions=tuple(action for action, theft in judged if theft is None),
-            events=tuple(event for event in plan.events if restriction.admits(event.key, event.cluster)),
+            events=tuple(
+                event for event in plan.events if restriction.admits(event.resource, event.key, event.cluster)
+            ),
             failures=(*plan.failures, *(theft for _, theft in judged if theft is not None)),
         )
 

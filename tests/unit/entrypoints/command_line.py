@@ -62,6 +62,24 @@ spec: {{podSelector: {{}}, policyTypes: [Ingress]}}
 """
 """A policy of the cart that somebody edited, and one whose Service is gone."""
 
+RESTRICTED_TO_SHOP: Final = """\
+apiVersion: resourcemanager.config.gardener.cloud/v1alpha1
+kind: ResourceManagerConfiguration
+sourceClientConnection: {namespaces: [elsewhere]}
+targetClientConnection: {namespaces: [shop]}
+"""
+"""A configuration; what the source is restricted to does not count for what lives in the target."""
+SHOP_BESIDE_A_TILL: Final = "".join(
+    [
+        NAMESPACE,
+        NAMESPACE.replace("shop", "till"),
+        CART.replace("namespace: shop", f"namespace: shop, annotations: {{{SELECTORS}: '[{{}}]'}}"),
+        CART.replace("cart", "till").replace("shop", "till"),
+        EDITED_AND_LEFT_OVER.split("---\n")[1].replace("service-namespace: shop", "service-namespace: till"),
+    ]
+)
+"""The cart, which lets every namespace in, another Service elsewhere, and a policy in the shop that belongs there."""
+
 ALIAS_BOMB: Final = "a0: &a0 [x, x]\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 7)
 )

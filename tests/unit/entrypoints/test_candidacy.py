@@ -1,16 +1,21 @@
-"""What people are told of an election, on virtual time: in Events about the Lease, and in the metric."""
+"""What people are told of an election, on virtual time: in Events about the Lease, in the metric, and in the log."""
 
 import asyncio
+import io
+import json
 from datetime import timedelta
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
 from hedgerow.resource_manager.configuration import LeaderElection
 from hedgerow_adapters.leader_election import LEASES, LeadershipLostError
-from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
+from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.runtime.events import EVENTS
-from hedgerow_adapters.telemetry import RuntimeMetrics
+from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs
 from hedgerow_entrypoints.candidacy import Candidacy
+from tests.unit.adapters.telemetry.conftest import _unconfigured_logs  # noqa: F401 -- a fixture
 from tests.virtual_clock import virtual_time
 
 LEASE = ObjectKey("default", "hedgerow")
@@ -23,6 +28,12 @@ SETTINGS = LeaderElection(
     resource_name=LEASE.name,
     resource_namespace=LEASE.namespace,
 )
+DENIED = Response(403, {"message": "no rights"})
+
+
+def told(lines: io.StringIO) -> list[str]:
+    """What was said of the election."""
+    return [line["what"] for line in map(json.loads, lines.getvalue().splitlines())]
 
 
 class Process:
@@ -99,3 +110,34 @@ async def test_who_lost_the_lease_or_never_held_it_announces_nothing() -> None:
     assert not process.leads()
     assert isinstance(process.election.exception(), LeadershipLostError)
     process.recording.cancel()
+
+
+@virtual_time
+async def test_a_renewal_that_fails_is_told_each_time_that_it_begins_to_and_so_is_its_end() -> None:
+    lines = io.StringIO()
+    configure_logs("info", "json", lines)
+    process = Process(InMemoryCluster())
+    await process.candidacy.elector.wait_until_leading()
+    for _ in range(3):
+        await asyncio.sleep(100)
+        process.cluster.faults = [Fault(asking("PUT", "leases"), Answered(DENIED), times=2)]
+    await asyncio.sleep(100)
+
+    assert told(lines) == ["leading", *["forbidden", "recovered"] * 3]
+    assert process.leads()
+    process.recording.cancel()
+    process.election.cancel()
+
+
+@virtual_time
+async def test_rights_that_are_missing_for_long_are_told_again_every_ten_minutes() -> None:
+    lines = io.StringIO()
+    configure_logs("info", "json", lines)
+    cluster = InMemoryCluster()
+    cluster.faults = [Fault(asking("POST", "leases"), Answered(DENIED), times=None)]
+    process = Process(cluster)
+    await asyncio.sleep(1790)
+
+    assert told(lines) == ["forbidden"] * 3
+    process.recording.cancel()
+    process.election.cancel()

@@ -11,7 +11,9 @@ from tests.unit.entrypoints.command_line import (
     DOMAIN,
     EDITED_AND_LEFT_OVER,
     NAMESPACE,
+    RESTRICTED_TO_SHOP,
     SELECTORS,
+    SHOP_BESIDE_A_TILL,
     Hedgerow,
 )
 
@@ -101,6 +103,15 @@ def test_the_configuration_decides_which_namespaces_are_handled(hedgerow: Hedger
         "",
         "warning: config.yaml: shopping: unknown field, ignored\nnothing to do\n",
     )
+
+
+def test_the_configuration_decides_which_namespaces_are_seen(hedgerow: Hedgerow, folder: Path) -> None:
+    """The cart asks for peers everywhere; the till, and what it has left in the shop, are out of sight."""
+    (folder / "config.yaml").write_text(RESTRICTED_TO_SHOP)
+
+    ended = hedgerow(*PLAN, "-f", "-", "-o", "table", "--config", "config.yaml", stdin=SHOP_BESIDE_A_TILL)
+
+    assert ended == (2, CART_TABLE, "2 to create\n")
 
 
 # How it is shown.

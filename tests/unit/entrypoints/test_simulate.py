@@ -11,7 +11,9 @@ from tests.unit.entrypoints.command_line import (
     DOMAIN,
     EDITED_AND_LEFT_OVER,
     NAMESPACE,
+    RESTRICTED_TO_SHOP,
     SELECTORS,
+    SHOP_BESIDE_A_TILL,
     Hedgerow,
 )
 
@@ -49,6 +51,18 @@ def test_the_objects_that_were_read_are_printed_on_demand(hedgerow: Hedgerow) ->
         "Namespace kube-public",
         "Namespace kube-system",
         "Namespace shop",
+    ]
+
+
+def test_the_configuration_decides_which_namespaces_are_seen(hedgerow: Hedgerow, folder: Path) -> None:
+    (folder / "config.yaml").write_text(RESTRICTED_TO_SHOP)
+
+    ended = hedgerow(*SIMULATE, "-f", "-", "--config", "config.yaml", stdin=SHOP_BESIDE_A_TILL)
+
+    assert (ended.code, ended.err) == (0, "2 created\n")
+    assert names(list(yaml.safe_load_all(ended.out))) == [
+        "NetworkPolicy egress-to-cart-tcp-8080",
+        "NetworkPolicy ingress-to-cart-tcp-8080",
     ]
 
 

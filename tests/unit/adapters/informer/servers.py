@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace
+from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace, Watched
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
@@ -182,12 +182,12 @@ class Listener:
             case Remove(manifest):
                 del self._objects[key_of(manifest)]
 
-    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
-        assert resource == CONFIG_MAPS
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
+        assert watched.resource == CONFIG_MAPS
         self.told.append((asyncio.get_running_loop().time(), cause, str(problem or "")))
 
-    def resumed(self, resource: Resource) -> None:
-        assert resource == CONFIG_MAPS
+    def resumed(self, watched: Watched) -> None:
+        assert watched.resource == CONFIG_MAPS
         self.resumed_at.append(asyncio.get_running_loop().time())
 
     @property

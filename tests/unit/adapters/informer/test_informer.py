@@ -178,11 +178,47 @@ async def test_it_knows_when_it_has_last_heard_from_the_server_and_tells_when_it
 
         cluster.faults.append(Fault(requests(), Lost(), times=2))
         cluster.close_watches(DOWN)
-        await asyncio.sleep(10)
+        await asyncio.sleep(20)
 
+    back_at = 130 + 0.8 + 1.6 + 3.2
     assert listener.causes == ["disconnected"] * 3
-    assert listener.resumed_at == [130 + 0.8 + 1.6 + 3.2]
-    assert informer.heard_at == listener.resumed_at[0]
+    assert informer.heard_at == back_at
+    assert listener.resumed_at == [back_at + 5], "a watch that has just been opened may still end at once"
+
+
+@virtual_time
+async def test_what_a_watch_brings_shows_at_once_that_all_is_well_again() -> None:
+    listener = Listener()
+    script = Script([DOWN, FINE], [Flow([bookmark(11)])])
+
+    async with running(informer_of(script, listener)):
+        await asyncio.sleep(60)
+
+    assert listener.resumed_at == [0.8]
+
+
+@pytest.mark.parametrize(
+    ("script", "heard"),
+    [
+        pytest.param(Script([listed(continuation="more"), GONE] * 500, [DOWN]), False, id="on a later page"),
+        pytest.param(Script([FINE], [GONE]), True, id="at each watch"),
+        pytest.param(Script([FINE], [Flow([{"type": "ERROR", "object": GONE.body}])]), True, id="in each watch"),
+        pytest.param(Script([FINE], [Flow(lasts=4, ends_with=DOWN)]), True, id="or is cut off soon"),
+    ],
+)
+@virtual_time
+async def test_as_long_as_a_server_forgets_at_once_what_it_has_listed_nothing_is_well_again(
+    script: Script, *, heard: bool
+) -> None:
+    listener = Listener()
+    informer = informer_of(script, listener)
+
+    async with running(informer):
+        await asyncio.sleep(600)
+
+    assert listener.causes
+    assert listener.resumed_at == []
+    assert (informer.heard_at > 0) == heard, "part of a list is no news of the whole"
 
 
 @virtual_time

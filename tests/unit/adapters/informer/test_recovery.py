@@ -87,6 +87,38 @@ async def test_nobody_asks_when_nobody_waits() -> None:
 
 
 @virtual_time
+async def test_a_wait_that_begins_the_moment_that_the_last_one_ends_has_somebody_who_asks() -> None:
+    server = back_after(OUTAGE)
+    recovery = Recovery(server, random=lambda: 0.5)
+    first = asyncio.create_task(recovery.pause(1000))
+    await asyncio.sleep(5)
+    first.cancel()
+    second = asyncio.create_task(recovery.pause(1000))
+
+    assert await second
+    assert first.cancelled()
+    assert asyncio.get_running_loop().time() <= OUTAGE + 3
+
+
+@virtual_time
+async def test_a_server_that_comes_back_between_two_waits_is_noticed() -> None:
+    recovery = Recovery(back_after(OUTAGE), random=lambda: 0.5)
+    assert not await recovery.pause(OUTAGE - 1)
+    await asyncio.sleep(2)
+
+    assert await recovery.pause(1000)
+
+
+@virtual_time
+async def test_an_absence_of_long_ago_cuts_no_wait_short() -> None:
+    recovery = Recovery(back_after(OUTAGE), random=lambda: 0.5)
+    assert not await recovery.pause(OUTAGE - 1)
+    await asyncio.sleep(1000)
+
+    assert not await recovery.pause(30)
+
+
+@virtual_time
 async def test_a_watch_resumes_within_seconds_of_a_servers_return() -> None:
     recovery = Recovery(back_after(OUTAGE), random=lambda: 1.0)
     # Seven tries fall into a minute.

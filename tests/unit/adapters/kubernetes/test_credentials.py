@@ -54,9 +54,9 @@ async def problem(path: Path | str, context: str = "") -> str:
 async def test_embedded_credentials_become_a_header(kubeconfig: Path, user: dict[str, Any], header: str) -> None:
     connection = await loaded(write(kubeconfig, user))
 
-    assert connection.authorization.header() == header
+    assert connection.shown().authorization == header
     assert connection.server == "http://127.0.0.1:8001/prefix"
-    assert connection.tls() is None
+    assert connection.shown().tls is None
     assert SECRET not in f"{connection!r} {connection}"
 
 
@@ -66,7 +66,23 @@ async def test_a_token_file_is_looked_for_beside_the_kubeconfig_and_wins_over_an
     (kubeconfig.parent / "token").write_text("from file\n")
     connection = await loaded(write(kubeconfig, {"token": SECRET, "tokenFile": "token"}))
 
-    assert connection.authorization.header() == "Bearer from file"
+    assert connection.shown().authorization == "Bearer from file"
+
+
+async def test_until_the_token_file_is_there_an_embedded_token_is_used(kubeconfig: Path) -> None:
+    connection = await loaded(write(kubeconfig, {"token": SECRET, "tokenFile": "token"}))
+
+    assert connection.shown().authorization == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("content", ["", " \n", "two\nlines", "\xff"], ids=["empty", "blank", "two lines", "no ascii"])
+async def test_a_token_file_without_a_token_is_a_failure(kubeconfig: Path, content: str) -> None:
+    token = kubeconfig.parent / "token"
+    token.write_text(content)
+
+    assert await problem(write(kubeconfig, {"tokenFile": "token"})) == (
+        f'kubeconfig {kubeconfig}: no token can be read from tokenFile {token} of user "operator"'
+    )
 
 
 async def test_a_missing_token_file_is_a_failure_that_names_it(kubeconfig: Path) -> None:
@@ -79,9 +95,9 @@ async def test_a_missing_token_file_is_a_failure_that_names_it(kubeconfig: Path)
 async def test_tls_settings_follow_the_cluster(kubeconfig: Path) -> None:
     write(kubeconfig, {}, server="https://[::1]:6443", **{"tls-server-name": "api.garden"})
     trusting = await loaded(kubeconfig)
-    trusting_tls = trusting.tls()
+    trusting_tls = trusting.shown().tls
     write(kubeconfig, {}, server="https://[::1]:6443", **{"insecure-skip-tls-verify": True})
-    careless_tls = (await loaded(kubeconfig)).tls()
+    careless_tls = (await loaded(kubeconfig)).shown().tls
 
     assert (trusting.server, trusting.server_name) == ("https://[::1]:6443", "api.garden")
     assert trusting_tls is not None
@@ -161,3 +177,14 @@ async def test_a_pod_without_a_service_account_is_told_so(tmp_path: Path) -> Non
         f"no kubeconfig is given, and the service account in {tmp_path} is not usable:"
         " Service token file does not exist"
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "clause"), [("\n", "file is empty"), ("two\nlines", "file holds no token")], ids=["blank", "two lines"]
+)
+async def test_a_pod_whose_token_is_none_is_told_so(tmp_path: Path, content: str, clause: str) -> None:
+    environment = {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}
+    (tmp_path / "token").write_text(content)
+    failure = (await load_connection(environment=environment, service_account=tmp_path)).failure()
+
+    assert str(failure).endswith(f" is not usable: Service token {clause}")

@@ -144,7 +144,7 @@ async def test_a_renewal_that_hangs_once_does_not_cost_the_lease() -> None:
     await asyncio.sleep(60)
 
     assert leader.elector.may_write()
-    assert leader.kinds == [EventKind.LEADING, EventKind.FAILED]
+    assert leader.kinds == [EventKind.LEADING, EventKind.FAILED, EventKind.RECOVERED]
 
 
 @virtual_time
@@ -159,18 +159,27 @@ async def test_a_claim_that_was_stored_without_an_answer_is_found_and_kept() -> 
 
 
 @virtual_time
-async def test_errors_before_leading_are_repeated_and_missing_rights_told_once() -> None:
+async def test_what_fails_before_leading_is_told_each_time_and_so_is_its_end() -> None:
     fates = [Fate.FORBIDDEN] * 5 + [Fate.UNAVAILABLE] * 2
     candidate = Candidate("us", LeaseStore(), fates)
 
     assert await candidate.elector.wait_until_leading()
 
     assert [event for _, event in candidate.told] == [
-        ElectionEvent(EventKind.FORBIDDEN, 'leases "hedgerow" is forbidden (status code 403)'),
-        ElectionEvent(EventKind.FAILED, "etcd has no leader (status code 503)"),
-        ElectionEvent(EventKind.FAILED, "etcd has no leader (status code 503)"),
+        *[ElectionEvent(EventKind.FORBIDDEN, 'leases "hedgerow" is forbidden (status code 403)')] * 5,
+        *[ElectionEvent(EventKind.FAILED, "etcd has no leader (status code 503)")] * 2,
         ElectionEvent(EventKind.LEADING, "us"),
+        ElectionEvent(EventKind.RECOVERED),
     ]
+
+
+@virtual_time
+async def test_a_look_that_succeeds_is_no_success_where_every_claim_is_refused() -> None:
+    candidate = Candidate("us", LeaseStore(), [Fate.ANSWERED, Fate.FORBIDDEN] * 1000)
+
+    await asyncio.sleep(60)
+
+    assert set(candidate.kinds) == {EventKind.FORBIDDEN}
 
 
 @virtual_time

@@ -38,10 +38,10 @@ def names_only(manifest: Manifest) -> Manifest:
 class Hall:
     """A cluster, and caches of it for whoever wants to read."""
 
-    def __init__(self) -> None:
-        self.cluster = InMemoryCluster()
+    def __init__(self, namespaces: tuple[str, ...] = ()) -> None:
+        self.cluster = InMemoryCluster(namespaces=namespaces or ("default",))
         self.wire = Wire(MemoryTransport(self.cluster))
-        self.caches: Caches = caches_of(Clusters.single(Access(self.wire)))
+        self.caches: Caches = caches_of(Clusters.single(Access(self.wire, namespaces)))
         self.heard: dict[str, list[str]] = {}
 
     def view(self, name: str, controller: Controller[None], *, ears: Ears | None = None, broken: bool = False) -> View:
@@ -64,11 +64,11 @@ class Hall:
         assert self.cluster.handle(requests.create(CONFIG_MAPS, manifest, "default")).is_success
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
+    async def open(self) -> AsyncIterator["asyncio.Task[None]"]:
         running = asyncio.create_task(self.caches.run())
         await asyncio.sleep(1)
         try:
-            yield
+            yield running
         finally:
             running.cancel()
             await asyncio.wait([running])
@@ -110,17 +110,31 @@ async def test_who_keeps_something_else_reads_for_himself(other: Watch) -> None:
 
 
 @virtual_time
-async def test_a_listener_with_a_defect_keeps_no_other_from_hearing() -> None:
-    hall, ears = Hall(), Ears()
+async def test_a_listener_with_a_defect_keeps_no_other_from_hearing_and_ends_the_caches() -> None:
+    hall, others = Hall(), asyncio.all_tasks()
+    hall.give("a")
     hall.view("broken", reading(WHOLE), broken=True)
-    hall.view("sound", reading(WHOLE), ears=ears)
+    hall.view("sound", reading(WHOLE))
+
+    async with hall.open() as running:
+        with pytest.raises(ExceptionGroup) as raised:
+            await asyncio.wait_for(running, timeout=60)
+
+    assert hall.heard["sound"] == ["list a"]
+    assert [str(error) for error in raised.value.exceptions] == ["deaf"]
+    assert asyncio.all_tasks() == others
+
+
+@virtual_time
+async def test_a_cache_is_as_old_as_that_part_of_it_which_has_heard_nothing_for_longest() -> None:
+    hall = Hall(namespaces=("default", "shop"))
+    view = hall.view("reader", reading(WHOLE))
 
     async with hall.open():
+        await asyncio.sleep(20)
         hall.give("a")
-        await asyncio.sleep(60)
-
-    assert "list a" in hall.heard["sound"] or "event a" in hall.heard["sound"]
-    assert (CONFIG_MAPS, "raised") in ears.causes
+        await asyncio.sleep(1)
+        assert [silence() for _, silence in view.silences()] == [22.0]
 
 
 @virtual_time

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.controller import Change, Context
-from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
@@ -59,6 +59,11 @@ class Site:
 
     def sees_service_lose_its_selector(self, key: ObjectKey) -> None:
         self.ledger.owner_changed(self.snapshot.store(SERVICES).put(without_selector(key)))
+
+    def sees_policy_go(self, policy: Manifest) -> None:
+        change = self.snapshot.store(POLICIES).remove(key_of(policy))
+        assert change is not None
+        self.ledger.owned_changed(change)
 
     def allows(self, key: ObjectKey) -> bool:
         return self.ledger.allows(key, self.plan(key))
@@ -143,9 +148,7 @@ def settled_by_its_turn(site: Site, key: ObjectKey) -> None:
 def settled_by_its_last_policy(site: Site, key: ObjectKey) -> None:
     for policy in site.snapshot.by_index(CONTROLLER.owned, key):
         assert site.allows(key)
-        change = site.snapshot.store(POLICIES).remove(key_of(policy))
-        assert change is not None
-        site.ledger.owned_changed(change)
+        site.sees_policy_go(policy)
 
 
 @virtual_time
@@ -208,6 +211,27 @@ async def test_everything_at_once_is_not_believed_and_said_once_a_minute() -> No
     await asyncio.sleep(STOPPED_FOR)
     assert await site.asked(owner(1)) == (False, Forecast(30, 30))
     assert site.relists == 2
+
+
+@virtual_time
+async def test_what_was_refused_is_looked_at_again_once_hardly_anything_is_left_whose_owner_was_not_seen_to_go() -> (
+    None
+):
+    site = Site(present=15)
+    for number in range(15):
+        site.snapshot.store(SERVICES).put(without_selector(owner(number)))
+    assert await site.asked(owner(14)) == (False, Forecast(30, 30))
+
+    for number in range(4):
+        site.sees_service_go(owner(number))
+    assert await site.asked(owner(14)) == (False, None), "22 are left"
+    for policy in site.snapshot.by_index(CONTROLLER.owned, owner(0)):
+        site.sees_policy_go(policy)
+    assert await site.asked(owner(14)) == (False, None), "they went with their owner"
+    for policy in site.snapshot.by_index(CONTROLLER.owned, owner(4)):
+        site.sees_policy_go(policy)
+    assert await site.asked(owner(14)) == (True, None), "20 are left"
+    assert site.relists == 1
 
 
 @virtual_time

@@ -110,7 +110,9 @@ async def test_without_the_lease_nothing_is_sent() -> None:
 
     for chosen in (actions, actions[:1]):
         outcomes = await Executor(MemoryTransport(cluster), may_write=lambda: False).carry_out(chosen)
-        assert outcomes == [NotWritten(action, "this process no longer holds the lease") for action in chosen]
+        assert outcomes == [
+            NotWritten(action, "this process no longer holds the lease", hits_all=True) for action in chosen
+        ]
     assert cluster.resource_version == before
 
 
@@ -143,7 +145,7 @@ async def test_a_lease_that_is_lost_while_a_write_waits_to_leave_holds_it_back()
     await asyncio.sleep(1)
     leads = False
 
-    assert await sending == [NotWritten(create("a"), "this process no longer holds the lease")]
+    assert await sending == [NotWritten(create("a"), "this process no longer holds the lease", hits_all=True)]
     assert cluster.get(CONFIG_MAPS, A) is None
 
 
@@ -215,6 +217,7 @@ async def test_a_refusal_is_reported_in_a_useful_sentence(
     assert isinstance(outcome, NotWritten)
     assert problem in outcome.problem
     assert outcome.is_race is is_race
+    assert outcome.hits_all == (answer is NOT_OURS)
 
 
 @virtual_time
@@ -224,7 +227,7 @@ async def test_an_answer_that_does_not_come_is_reported_after_the_transports_pat
 
     (outcome,) = await Executor(MemoryTransport(cluster)).carry_out([create("a")])
 
-    assert outcome == NotWritten(create("a"), "timed out")
+    assert outcome == NotWritten(create("a"), "timed out", hits_all=True)
     assert asyncio.get_running_loop().time() == 30.0
 
 
@@ -266,4 +269,4 @@ async def test_an_overdue_answer_is_waited_for_only_until_the_object_is_known_to
 
     (outcome,) = await executor.carry_out([create("b")])
     assert loop.time() > 30
-    assert outcome == NotWritten(create("b"), "timed out")
+    assert outcome == NotWritten(create("b"), "timed out", hits_all=True)

@@ -198,6 +198,43 @@ async def test_many_failures_at_once_come_back_ten_a_second() -> None:
 
 
 @virtual_time
+async def test_after_failures_are_forgiven_the_next_one_need_not_wait_behind_them() -> None:
+    queue = new_queue()
+    for number in range(2000):
+        queue.retry(key(number))
+
+    queue.hasten()
+
+    assert len(await all_waiting(queue)) == 2000
+    assert queue.retry(A) == 0.005
+
+
+@virtual_time
+async def test_a_hold_may_be_ended_early_and_nobody_is_lost_or_doubled() -> None:
+    queue = new_queue()
+    queue.release(A)
+    queue.add(A)
+    queue.hold(await queue.take(), 30)
+    queue.release(A)
+    queue.add(A)
+    assert len(queue) == 0, "a worker is still at it"
+    queue.done(A)
+    assert await all_waiting(queue) == ["a"]
+
+    queue.hold(A, 30)
+    queue.add(A, patient=True)
+    queue.release(A)
+    assert await all_waiting(queue) == ["a"]
+
+    queue.hold(A, 100)
+    queue.add(A)
+    await asyncio.sleep(60)
+    assert len(queue) == 0, "the end of an earlier hold is not that of a later one"
+    await asyncio.sleep(60)
+    assert await all_waiting(queue) == ["a"]
+
+
+@virtual_time
 async def test_what_is_added_to_a_held_key_comes_in_line_when_the_hold_ends_and_others_do_not_wait() -> None:
     queue = new_queue()
     for each in (A, B):

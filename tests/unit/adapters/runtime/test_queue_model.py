@@ -141,6 +141,13 @@ class QueueInUse(RuleBasedStateMachine):
         self.come_back(key)
         self.hand_out()
 
+    @rule(key=keys)
+    def a_hold_ends_early(self, key: ObjectKey) -> None:
+        self.queue.release(key)
+        if self.held_until.pop(key, None) is not None:
+            self.come_back(key)
+        self.hand_out()
+
     def come_back(self, key: ObjectKey) -> None:
         """The model's idea of what becomes of a key that was added while it could not be."""
         if key in self.again and key not in self.in_work and key not in self.held_until:

@@ -8,7 +8,19 @@ import pytest
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow_adapters.memory import Fault, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
-from tests.unit.adapters.runtime.world import POLICIES, SERVICES, Wire, World, at_work, service, shops
+from hedgerow_adapters.runtime.clusters import Access, Clusters
+from tests.unit.adapters.runtime.world import (
+    CONTROLLER,
+    POLICIES,
+    SERVICES,
+    Ears,
+    Wire,
+    World,
+    at_work,
+    caches_of,
+    service,
+    shops,
+)
 from tests.virtual_clock import virtual_time
 
 AWAY = [Fault(requests(), Lost(), times=None)]
@@ -50,3 +62,20 @@ async def test_a_write_that_failed_and_a_change_that_was_missed_are_caught_up_wi
         await asyncio.sleep(10)
 
         assert world.pending() == []
+
+
+@virtual_time
+async def test_whether_a_server_is_ready_is_asked_where_the_question_waits_behind_nothing() -> None:
+    world = World()
+    world.faults = AWAY
+    throttled, unthrottled = Wire(MemoryTransport(world)), Wire(MemoryTransport(world))
+    caches = caches_of(Clusters.single(Access(throttled, unthrottled=unthrottled)))
+    caches.view(CONTROLLER, lambda _watch: lambda _changes, *, is_event: None, Ears())  # noqa: ARG005 -- deaf
+    running = asyncio.create_task(caches.run())
+    await asyncio.sleep(10)
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert {request.path for request in unthrottled.asked} == {"/readyz"}
+    assert throttled.asked
+    assert "/readyz" not in {request.path for request in throttled.asked}

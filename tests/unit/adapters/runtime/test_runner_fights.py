@@ -2,12 +2,18 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from hedgerow.machinery.controller import Change
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change, Context, Watch
 from hedgerow.machinery.objects import ObjectKey, key_of
-from hedgerow_adapters.memory import MemoryTransport
+from hedgerow.machinery.plan import MergePatch, Plan
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.protocol import requests
+from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS, MIRRORING, kept, own_key
 from tests.unit.adapters.runtime.world import (
     CART,
     PODS_OF_WEB,
@@ -25,7 +31,24 @@ from tests.virtual_clock import virtual_time
 
 HOUR = 3600.0
 INGRESS = ObjectKey("shop", "ingress-to-cart-tcp-8080")
+EGRESS = ObjectKey("shop", "egress-to-cart-tcp-8080")
 EMPTIED = {"spec": {"ingress": None}}
+
+
+def claim(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+    """Each object is to say that it is claimed."""
+    claimed = snapshot.get(CONFIG_MAPS, key)
+    if claimed is None or claimed.get("data"):
+        return Plan()
+    return Plan((MergePatch(CONFIG_MAPS, key, {"data": {"claimed": "yes"}}, "claim"),))
+
+
+CLAIMING = replace(
+    MIRRORING,
+    watches=(Watch(CONFIG_MAPS, kept, own_key),),
+    reconcile=claim,
+    primary_cluster=Cluster.TARGET,
+)
 
 
 class Opponent:
@@ -77,16 +100,55 @@ async def test_who_is_undone_at_once_for_ever_writes_15_times_in_an_hour_and_the
 
 
 @virtual_time
+async def test_what_an_owner_asks_for_does_not_wait_because_of_a_fight() -> None:
+    world, ears = World(service(annotations=PODS_OF_WEB)), Ears()
+    Opponent(world, empties)
+    wire = Wire(MemoryTransport(world))
+    async with at_work(world, transport=wire, observer=ears):
+        await asyncio.sleep(HOUR)
+        world.annotate(CART, dict.fromkeys(PODS_OF_WEB))
+        await asyncio.sleep(0.1)
+        assert world.policies == own_policies("cart"), "no other access than the one asked for stays open"
+
+        before = wire.writes
+        await asyncio.sleep(HOUR)
+        assert wire.writes - before <= 6, "the fight is no younger for that"
+
+        world.delete(SERVICES, CART)
+        await asyncio.sleep(0.1)
+        assert world.policies == set()
+    assert len(ears.fights) == 1
+
+
+@virtual_time
+async def test_where_the_owner_itself_is_fought_over_its_changes_end_no_wait() -> None:
+    cluster = InMemoryCluster()
+    wire = Wire(MemoryTransport(cluster))
+    key = ObjectKey("default", "a")
+    assert cluster.handle(requests.create(CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {}}, "default")).is_success
+
+    def undo(change: Change) -> None:
+        if change.new is not None and change.new.get("data"):
+            patch = requests.merge_patch(CONFIG_MAPS, key, {"data": None})
+            asyncio.get_running_loop().call_later(1, cluster.handle, patch)
+
+    cluster.subscribe(CONFIG_MAPS, undo)
+    async with at_work(cluster, CLAIMING, transport=wire):
+        await asyncio.sleep(HOUR)
+        assert 10 <= wire.writes <= 15
+
+
+@virtual_time
 async def test_other_keys_are_as_fast_as_ever_and_so_is_the_key_when_the_fight_is_over() -> None:
     world, ears = World(service(), service(ObjectKey("shop", "other"))), Ears()
     opponent = Opponent(world, empties)
     async with at_work(world, observer=ears):
         await asyncio.sleep(HOUR)
         world.annotate(ObjectKey("shop", "other"), PODS_OF_WEB)
-        world.annotate(CART, PODS_OF_WEB)
+        world.patch(POLICIES, EGRESS, {"spec": {"podSelector": {"matchLabels": {"app": "nobody"}}}})
         await asyncio.sleep(0.1)
         assert "shop/ingress-to-other-tcp-8080-from-web" in world.policies
-        assert "shop/ingress-to-cart-tcp-8080-from-web" not in world.policies, "a live change does not end the wait"
+        assert world.pending() != [], "a live change does not end the wait"
 
         opponent.acts = False
         await asyncio.sleep(2 * 600)

@@ -15,6 +15,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport
@@ -155,8 +156,8 @@ class Ears(ControllerObserver):
         self.unreadable.append((resource, str(error)))
 
     @override
-    def interrupted(self, resource: Resource, cause: str, problem: Exception | None) -> None:
-        self.causes.append((resource, cause))
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
+        self.causes.append((watched.resource, cause))
 
     @override
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from hedgerow.machinery.clusters import Cluster, Part
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Create, Plan
 from hedgerow.machinery.snapshot import Index
+from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, configure_logs
@@ -163,24 +165,35 @@ def test_a_write_that_failed_is_told_and_a_lost_race_only_to_those_who_debug(
 def test_what_keeps_many_writes_from_being_made_is_one_line(heard: Heard) -> None:
     for number in range(50):
         policy = Create(POLICIES, {"metadata": {"namespace": "shop", "name": str(number)}}, "desired")
-        heard.telemetry.not_written(CART, NotWritten(policy, "connection refused"))
-    heard.telemetry.not_written(CART, NotWritten(POLICY, "missing permission: create networkpolicies"))
+        for key in (CART, STOCK):
+            heard.telemetry.not_written(key, NotWritten(policy, "connection refused", hits_all=True))
+    heard.telemetry.not_written(CART, NotWritten(POLICY, "this process no longer holds the lease", hits_all=True))
 
     assert heard.worrying() == [("error", "Could not carry out")] * 2
 
 
-def test_deletions_that_are_held_back_are_counted_and_told_once_in_a_while(heard: Heard) -> None:
+def test_each_key_is_named_that_a_webhook_says_no_to(heard: Heard) -> None:
+    for name in ("a", "b", "c", "a"):
+        policy = Create(POLICIES, {"metadata": {"namespace": "shop", "name": f"ingress-to-{name}"}}, "desired")
+        denial = 'admission webhook "policy.example" denied the request'
+        heard.telemetry.not_written(ObjectKey("shop", name), NotWritten(policy, denial))
+
+    told = [line["key"] for line in heard.lines() if line["level"] == "error"]
+    assert told == ["shop/ingress-to-a", "shop/ingress-to-b", "shop/ingress-to-c"]
+
+
+def test_deletions_that_are_held_back_are_counted_and_told_of_each_key_once_in_a_while(heard: Heard) -> None:
     for key in (CART, STOCK, CART):
         heard.telemetry.deletions_held(key, 40)
 
     assert heard.count("hedgerow_deletion_guard_stops_total") == 3
-    assert heard.worrying() == [("error", "Held deletions back")]
+    assert heard.worrying() == [("error", "Held deletions back")] * 2
     assert heard.lines()[0].items() >= {"level": "error", "msg": "Held deletions back", "deletions": 40}.items()
 
 
 def test_the_end_of_a_watch_is_counted_by_cause_and_only_a_problem_is_a_warning(heard: Heard) -> None:
-    heard.telemetry.interrupted(SERVICES, "closed", None)
-    heard.telemetry.interrupted(SERVICES, "disconnected", OSError("reset"))
+    heard.telemetry.interrupted(Watched(SERVICES), "closed", None)
+    heard.telemetry.interrupted(Watched(SERVICES), "disconnected", OSError("reset"))
 
     assert heard.count("hedgerow_watch_restarts_total", resource="services", cause="closed") == 1
     assert heard.count("hedgerow_watch_restarts_total", resource="services", cause="disconnected") == 1
@@ -190,25 +203,60 @@ def test_the_end_of_a_watch_is_counted_by_cause_and_only_a_problem_is_a_warning(
 def test_an_outage_that_ends_all_watches_again_and_again_is_one_line_and_so_is_its_end(heard: Heard) -> None:
     for second in range(60):
         heard.now = 100.0 + second
-        heard.telemetry.interrupted(SERVICES, "disconnected", OSError(f"refused at port {second}"))
-        heard.telemetry.interrupted(POLICIES, "disconnected", OSError("reset"))
-    heard.telemetry.interrupted(PODS, "forbidden", OSError("not yet"))
-    heard.telemetry.resumed(SERVICES)
-    heard.telemetry.resumed(POLICIES)
+        heard.telemetry.interrupted(Watched(SERVICES), "disconnected", OSError(f"refused at port {second}"))
+        heard.telemetry.interrupted(Watched(POLICIES), "disconnected", OSError("reset"))
+    heard.telemetry.interrupted(Watched(PODS), "forbidden", OSError("not yet"))
+    heard.telemetry.resumed(Watched(SERVICES))
+    heard.telemetry.resumed(Watched(POLICIES))
     assert heard.worrying() == [("warning", "Watch interrupted")]
 
-    heard.telemetry.resumed(PODS)
+    heard.telemetry.resumed(Watched(PODS))
     assert heard.worrying() == [("warning", "Watch interrupted"), ("info", "Watches are back")]
 
     heard.now += 100
-    heard.telemetry.interrupted(SERVICES, "disconnected", OSError("again"))
+    heard.telemetry.interrupted(Watched(SERVICES), "disconnected", OSError("again"))
     assert heard.worrying()[2:] == [("warning", "Watch interrupted")]
     assert heard.count("hedgerow_watch_restarts_total", resource="services", cause="disconnected") == 61
 
 
+@pytest.mark.parametrize(
+    "other",
+    [Watched(SERVICES, Cluster.SOURCE), Watched(SERVICES, part=Part("shop"))],
+    ids=["other cluster", "other namespace"],
+)
+def test_watches_of_one_resource_are_back_only_when_all_of_them_are(heard: Heard, other: Watched) -> None:
+    for second in range(100):
+        heard.now = 100.0 + second
+        heard.telemetry.interrupted(Watched(SERVICES), "disconnected", OSError("reset"))
+        heard.telemetry.interrupted(other, "disconnected", OSError("reset"))
+        heard.telemetry.resumed(Watched(SERVICES))
+    assert heard.worrying() == [("warning", "Watch interrupted")]
+
+    heard.telemetry.resumed(other)
+    assert heard.worrying()[1:] == [("info", "Watches are back")]
+
+
+def test_versions_that_are_forgotten_without_end_are_worth_a_line(heard: Heard) -> None:
+    for seconds in (0, 2, 1):
+        heard.now += seconds
+        assert heard.worrying() == []
+        heard.telemetry.interrupted(Watched(SERVICES), "expired", OSError("the continue token is too old"))
+        heard.telemetry.interrupted(Watched(PODS), "expired", OSError("the continue token is too old"))
+
+    assert heard.worrying() == [("warning", "Watch interrupted")]
+
+
+def test_what_two_watches_have_forgotten_one_after_the_other_is_not_worth_a_line(heard: Heard) -> None:
+    heard.telemetry.interrupted(Watched(SERVICES), "expired", OSError("too old resource version"))
+    heard.now += 4
+    heard.telemetry.interrupted(Watched(PODS), "expired", OSError("too old resource version"))
+
+    assert heard.worrying() == []
+
+
 def test_a_version_that_is_forgotten_is_not_worth_a_line_as_a_list_follows(heard: Heard) -> None:
-    heard.telemetry.interrupted(SERVICES, "expired", OSError("too old resource version"))
-    heard.telemetry.resumed(SERVICES)
+    heard.telemetry.interrupted(Watched(SERVICES), "expired", OSError("too old resource version"))
+    heard.telemetry.resumed(Watched(SERVICES))
 
     assert heard.worrying() == []
 
@@ -218,14 +266,14 @@ def test_a_permission_that_is_missing_for_a_moment_is_not_worth_a_line(heard: He
     for resumed in (True, False):
         for seconds in (0, 1, 1.9):
             heard.now += seconds
-            heard.telemetry.interrupted(SERVICES, "forbidden", OSError(sentence))
+            heard.telemetry.interrupted(Watched(SERVICES), "forbidden", OSError(sentence))
         if resumed:
-            heard.telemetry.resumed(SERVICES)
+            heard.telemetry.resumed(Watched(SERVICES))
     assert heard.worrying() == []
 
     heard.now += 1
-    heard.telemetry.interrupted(SERVICES, "forbidden", OSError(sentence))
-    heard.telemetry.interrupted(SERVICES, "forbidden", OSError(sentence))
+    heard.telemetry.interrupted(Watched(SERVICES), "forbidden", OSError(sentence))
+    heard.telemetry.interrupted(Watched(SERVICES), "forbidden", OSError(sentence))
 
     assert heard.worrying() == [("warning", "Watch interrupted")]
     assert heard.lines()[-2]["error"] == sentence
@@ -233,7 +281,7 @@ def test_a_permission_that_is_missing_for_a_moment_is_not_worth_a_line(heard: He
 
 def test_each_object_that_cannot_be_read_is_named(heard: Heard) -> None:
     for name in ("a", "b", "a"):
-        heard.telemetry.interrupted(SERVICES, "unreadable", OSError(f"Service shop/{name} cannot be read"))
+        heard.telemetry.interrupted(Watched(SERVICES), "unreadable", OSError(f"Service shop/{name} cannot be read"))
 
     assert [line["error"] for line in heard.lines() if line["level"] == "warning"] == [
         "Service shop/a cannot be read", "Service shop/b cannot be read",

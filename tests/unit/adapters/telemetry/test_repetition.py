@@ -17,19 +17,14 @@ def test_different_troubles_are_said_each() -> None:
     assert [repetition.is_news(trouble, 0) for trouble in (("a", 1), ("a", 2), ("a", 1))] == [True, True, False]
 
 
-def test_what_may_pass_by_itself_is_said_only_when_it_lasts() -> None:
+def test_the_end_of_a_trouble_is_told_once_and_only_if_its_last_beginning_was() -> None:
     repetition = Repetition()
 
-    assert [repetition.is_news("forbidden", now, lasting=3) for now in (0, 1, 2.9)] == [False] * 3
-    assert not repetition.ended("forbidden"), "nobody has to be told that it is over"
-    assert [repetition.is_news("forbidden", now, lasting=3) for now in (10, 12.9, 13, 14)] == [
-        False,
-        False,
-        True,
-        False,
-    ]
-    assert repetition.ended("forbidden")
-    assert not repetition.ended("forbidden")
+    repetition.is_news("down", 0)
+    assert repetition.ended("down")
+    assert not repetition.ended("down")
+    assert not repetition.is_news("down", 1)
+    assert not repetition.ended("down"), "nobody has been told that it had begun again"
 
 
 def test_what_comes_back_is_news_but_not_if_it_comes_and_goes() -> None:

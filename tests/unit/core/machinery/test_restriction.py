@@ -25,6 +25,7 @@ from hedgerow_adapters.cache import StoreSnapshot
 OWNERS = Resource("", "v1", "owners", "Owner")
 THINGS = Resource("", "v1", "things", "Thing")
 NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
+NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 OURS, THEIRS = ObjectKey("a", "x"), ObjectKey("b", "x")
 CONTEXT = Context(datetime(2026, 1, 1, tzinfo=UTC), None)
 
@@ -97,6 +98,21 @@ def test_what_lies_in_other_namespaces_is_left_out_of_a_plan() -> None:
     controller = restricted(planning(within, without, of_no_namespace, events=events), target=["a"])
 
     assert planned(controller, OURS) == Plan((within, of_no_namespace), events[:1])
+
+
+def test_a_namespace_out_of_sight_is_not_written_to_itself() -> None:
+    patches = [MergePatch(NAMESPACES, ObjectKey("", name), {}, "wanted") for name in "ab"]
+    events = tuple(Event(NAMESPACES, patch.key, None, "Warning", "R", "note") for patch in patches)
+    controller = restricted(planning(*patches, events=events), target=["a"])
+
+    assert planned(controller, OURS) == Plan((patches[0],), events[:1])
+
+
+def test_a_controller_of_namespaces_has_those_for_keys_that_are_seen() -> None:
+    patch = MergePatch(NODES, ObjectKey("", "node"), {}, "wanted")
+    controller = restricted(replace(planning(patch), primary=NAMESPACES), target=["a"])
+
+    assert [planned(controller, ObjectKey("", name)) for name in "ab"] == [Plan((patch,)), Plan()]
 
 
 def test_what_belongs_to_an_owner_out_of_sight_is_not_taken_and_the_plan_says_so() -> None:
