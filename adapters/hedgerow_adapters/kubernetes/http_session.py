@@ -3,6 +3,7 @@
 import io
 import socket
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -26,10 +27,15 @@ _READ_BUFFER: Final = 256 * 1024
 _LARGE_BODY: Final = 1024 * 1024
 
 
-class GatedRequest(aiohttp.ClientRequest):
-    """A request that asks once more, when it has its connection, whether it may leave: to connect may take long."""
+may_send_now: Final[ContextVar[Callable[[], bool]]] = ContextVar("may_send_now")
+"""What the request that the current task sends has to ask before it leaves."""
 
-    may_send: Callable[[], bool] = staticmethod(lambda: True)
+
+class GatedRequest(aiohttp.ClientRequest):
+    """A request that asks once more, when it has its connection, whether it may leave: to connect may take long.
+
+    Every attempt asks, those that the HTTP client repeats included.
+    """
 
     async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
         """Write the request.
@@ -37,20 +43,9 @@ class GatedRequest(aiohttp.ClientRequest):
         Raises:
             NotSentError: it may not leave any more.
         """
-        if not self.may_send():
+        if not may_send_now.get()():
             raise NotSentError
         return await super().send(conn)
-
-
-def gate(may_send: Callable[[], bool]) -> aiohttp.ClientMiddlewareType:
-    """What makes every attempt of one request ask `may_send`, those that the HTTP client repeats included."""
-
-    async def gated(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-        if isinstance(request, GatedRequest):
-            request.may_send = may_send
-        return await handler(request)
-
-    return gated
 
 
 def new_session() -> aiohttp.ClientSession:

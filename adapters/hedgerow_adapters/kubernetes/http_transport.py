@@ -18,7 +18,7 @@ from returns.result import Result, Success
 from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, lower_case_names
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_problems import asked, problem_with
-from hedgerow_adapters.kubernetes.http_session import body_of, gate, headers_of, new_session, url_of
+from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
 from hedgerow_adapters.kubernetes.identity import Shown
 from hedgerow_adapters.kubernetes.outage import Outage
 from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
@@ -207,6 +207,7 @@ class HttpTransport:
     async def _ask(self, request: Request, shown: Shown, may_send: Callable[[], bool]) -> aiohttp.ClientResponse:
         if self._session is None:
             raise RuntimeError("the transport is not entered")
+        may_send_now.set(may_send)
         try:
             answer = await self._session.request(
                 request.method,
@@ -217,7 +218,6 @@ class HttpTransport:
                 # Kept connections are told apart by it, so that none serves on with what is no longer shown.
                 ssl=shown.tls or True,
                 server_hostname=self._connection.server_name,
-                middlewares=(gate(may_send),),
             )
         except NotSentError:
             raise

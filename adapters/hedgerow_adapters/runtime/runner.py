@@ -29,6 +29,7 @@ from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import is_over
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.runtime.caches import Caches, Listener
+from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR, DeletionLedger
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written
@@ -109,7 +110,7 @@ class ControllerRunner:
                 if not self._started:
                     return
                 resyncs += [tasks.create_task(self._resync(cluster)) for cluster in Cluster]
-                self._workers = [tasks.create_task(self._work()) for _ in range(self.controller.concurrency)]
+                self._workers = [tasks.create_task(self._work()) for _ in range(keys_under_way(self.controller))]
                 await asyncio.gather(*self._workers, return_exceptions=True)
             finally:
                 for task in (self._beginning, *resyncs):

@@ -15,6 +15,7 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
@@ -53,8 +54,8 @@ class ControllerTelemetry(ControllerObserver):
             unix_time: calendar time in seconds.
         """
         self._log = get_logger("controller").bind(controller=controller.name)
-        self._workers = controller.concurrency
-        self._metrics = metrics.controller(controller.name, controller.concurrency)
+        self._workers = keys_under_way(controller)
+        self._metrics = metrics.controller(controller.name, self._workers)
         self._queue = metrics.queue(controller.name)
         self._clock = clock
         self._unix_time = unix_time

@@ -9,6 +9,7 @@ from typing_extensions import override
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.memory import Fault, Lost, MemoryTransport, requests
 from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from tests.unit.adapters.runtime.world import (
     CART,
@@ -65,7 +66,7 @@ def slow_wire(world: World, seconds: float) -> Wire:
 
 @virtual_time
 async def test_a_drain_lets_what_is_worked_on_come_to_its_end_and_takes_nothing_more() -> None:
-    world = World(*shops(20))
+    world = World(*shops(2 * keys_under_way(CONTROLLER)))
     wire = slow_wire(world, 2.0)
     runner = runner_of(wire)
     running = asyncio.create_task(runner.run())
@@ -73,11 +74,11 @@ async def test_a_drain_lets_what_is_worked_on_come_to_its_end_and_takes_nothing_
 
     await runner.drain(10)
     assert now() == 2.0
-    assert len(world.policies) == CONTROLLER.concurrency * 2
+    assert len(world.policies) == keys_under_way(CONTROLLER) * 2
     await running
 
     await asyncio.sleep(100)
-    assert wire.writes == CONTROLLER.concurrency * 2
+    assert wire.writes == keys_under_way(CONTROLLER) * 2
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 

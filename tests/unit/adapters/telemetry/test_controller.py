@@ -328,4 +328,4 @@ def test_a_fight_is_told_and_counted_and_how_many_keys_are_slowed_down(heard: He
 def test_the_start_says_how_many_workers_and_keys_there_are(heard: Heard) -> None:
     heard.telemetry.started(7)
 
-    assert heard.lines()[0].items() >= {"msg": "Starting workers", "workers": 5, "keys": 7}.items()
+    assert heard.lines()[0].items() >= {"msg": "Starting workers", "workers": 15, "keys": 7}.items()
