@@ -82,7 +82,7 @@ def test_metrics_have_the_names_that_operators_of_the_reference_know(territory: 
         host = territory.control_plane.url.removeprefix("https://")
 
         assert {name: labels.get(name) for name in NAMES} == NAMES
-        assert process.metric("controller_runtime_max_concurrent_reconciles", controller="networkpolicy") == 7
+        assert process.metric("controller_runtime_max_concurrent_reconciles", controller="networkpolicy") == 3 * 7
         assert process.metric("controller_runtime_reconcile_total", controller="networkpolicy", result="success") > 0
         assert process.metric("controller_runtime_reconcile_errors_total") == 0
         assert process.metric("leader_election_master_status", name="gardener-resource-manager") == 1

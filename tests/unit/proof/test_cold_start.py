@@ -4,14 +4,26 @@ import asyncio
 from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey
-from tests.unit.adapters.runtime.world import POLICIES, SCRAPED, SERVICES, World, at_work, own_policies, service, shops
-from tests.unit.proof.network import LATENCY, Network
+from hedgerow_adapters.runtime.concurrency import keys_under_way
+from tests.unit.adapters.runtime.world import (
+    CONTROLLER,
+    POLICIES,
+    SCRAPED,
+    SERVICES,
+    World,
+    at_work,
+    own_policies,
+    service,
+    shops,
+)
+from tests.unit.proof.network import Network
 from tests.virtual_clock import virtual_time
 
 MANY: Final = 5000
 VISIBLE_WITHIN: Final = 0.5
-BUSY_FOR: Final = 2 * MANY / 10 * LATENCY
-"""Seconds that the policies of all take, ten at a time."""
+LATENCY: Final = 0.015
+BUSY_FOR: Final = MANY / keys_under_way(CONTROLLER) * LATENCY
+"""Seconds that the policies of all take; both of a Service are sent at once."""
 
 
 def exist(world: World, policies: set[str]) -> bool:
@@ -24,7 +36,7 @@ async def test_a_live_change_during_a_cold_start_of_five_thousand_services_does_
     late = ObjectKey("shop", f"svc-{MANY - 1}")
     scraped = {f"shop/ingress-to-{late.name}-tcp-8080-via-all-scrape-targets"}
 
-    async with at_work(world, transport=Network(world)) as runner:
+    async with at_work(world, transport=Network(world, latency=LATENCY)) as runner:
         await runner.synced.wait()
         began = loop.time()
         for number in range(4):
