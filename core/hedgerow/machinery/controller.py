@@ -5,7 +5,7 @@ A reconciliation is level-based: it is told a key, never an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -44,21 +44,33 @@ def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Calla
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """Objects of one resource in one cluster that a controller reads, and which keys their changes concern.
+class Read:
+    """Objects of one resource in one cluster that decisions look up, kept in a cache.
 
-    `keep` projects an object to the fields that the controller reads: it is all that a cache holds, and all that the
-    other functions and the snapshot see. `keys` is asked for the old and the new version of a changed object, so a
-    key that an object no longer names is looked at as well.
+    `keep` projects an object to the fields that are read: it is all that a cache holds and a snapshot shows.
     """
 
     resource: Resource
     keep: Callable[[Manifest], Manifest]
-    keys: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
-    when: Callable[[Change], bool] = every_change
+    _: KW_ONLY
     metadata_only: bool = False
     """Whether `keep` reads nothing but metadata, so that an API server need not send the rest."""
     cluster: Cluster = Cluster.TARGET
+    optional: bool = False
+    """Whether the resource may be unknown to the API server, as one is whose definition is not installed: then it has
+    no objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch(Read):
+    """Objects that a controller reads, and which keys their changes concern.
+
+    The other functions see no more of an object than `keep` leaves. `keys` is asked for the old and the new version of
+    a changed object, so a key that an object no longer names is looked at as well.
+    """
+
+    keys: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
+    when: Callable[[Change], bool] = every_change
 
 
 @dataclass(frozen=True, slots=True)

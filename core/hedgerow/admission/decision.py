@@ -1,0 +1,89 @@
+"""What a webhook decides: an operation is allowed, perhaps with a changed object, or denied.
+
+Knows no webhook, and nothing of how an answer travels.
+
+Source: webhooks-and-tokens §3.2, §3.4.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from hedgerow.machinery.json_diff import Operation, json_patch_between
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.questions import Question
+
+OK: Final = 200
+BAD_REQUEST: Final = 400
+FORBIDDEN: Final = 403
+INVALID: Final = 422
+INTERNAL_ERROR: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """What one rule made of an object. Both share whatever the rule left alone; neither may be changed."""
+
+    rule: str
+    """Short and stable, for people and for tests: `node-affinity`."""
+    before: Manifest
+    after: Manifest
+
+    @property
+    def patch(self) -> list[Operation]:
+        """What the rule changed."""
+        return json_patch_between(self.before, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The operation may go on."""
+
+    mutations: tuple[Mutation, ...] = ()
+    """What was changed, in order, each rule on what the one before it left; rules that change nothing are not in it."""
+    message: str = ""
+
+    @property
+    def object(self) -> Manifest | None:
+        """The object as changed; none if nothing was."""
+        return self.mutations[-1].after if self.mutations else None
+
+    @property
+    def patch(self) -> list[Operation]:
+        """What was changed in all, as it is sent; empty if nothing was."""
+        if not self.mutations:
+            return []
+        return json_patch_between(self.mutations[0].before, self.mutations[-1].after)
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The operation must not go on."""
+
+    code: int
+    """HTTP status that the client of the API server sees."""
+    message: str
+    reason: str = ""
+    """As in a Status, such as `Forbidden`; empty: none."""
+    details: Mapping[str, Any] | None = None
+    """As in a Status."""
+
+
+Decision: TypeAlias = Allowed | Denied
+Review: TypeAlias = Allowed | Denied | Question
+"""A decision, or what has to be found out before."""
+
+
+def forbidden(message: str) -> Denied:
+    """The denial by a rule."""
+    return Denied(FORBIDDEN, message, "Forbidden")
+
+
+def bad_request(message: str) -> Denied:
+    """The denial of what cannot be read."""
+    return Denied(BAD_REQUEST, message)
+
+
+def internal_error(message: str) -> Denied:
+    """The denial because something that the decision needs is missing."""
+    return Denied(INTERNAL_ERROR, message)

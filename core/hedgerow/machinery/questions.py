@@ -1,0 +1,64 @@
+"""What only the world can tell a decision, asked for as a value.
+
+A decision that cannot go on without it returns a question; whoever runs it obtains the answer, live and from no cache,
+and asks again with the answer at hand. So the decision stays pure, and a recorded one repeats exactly.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectQuestion:
+    """Which object has a key now?"""
+
+    resource: Resource
+    key: ObjectKey
+    cluster: Cluster = Cluster.TARGET
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuestion:
+    """Which objects of a resource exist now?"""
+
+    resource: Resource
+    namespace: str = ""
+    """Empty: all namespaces."""
+    label_selector: str = ""
+    """As a query spells it; empty: whatever their labels."""
+    cluster: Cluster = Cluster.TARGET
+
+
+Question: TypeAlias = ObjectQuestion | ListQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The objects that a question asks for: all of a list, or the one of a key."""
+
+    objects: tuple[Manifest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnswered:
+    """Why the API server did not show what was asked for; that something does not exist has the code 404."""
+
+    code: int
+    """HTTP status; 500 where there was no answer at all."""
+    reason: str
+    """As in a Status, such as `NotFound`; empty where the server gave none."""
+    message: str
+
+    @property
+    def is_not_found(self) -> bool:
+        """Whether the object, or the resource itself, does not exist."""
+        return self.code == 404  # noqa: PLR2004 -- HTTP status
+
+
+Answer: TypeAlias = Found | NotAnswered
+Answers: TypeAlias = Mapping[Question, Answer]
+"""What has been found out for a decision so far."""
