@@ -5,9 +5,15 @@ Source: webhooks-and-tokens §2.1.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import LabelSelector
+
+SCHEDULER_NAME: Final = "default-scheduler"
+"""The scheduler of pods that name none, where a configuration names none either."""
+EXPIRATION_SECONDS: Final = 43200
+"""For how many seconds a token is valid that nobody says more about."""
 
 
 @dataclass(frozen=True, slots=True)

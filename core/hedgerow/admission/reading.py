@@ -4,13 +4,14 @@ Nothing but a shape is looked at here: an object, a list, a text where a rule wa
 is told by path. What no rule reads may be of any shape, and stays as it is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 _KINDS: Final = (
+    (type(None), "null"),
     (bool, "a boolean"),
     ((int, float), "a number"),
     (str, "a string"),
@@ -26,8 +27,22 @@ class UnreadableError(Exception):
     """
 
     def __init__(self, path: str, expected: str, value: Any) -> None:
-        kind = next((name for types, name in _KINDS if isinstance(value, types)), f"a {type(value).__name__}")
-        super().__init__(f"{path or 'object'}: expected {expected}, got {kind}")
+        super().__init__(f"{path or 'object'}: expected {expected}, got {shape_of(value)}")
+        self._place = (path, expected, value)
+
+    def below(self, parent: str) -> "UnreadableError":
+        """The same, told to somebody who sees the object from further out.
+
+        Args:
+            parent: path of the object that was read.
+        """
+        path, expected, value = self._place
+        return UnreadableError(f"{parent}.{path}", expected, value)
+
+
+def shape_of(value: Any) -> str:
+    """What users call the type of a parsed value."""
+    return next((name for types, name in _KINDS if isinstance(value, types)), f"a {type(value).__name__}")
 
 
 def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
@@ -139,6 +154,33 @@ def with_value(manifest: Manifest, path: Sequence[str], value: Any) -> dict[str,
     changed = dict(manifest)
     changed[name] = with_value(manifest.get(name) or _NOTHING, rest, value) if rest else value
     return changed
+
+
+def with_each(
+    manifest: Manifest, path: Sequence[str], changed: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> Manifest:
+    """The object with every object of a list changed; the very same one if none of them changes.
+
+    Args:
+        manifest: the object.
+        path: where the list is; an absent or null one has no objects.
+        changed: what becomes of an object of the list: the very same one if it stays as it is.
+
+    Raises:
+        UnreadableError: something at, above or directly below the path has another shape, or `changed` cannot read it.
+    """
+    before = objects_at(manifest, *path)
+    after = []
+    for index, item in enumerate(before):
+        try:
+            after.append(changed(item))
+        except UnreadableError as error:
+            raise error.below(f"{'.'.join(path)}[{index}]") from error
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return manifest
+    raw = list_at(manifest, *path)
+    kept = [item if new is old else new for item, old, new in zip(raw, before, after, strict=True)]
+    return with_value(manifest, path, kept)
 
 
 def without(manifest: Manifest, path: Sequence[str]) -> dict[str, Any]:

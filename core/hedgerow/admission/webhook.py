@@ -8,10 +8,10 @@ Source: webhooks-and-tokens §1.2, §3.2.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.decision import Allowed, Denied, Mutation, Review, bad_request
-from hedgerow.admission.reading import UnreadableError
+from hedgerow.admission.reading import UnreadableError, shape_of
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, Resource
@@ -21,6 +21,8 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 Reviewing: TypeAlias = Callable[[AdmissionRequest, Snapshot, Answers], Review]
 Rule: TypeAlias = tuple[str, Callable[[Manifest], Manifest | Denied]]
 """A short stable name, and what it makes of an object: the very same one if it has nothing to change."""
+
+_LONGEST_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,13 @@ def type_problem(value: Any, resource: Resource) -> str | None:
     if value is None:
         return "there is no object in the request"
     if not isinstance(value, dict):
-        return f"expected an object, got {_named(value)}"
+        return f"expected an object, got {shape_of(value)}"
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if (api_version, kind) != (resource.api_version, resource.kind):
-        return f"expected {resource.kind} of {resource.api_version}, got {kind} of {api_version}"
+        return f"expected {resource.kind} of {resource.api_version}, got {_shown(kind)} of {_shown(api_version)}"
     return None
 
 
-def _named(value: Any) -> str:
-    return {bool: "a boolean", str: "a string", list: "a list"}.get(type(value), "a number")
+def _shown(value: Any) -> str:
+    """What a message shows of a value: no more of a text than it takes to recognise it, nothing from inside others."""
+    return value[:_LONGEST_SHOWN] if isinstance(value, str) else shape_of(value)

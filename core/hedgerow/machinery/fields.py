@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from typing import Final
 
 from hedgerow.machinery.durations import format_duration
 
@@ -18,25 +19,47 @@ class FieldErrorType(Enum):
     INVALID = "Invalid value"
     REQUIRED = "Required value"
     UNSUPPORTED = "Unsupported value"
+    DUPLICATE = "Duplicate value"
     FORBIDDEN = "Forbidden"
+    TOO_LONG = "Too long"
+
+    @property
+    def reason(self) -> str:
+        """How the causes of a Status name it."""
+        return _REASONS[self]
+
+
+_REASONS: Final = {
+    FieldErrorType.INVALID: "FieldValueInvalid",
+    FieldErrorType.REQUIRED: "FieldValueRequired",
+    FieldErrorType.UNSUPPORTED: "FieldValueNotSupported",
+    FieldErrorType.DUPLICATE: "FieldValueDuplicate",
+    FieldErrorType.FORBIDDEN: "FieldValueForbidden",
+    FieldErrorType.TOO_LONG: "FieldValueTooLong",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One field whose value breaks a rule.
 
-    Source: managed-resources §3.2.
+    Source: managed-resources §3.2; webhooks-and-tokens §9.1.
     """
 
     path: str
     """The field as users write it, from the top of the document: `controllers.networkPolicy.concurrentSyncs`."""
     type: FieldErrorType
     problem: str
-    """What follows after the type: for INVALID and UNSUPPORTED it opens with the value."""
+    """What follows after the type, which opens with the value where that is to be shown; empty: nothing."""
+
+    @property
+    def body(self) -> str:
+        """The text without the path, as the causes of a Status carry it."""
+        return f"{self.type.value}: {self.problem}" if self.problem else self.type.value
 
     def __str__(self) -> str:
         """Path, type and problem: `logLevel: Unsupported value: "foo": supported values: "debug", "info", "error"`."""
-        return f"{self.path}: {self.type.value}: {self.problem}"
+        return f"{self.path}: {self.body}"
 
 
 def invalid(path: str, value: object, detail: str) -> FieldError:
@@ -50,8 +73,8 @@ def invalid(path: str, value: object, detail: str) -> FieldError:
     return FieldError(path, FieldErrorType.INVALID, f"{rendered(value)}: {detail}")
 
 
-def required(path: str, detail: str) -> FieldError:
-    """The error of a field that is missing or empty; `detail` says what it must hold."""
+def required(path: str, detail: str = "") -> FieldError:
+    """The error of a field that is missing or empty; `detail` says what it must hold, if that is not plain."""
     return FieldError(path, FieldErrorType.REQUIRED, detail)
 
 
@@ -59,6 +82,16 @@ def unsupported(path: str, value: str, supported: Sequence[str]) -> FieldError:
     """The error of a field that takes none but the supported values, which are listed in the order given."""
     listed = ", ".join(map(rendered, supported))
     return FieldError(path, FieldErrorType.UNSUPPORTED, f"{rendered(value)}: supported values: {listed}")
+
+
+def duplicate(path: str, value: object) -> FieldError:
+    """The error of an item that stands in its list before already."""
+    return FieldError(path, FieldErrorType.DUPLICATE, rendered(value))
+
+
+def too_long(path: str, most_bytes: int) -> FieldError:
+    """The error of a field that holds more bytes than it may; the value is left out, because it is long."""
+    return FieldError(path, FieldErrorType.TOO_LONG, f"must have at most {most_bytes} bytes")
 
 
 def forbidden(path: str, detail: str) -> FieldError:
@@ -72,7 +105,11 @@ def rendered(value: object) -> str:
         return '"null"'
     if isinstance(value, timedelta):
         return format_duration(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+    except RecursionError:
+        # What can be parsed just so may be nested too deep to be written, and an error's text must not be one itself.
+        return '"..."'
 
 
 def joined(errors: Iterable[object]) -> str:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hedgerow.machinery.fields import FieldError, forbidden, invalid, joined, required, unsupported
+from hedgerow.machinery.fields import FieldError, duplicate, forbidden, invalid, joined, required, too_long, unsupported
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,29 @@ from hedgerow.machinery.fields import FieldError, forbidden, invalid, joined, re
             id="unsupported",
         ),
         pytest.param(forbidden("a.b", "must not be set"), "a.b: Forbidden: must not be set", id="forbidden"),
+        pytest.param(required("a.b"), "a.b: Required value", id="required, plainly"),
+        pytest.param(duplicate("a[1]", "x"), 'a[1]: Duplicate value: "x"', id="duplicate"),
+        pytest.param(too_long("a", 5), "a: Too long: must have at most 5 bytes", id="too long"),
+        pytest.param(invalid("a", [1, {"b": "c"}], "is wrong"), 'a: Invalid value: [1,{"b":"c"}]: is wrong', id="json"),
     ],
 )
 def test_an_error_names_path_type_value_and_rule(error: FieldError, text: str) -> None:
     assert str(error) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (invalid("a", 1, "is wrong"), "FieldValueInvalid"),
+        (required("a"), "FieldValueRequired"),
+        (unsupported("a", "x", ("y",)), "FieldValueNotSupported"),
+        (duplicate("a", 1), "FieldValueDuplicate"),
+        (forbidden("a", "must not be set"), "FieldValueForbidden"),
+        (too_long("a", 5), "FieldValueTooLong"),
+    ],
+)
+def test_causes_of_a_status_name_the_type_in_their_own_way(error: FieldError, reason: str) -> None:
+    assert error.type.reason == reason
 
 
 @pytest.mark.parametrize(
@@ -48,3 +67,11 @@ def test_an_error_names_path_type_value_and_rule(error: FieldError, text: str) -
 )
 def test_several_errors_make_one_text(errors: list[str], text: str) -> None:
     assert joined(errors) == text
+
+
+def test_a_value_of_any_depth_can_be_shown() -> None:
+    value: object = 1
+    for _ in range(100_000):
+        value = [value]
+
+    assert str(invalid("a", value, "is wrong")) == 'a: Invalid value: "...": is wrong'

@@ -46,3 +46,16 @@ def test_pointers_lead_where_rfc_6901_says(operation: dict[str, Any], expected: 
 )
 def test_an_operation_that_cannot_be_applied_says_why(operation: dict[str, Any], message: str) -> None:
     assert apply_json_patch(DOCUMENT, [operation]) == Failure(message)
+
+
+def test_what_stands_in_two_places_is_changed_in_one() -> None:
+    shared = {"x": 1}
+    operations: list[dict[str, Any]] = [
+        {"op": "add", "path": "/c", "value": [shared, shared]},
+        {"op": "replace", "path": "/a/x", "value": 2},
+        {"op": "remove", "path": "/c/1/x"},
+    ]
+
+    assert apply_json_patch({"a": shared, "b": shared}, operations) == Success(
+        {"a": {"x": 2}, "b": {"x": 1}, "c": [{"x": 1}, {}]}
+    )

@@ -57,6 +57,23 @@ DEFAULTS = {
         "clusterID": "",
         "resourceClass": "resources",
         "networkPolicy": {"enabled": False, "namespaceSelectors": []},
+        "tokenInvalidator": {"enabled": False},
+    },
+    "webhooks": {
+        name: {"enabled": False}
+        for name in (
+            "crdDeletionProtection",
+            "endpointSliceHints",
+            "extensionValidation",
+            "highAvailabilityConfig",
+            "kubernetesServiceHost",
+            "podSchedulerName",
+            "podTopologySpreadConstraints",
+            "projectedTokenMount",
+            "seccompProfile",
+            "systemComponentsConfig",
+            "tokenInvalidator",
+        )
     },
 }
 
@@ -123,7 +140,7 @@ def test_a_log_level_or_format_must_be_one_of_few(fragment: str, text: str, refu
 
 def test_all_rules_that_are_broken_come_in_the_order_of_the_sections(refusal: Refusal) -> None:
     errors = refusal("""
-        webhooks: {seccompProfile: {enabled: true}}
+        webhooks: {kubernetesServiceHost: {enabled: true}, tokenInvalidator: {enabled: true}}
         controllers: {resourceClass: "", node: {enabled: true}}
         logFormat: bar
         logLevel: foo
@@ -142,7 +159,8 @@ def test_all_rules_that_are_broken_come_in_the_order_of_the_sections(refusal: Re
         "logFormat",
         "controllers.resourceClass",
         "controllers.node",
-        "webhooks.seccompProfile",
+        "webhooks.kubernetesServiceHost.host",
+        "controllers.tokenInvalidator",
     ]
     assert str(errors).startswith("[sourceClientConnection.burst: Invalid value: -1: must be non-negative, target")
 

@@ -47,6 +47,37 @@ network_policies = some_of(
     namespaceSelectors=st.lists(selectors, max_size=2),
     ingressControllerSelector=some_of(namespace=names, podSelector=selectors),
 )
+tolerations = some_of(
+    key=names,
+    operator=st.sampled_from(["", "Equal", "Exists", "In"]),
+    value=names,
+    effect=st.sampled_from(["", "NoExecute"]),
+    tolerationSeconds=st.integers(-1, 1),
+)
+labels = st.dictionaries(names, names, max_size=2)
+switch = some_of(enabled=st.booleans())
+webhooks = some_of(
+    crdDeletionProtection=switch,
+    endpointSliceHints=switch,
+    extensionValidation=switch,
+    highAvailabilityConfig=some_of(
+        enabled=st.booleans(),
+        defaultNotReadyTolerationSeconds=st.integers(0, 1),
+        defaultUnreachableTolerationSeconds=st.integers(0, 1),
+    ),
+    kubernetesServiceHost=some_of(enabled=st.booleans(), host=names),
+    podSchedulerName=some_of(enabled=st.booleans(), schedulerName=names),
+    podTopologySpreadConstraints=switch,
+    projectedTokenMount=some_of(enabled=st.booleans(), expirationSeconds=st.integers(599, 601)),
+    seccompProfile=switch,
+    systemComponentsConfig=some_of(
+        enabled=st.booleans(),
+        nodeSelector=labels,
+        podNodeSelector=labels,
+        podTolerations=st.lists(tolerations, max_size=2),
+    ),
+    tokenInvalidator=switch,
+)
 documents = st.builds(
     lambda sections: {"apiVersion": API_VERSION, "kind": KIND, **sections},
     some_of(
@@ -71,7 +102,10 @@ documents = st.builds(
         debugging=some_of(enableProfiling=st.booleans(), enableContentionProfiling=st.booleans()),
         logLevel=st.sampled_from(["", "debug", "info", "error"]),
         logFormat=st.sampled_from(["", "json", "text"]),
-        controllers=some_of(clusterID=names, resourceClass=names, networkPolicy=network_policies),
+        controllers=some_of(
+            clusterID=names, resourceClass=names, networkPolicy=network_policies, tokenInvalidator=switch
+        ),
+        webhooks=webhooks,
     ),
 )
 

@@ -1,0 +1,140 @@
+"""Whether something may be deleted whose loss would cost dearly: only if an annotation on it confirms that.
+
+Source: webhooks-and-tokens §8.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, internal_error
+from hedgerow.admission.reading import UnreadableError, text_at
+from hedgerow.admission.request import DELETE, AdmissionRequest
+from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS
+from hedgerow.admission.webhook import Webhook
+from hedgerow.machinery.go_syntax import parse_bool
+from hedgerow.machinery.objects import Manifest, Resource, uid_of
+from hedgerow.machinery.questions import Answer, Answers, Found, ListQuestion
+
+NAME: Final = "crd-deletion-protection"
+
+PROTECTED: Final = "gardener.cloud/deletion-protected"
+"""Label of CustomResourceDefinitions that are protected: `"true"`."""
+CONFIRMATION: Final = "confirmation.gardener.cloud/deletion"
+"""Annotation that confirms a deletion: a boolean."""
+TIMESTAMP: Final = "gardener.cloud/timestamp"
+
+NOT_CONFIRMED: Final = f'must have a "{CONFIRMATION}" annotation to delete'
+
+_NOTHING_FOUND_OUT: Final[Answers] = MappingProxyType({})
+
+
+def _extension(plural: str, kind: str, *, namespaced: bool = True) -> Resource:
+    return Resource("extensions.gardener.cloud", "v1alpha1", plural, kind, namespaced)
+
+
+DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
+CUSTOM_RESOURCES: Final = (
+    _extension("backupbuckets", "BackupBucket", namespaced=False),
+    _extension("backupentries", "BackupEntry", namespaced=False),
+    _extension("containerruntimes", "ContainerRuntime"),
+    _extension("controlplanes", "ControlPlane"),
+    _extension("dnsrecords", "DNSRecord"),
+    _extension("extensions", "Extension"),
+    _extension("infrastructures", "Infrastructure"),
+    _extension("networks", "Network"),
+    _extension("operatingsystemconfigs", "OperatingSystemConfig"),
+    _extension("workers", "Worker"),
+    Resource("druid.gardener.cloud", "v1alpha1", "etcds", "Etcd"),
+)
+"""Bastions are short-lived and have to stay deletable, so they are not among them."""
+_PROTECTED_RESOURCES: Final = {
+    (each.group, each.version, each.plural): each for each in (*DEFINITIONS, *CUSTOM_RESOURCES)
+}
+
+
+def review(request: AdmissionRequest, answers: Answers = _NOTHING_FOUND_OUT) -> Review:
+    """Allow what does not delete anything protected, and deletions that are confirmed.
+
+    That a CustomResourceDefinition carries the label is not asked again for a single one: the registration selects by
+    it. `is_protected_crd` tells those who register nothing.
+
+    Args:
+        request: any operation on anything.
+        answers: what has been found out. The deletion of a collection depends on every object that is there, whatever
+            its own selector, so the question for them comes back until it is answered.
+
+    Source: webhooks-and-tokens §8.
+    """
+    if request.operation != DELETE:
+        return Allowed(message="operation is not DELETE")
+    resource = _PROTECTED_RESOURCES.get(request.resource)
+    if resource is None:
+        return Allowed(message="resource is not deletion-protected")
+    if request.name:
+        return _confirmed((_object(request),))
+    question = whole_collection(request, resource)
+    answer = answers.get(question)
+    return question if answer is None else _of_collection(answer)
+
+
+def whole_collection(request: AdmissionRequest, resource: Resource) -> ListQuestion:
+    """Which objects there are that the deletion of a collection may concern: all of the Namespace, or labelled CRDs."""
+    if resource in DEFINITIONS:
+        return ListQuestion(resource, label_selector=f"{PROTECTED}=true")
+    return ListQuestion(resource, request.namespace)
+
+
+def _of_collection(answer: Answer) -> Decision:
+    if isinstance(answer, Found):
+        return _confirmed(answer.objects)
+    return Allowed(message="object was not found") if answer.is_not_found else internal_error(answer.message)
+
+
+def _object(request: AdmissionRequest) -> Any:
+    """What a request deletes; servers that do not send the old object send it as the object."""
+    return request.object if request.old_object is None else request.old_object
+
+
+def _confirmed(manifests: Iterable[Any]) -> Allowed | Denied:
+    """Whether all deletions are confirmed; the first that is not, or that cannot be told, decides."""
+    for manifest in manifests:
+        if manifest is None:
+            return internal_error("no object found in admission request")
+        if not isinstance(manifest, Mapping):
+            return internal_error("the object to delete is no JSON object")
+        try:
+            confirmation = text_at(manifest, "metadata", "annotations", CONFIRMATION)
+        except UnreadableError as error:
+            return internal_error(str(error))
+        if not parse_bool(confirmation or "").value_or(False):  # noqa: FBT003 -- the default
+            return forbidden(NOT_CONFIRMED)
+    return Allowed()
+
+
+def is_protected_crd(labels: Mapping[str, str]) -> bool:
+    """Whether the labels of a CustomResourceDefinition protect it from deletion."""
+    return labels.get(PROTECTED) == "true"
+
+
+def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
+    """The merge patch that confirms the deletion of an object, and of no later one of the same name.
+
+    Args:
+        manifest: the object; its UID, if it has one, makes the patch fail for any other.
+        now: the time that is noted beside it; aware of its time zone.
+
+    Source: webhooks-and-tokens §8, helper for embedders.
+    """
+    # Python counts microseconds; readers expect the nine digits of nanoseconds.
+    timestamp = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
+    identity = {} if uid_of(manifest) is None else {"uid": uid_of(manifest)}
+    return {"metadata": {**identity, "annotations": {CONFIRMATION: "true", TIMESTAMP: timestamp}}}
+
+
+def webhook() -> Webhook:
+    """The webhook, which keeps nothing in caches: what protects must not be out of date."""
+    return Webhook(
+        NAME, "/webhooks/validate-crd-deletion", lambda request, _snapshot, answers: review(request, answers)
+    )

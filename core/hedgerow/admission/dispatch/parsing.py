@@ -1,0 +1,115 @@
+"""Which webhooks registration objects register, or everything that keeps an API server from calling them.
+
+Fills in the defaults of admissionregistration.k8s.io/v1. Conditions in CEL are refused, because nothing here evaluates
+them. `shape` says what is wrong with an entry; here only entries are read of which it has nothing to say.
+
+Source: webhooks-and-tokens §4; Kubernetes API, MutatingWebhookConfiguration and ValidatingWebhookConfiguration.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.admission.dispatch.entry import GROUP, Client, Entry, Rule, Scope
+from hedgerow.admission.dispatch.registrations import Registrations
+from hedgerow.admission.dispatch.shape import URL, entries_problems
+from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
+
+API_VERSION: Final = f"{GROUP}/v1"
+MUTATING: Final = "MutatingWebhookConfiguration"
+VALIDATING: Final = "ValidatingWebhookConfiguration"
+_HTTPS: Final = 443
+_TIMEOUT_SECONDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationProblem:
+    """What is wrong with one field of a registration object."""
+
+    kind: str
+    name: str
+    problem: FieldProblem
+
+    def __str__(self) -> str:
+        """Object, field and problem."""
+        return f"{self.kind} {self.name}: {self.problem}"
+
+
+def parse_registrations(manifests: Iterable[Manifest]) -> Result[Registrations, tuple[RegistrationProblem, ...]]:
+    """The webhooks that the registration objects among some objects register, or all problems with them.
+
+    Args:
+        manifests: objects of any kind; only registration objects of v1 count. Their order does not matter.
+    """
+    registrations = sorted(
+        (manifest for manifest in manifests if is_registration(manifest)), key=lambda manifest: key_of(manifest).name
+    )
+    if problems := tuple(problem for manifest in registrations for problem in _problems(manifest)):
+        return Failure(problems)
+    return Success(Registrations(_entries(registrations, MUTATING), _entries(registrations, VALIDATING)))
+
+
+def is_registration(manifest: Manifest) -> bool:
+    """Whether an object registers webhooks."""
+    return manifest.get("apiVersion") == API_VERSION and manifest.get("kind") in (MUTATING, VALIDATING)
+
+
+def _problems(manifest: Manifest) -> Iterator[RegistrationProblem]:
+    for problem in entries_problems(manifest.get("webhooks"), "webhooks"):
+        yield RegistrationProblem(manifest["kind"], key_of(manifest).name, problem)
+
+
+def _entries(registrations: Iterable[Manifest], kind: str) -> tuple[Entry, ...]:
+    return tuple(
+        _entry(key_of(manifest).name, webhook)
+        for manifest in registrations
+        if manifest["kind"] == kind
+        for webhook in manifest.get("webhooks") or ()
+    )
+
+
+def _entry(configuration: str, webhook: Manifest) -> Entry:
+    return Entry(
+        configuration=configuration,
+        name=webhook["name"],
+        client=_client(webhook["clientConfig"]),
+        rules=tuple(_rule(rule) for rule in webhook.get("rules") or ()),
+        namespace_selector=_selector(webhook.get("namespaceSelector")),
+        object_selector=_selector(webhook.get("objectSelector")),
+        matches_equivalents=webhook.get("matchPolicy") != "Exact",
+        ignores_failures=webhook.get("failurePolicy") == "Ignore",
+        is_repeated=webhook.get("reinvocationPolicy") == "IfNeeded",
+        timeout_seconds=webhook.get("timeoutSeconds") or _TIMEOUT_SECONDS,
+        review_versions=tuple(webhook["admissionReviewVersions"]),
+    )
+
+
+def _client(client: Manifest) -> Client:
+    ca_bundle = client.get("caBundle") or ""
+    if service := client.get("service"):
+        return Client(
+            host=f"{service['name']}.{service['namespace']}.svc",
+            path=service.get("path") or "/",
+            port=service.get("port") or _HTTPS,
+            ca_bundle=ca_bundle,
+        )
+    parts = URL.fullmatch(client["url"])
+    assert parts  # noqa: S101 -- it has been checked
+    return Client(parts["host"], parts["path"] or "/", int(parts["port"] or _HTTPS), ca_bundle)
+
+
+def _rule(rule: Manifest) -> Rule:
+    return Rule(
+        operations=tuple(rule["operations"]),
+        groups=tuple(rule["apiGroups"]),
+        versions=tuple(rule["apiVersions"]),
+        resources=tuple(rule["resources"]),
+        scope=Scope(rule.get("scope") or Scope.ALL),
+    )
+
+
+def _selector(value: Mapping[str, Any] | None) -> LabelSelector:
+    return parse_label_selector(value or {}).unwrap()

@@ -1,0 +1,55 @@
+"""How IP addresses and networks are read in fields that name them.
+
+Single addresses are read more leniently than Python reads them, networks more strictly.
+
+Source: webhooks-and-tokens §9.4, §9.5.
+"""
+
+import re
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final, TypeAlias
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
+_BITS: Final = re.compile("0*([0-9]{1,3})")
+
+
+class Family(StrEnum):
+    """The two families of addresses."""
+
+    IPV4 = "IPv4"
+    IPV6 = "IPv6"
+
+
+def parse_address(text: str) -> Address | None:
+    """The address that a text spells; none if none. Octets of IPv4 addresses may start with zeros."""
+    head, colon, tail = text.rpartition(":")
+    if "." in tail:
+        tail = _LEADING_ZEROS.sub("", tail)
+    return _strict_address(f"{head}{colon}{tail}")
+
+
+def parse_network(text: str) -> Network | None:
+    """The network that a text spells, its host bits cleared; none if none. The length of the prefix must be there."""
+    before, _slash, behind = text.partition("/")
+    address, bits = _strict_address(before), _BITS.fullmatch(behind)
+    if address is None or bits is None or int(bits[1]) > address.max_prefixlen:
+        return None
+    return ip_network((address, int(bits[1])), strict=False)
+
+
+def family_of(address: Address) -> Family:
+    """The family of an address; IPv4 addresses that are written as IPv6 ones (`::ffff:1.2.3.4`) stay IPv4."""
+    is_ipv4 = isinstance(address, IPv4Address) or address.ipv4_mapped is not None
+    return Family.IPV4 if is_ipv4 else Family.IPV6
+
+
+def _strict_address(text: str) -> Address | None:
+    """The address as Python reads it, except that one with a zone (`fe80::1%eth0`) is none."""
+    try:
+        return None if "%" in text else ip_address(text)
+    except ValueError:
+        return None

@@ -1,0 +1,107 @@
+"""Which JSON types the fields must have that rules read, so that the rules need not ask.
+
+A field that is absent or null fits any type. What no rule reads is not looked at.
+
+Source: webhooks-and-tokens §3.2, validators.
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from returns.pipeline import is_successful
+
+from hedgerow.admission.reading import shape_of
+from hedgerow.machinery.fields import FieldError, FieldErrorType
+from hedgerow.machinery.quantities import parse_quantity
+
+_STEP: Final = re.compile(r"\[]|\{}|[^.\[{]+")
+_EACH_ITEM: Final = "[]"
+_EACH_MEMBER: Final = "{}"
+
+
+class JsonType(NamedTuple):
+    """What may stand in a field."""
+
+    name: str
+    """With its article, for people."""
+    fits: Callable[[Any], bool]
+
+
+class Shape(NamedTuple):
+    """The type of a value, and the shapes of what is in it, by the step that leads there."""
+
+    json_type: JsonType
+    inside: Mapping[str, "Shape"]
+
+
+def _is_base64(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        b64decode(value.replace("\r", "").replace("\n", ""), validate=True)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_integer(value: Any) -> bool:
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return whole and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
+
+
+TEXT: Final = JsonType("a string", lambda value: isinstance(value, str))
+BYTES: Final = JsonType("a string in base64", _is_base64)
+INTEGER: Final = JsonType("an integer of 64 bits", _is_integer)
+BOOLEAN: Final = JsonType("a boolean", lambda value: isinstance(value, bool))
+OBJECT: Final = JsonType("an object", lambda value: isinstance(value, (dict, Mapping)))
+LIST: Final = JsonType("a list", lambda value: isinstance(value, list))
+QUANTITY: Final = JsonType("a quantity", lambda value: is_successful(parse_quantity(value)))
+
+
+def shape(fields: Mapping[str, JsonType]) -> Shape:
+    """The shape that a table of fields states.
+
+    Args:
+        fields: types by path, where `[]` stands for every item of a list and `{}` for every member of an object. What
+            stands on the way to a field is a list or an object then, and need not be stated.
+    """
+    return _shape([(_STEP.findall(path), json_type) for path, json_type in fields.items()])
+
+
+def _shape(fields: Sequence[tuple[Sequence[str], JsonType]]) -> Shape:
+    json_type, below = OBJECT, dict[str, list[tuple[Sequence[str], JsonType]]]()
+    for steps, leaf_type in fields:
+        if steps:
+            below.setdefault(steps[0], []).append((steps[1:], leaf_type))
+        else:
+            json_type = leaf_type
+    return Shape(LIST if _EACH_ITEM in below else json_type, {step: _shape(inner) for step, inner in below.items()})
+
+
+def misfits(manifest: Any, expected: Shape) -> tuple[FieldError, ...]:
+    """The fields of an object that have another type than expected, in the order of the table."""
+    return tuple(_misfits(manifest, "", expected))
+
+
+def _misfit(path: str, expected: JsonType, value: Any) -> FieldError:
+    """The error of a field that has another type than expected; the value is left out, which may be of any size."""
+    return FieldError(path, FieldErrorType.INVALID, f"expected {expected.name}, got {shape_of(value)}")
+
+
+def _misfits(value: Any, path: str, expected: Shape) -> Iterator[FieldError]:
+    if value is None and path:
+        return
+    if not expected.json_type.fits(value):
+        yield _misfit(path or "object", expected.json_type, value)
+        return
+    for step, inner in expected.inside.items():
+        if step == _EACH_ITEM:
+            for index, item in enumerate(value):
+                yield from _misfits(item, f"{path}[{index}]", inner)
+        elif step == _EACH_MEMBER:
+            for name in sorted(value):
+                yield from _misfits(value[name], f"{path}.{name}", inner)
+        elif (member := value.get(step)) is not None:
+            yield from _misfits(member, f"{path}.{step}" if path else step, inner)

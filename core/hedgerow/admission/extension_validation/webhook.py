@@ -1,0 +1,73 @@
+"""How the validation answers the API server.
+
+Source: webhooks-and-tokens §1.2, §3.2, §9.1.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hedgerow.admission.decision import INVALID, Allowed, Decision, Denied, bad_request
+from hedgerow.admission.extension_validation.kind import Kind
+from hedgerow.admission.extension_validation.kinds import KINDS
+from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
+from hedgerow.admission.webhook import Webhook, type_problem
+from hedgerow.machinery.fields import FieldError, joined
+from hedgerow.machinery.objects import Manifest, Resource, key_of
+
+NAME: Final = "extension-validation"
+
+
+def review(kind: str, request: AdmissionRequest) -> Decision:
+    """Let only valid objects be stored; deletions and connections are none of its business.
+
+    Args:
+        kind: name of the kind that the objects are of, one of KINDS.
+        request: any operation on such an object.
+
+    Source: webhooks-and-tokens §3.2, validators.
+    """
+    rules, new, old = KINDS[kind], request.object, request.old_object
+    if request.operation == CONNECT:
+        return Allowed()
+    if request.operation == DELETE:
+        return _undecodable(rules, old) or Allowed()
+    if request.operation == CREATE:
+        return _undecodable(rules, new) or _verdict(rules, new, rules.errors(new))
+    if request.operation == UPDATE:
+        undecodable = _undecodable(rules, new) or _undecodable(rules, old)
+        return undecodable or _verdict(rules, new, rules.update_errors(new, old))
+    return bad_request(f'unknown operation "{request.operation}"')
+
+
+def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
+    """The denial of what is no object of the kind."""
+    if problem := type_problem(manifest, rules.resource):
+        return bad_request(problem)
+    if misfits := rules.misfits(manifest):
+        return bad_request(joined(misfits))
+    return None
+
+
+def _verdict(rules: Kind, manifest: Manifest, found: Iterable[FieldError]) -> Decision:
+    """The denial that lists what is wrong with an object, if anything is."""
+    errors = tuple(found)
+    if not errors:
+        return Allowed()
+    resource, name = rules.resource, key_of(manifest).name
+    causes = [{"reason": error.type.reason, "message": error.body, "field": error.path} for error in errors]
+    return Denied(
+        INVALID,
+        f'{resource.kind}.{resource.group} "{name}" is invalid: {joined(errors)}',
+        "Invalid",
+        {"group": resource.group, "kind": resource.kind, "name": name, "causes": causes},
+    )
+
+
+def webhooks() -> tuple[Webhook, ...]:
+    """One webhook for each kind; they look nothing up."""
+    return tuple(_webhook(kind.resource) for kind in KINDS.values())
+
+
+def _webhook(resource: Resource) -> Webhook:
+    path = f"/validate-{resource.group.replace('.', '-')}-{resource.version}-{resource.kind.lower()}"
+    return Webhook(NAME, path, lambda request, _snapshot, _answers: review(resource.kind, request))

@@ -1,0 +1,27 @@
+"""How highly available Deployments, StatefulSets, HPAs and HVPAs are made, as their Namespace demands.
+
+`review` decides; `context` holds what it goes by, and each rule has a module: `replicas`, `affinity`, `spread`,
+`tolerations`.
+
+Source: webhooks-and-tokens §5.
+"""
+
+from hedgerow.admission.high_availability.affinity import zone_requirement
+from hedgerow.admission.high_availability.context import Facts, HAContext, ha_context
+from hedgerow.admission.high_availability.replicas import desired_replicas
+from hedgerow.admission.high_availability.spread import spread_constraints
+from hedgerow.admission.high_availability.tolerations import default_tolerations
+from hedgerow.admission.high_availability.webhook import NAME, review, webhook
+
+__all__ = [
+    "NAME",
+    "Facts",
+    "HAContext",
+    "default_tolerations",
+    "desired_replicas",
+    "ha_context",
+    "review",
+    "spread_constraints",
+    "webhook",
+    "zone_requirement",
+]

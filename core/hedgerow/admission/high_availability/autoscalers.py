@@ -1,0 +1,94 @@
+"""Which autoscaler scales a workload, and how far up.
+
+Knows of autoscalers no more than what they scale and their maximum, which is all that a cache has to keep of them. One
+that does not say completely what it scales, scales nothing.
+
+Source: webhooks-and-tokens §5.2.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from hedgerow.admission.reading import UnreadableError, integer_at, object_at
+from hedgerow.admission.resources import HORIZONTAL_POD_AUTOSCALERS, HVPAS
+from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.snapshot import Index
+
+_TEMPLATE: Final = ("spec", "hpa", "template", "spec")
+
+
+class Target(NamedTuple):
+    """What an autoscaler scales."""
+
+    namespace: str
+    api_version: str
+    kind: str
+    name: str
+
+
+def scaled_maximum(target: Target, hpas: Sequence[Manifest], hvpas: Sequence[Manifest]) -> int | None:
+    """The most replicas that the autoscaler of a target gives it, 0 if it does not say; none if nothing scales it.
+
+    HPAs come before HVPAs, and among several of one kind the first by name decides.
+
+    Raises:
+        UnreadableError: the maximum is no integer.
+    """
+    if hpas and (hpa := _first(each for each in hpas if target in hpa_targets(each))):
+        return integer_at(hpa, "spec", "maxReplicas") or 0
+    if hvpas and (hvpa := _first(each for each in hvpas if target in hvpa_targets(each))):
+        return integer_at(hvpa, *_TEMPLATE, "maxReplicas") or 0
+    return None
+
+
+def hpa_targets(hpa: Manifest) -> tuple[Target, ...]:
+    """What an HPA scales."""
+    return _targets(hpa, "scaleTargetRef")
+
+
+def hvpa_targets(hvpa: Manifest) -> tuple[Target, ...]:
+    """What an HVPA scales horizontally, which it does only if it deploys an HPA."""
+    try:
+        return _targets(hvpa, "targetRef") if object_at(hvpa, "spec", "hpa").get("deploy") is True else ()
+    except UnreadableError:
+        return ()
+
+
+def _targets(autoscaler: Manifest, field: str) -> tuple[Target, ...]:
+    try:
+        reference = object_at(autoscaler, "spec", field)
+    except UnreadableError:
+        return ()
+    api_version, kind, name = reference.get("apiVersion"), reference.get("kind"), reference.get("name")
+    if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
+        return ()
+    return (Target(key_of(autoscaler).namespace, api_version, kind, name),)
+
+
+def _first(autoscalers: Iterable[Manifest]) -> Manifest | None:
+    return min(autoscalers, key=key_of, default=None)
+
+
+HPAS_BY_TARGET: Final = Index("HPAs by target", HORIZONTAL_POD_AUTOSCALERS, hpa_targets)
+HVPAS_BY_TARGET: Final = Index("HVPAs by target", HVPAS, hvpa_targets)
+
+
+def kept_of_hpa(hpa: Manifest) -> Manifest:
+    """What is read of an HPA: its key, what it scales, and its maximum."""
+    return {"metadata": _key(hpa), "spec": _picked(hpa.get("spec"), "scaleTargetRef", "maxReplicas")}
+
+
+def kept_of_hvpa(hvpa: Manifest) -> Manifest:
+    """What is read of an HVPA: its key, what it scales, whether it deploys an HPA, and the maximum of that."""
+    spec = _picked(hvpa.get("spec"), "targetRef", "hpa")
+    hpa = _picked(spec.get("hpa"), "deploy", "template")
+    template = _picked(_picked(hpa.get("template"), "spec").get("spec"), "maxReplicas")
+    return {"metadata": _key(hvpa), "spec": {**spec, "hpa": {**hpa, "template": {"spec": template}}}}
+
+
+def _key(manifest: Manifest) -> dict[str, Any]:
+    return key_of(manifest)._asdict()
+
+
+def _picked(value: Any, *names: str) -> dict[str, Any]:
+    return {name: value[name] for name in names if name in value} if isinstance(value, Mapping) else {}

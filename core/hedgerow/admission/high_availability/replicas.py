@@ -1,0 +1,90 @@
+"""How many replicas a workload has, and how many at least an autoscaler gives it.
+
+A label says what kind of component it is and thereby asks for the rule at all; an annotation may state the number.
+Whoever is scaled to zero stays there.
+
+Source: webhooks-and-tokens §5.3.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from returns.result import Failure
+
+from hedgerow.admission.decision import Denied, forbidden
+from hedgerow.admission.high_availability.context import DOMAIN, HAContext
+from hedgerow.admission.reading import integer_at, text_at, with_value
+from hedgerow.machinery.fields import invalid
+from hedgerow.machinery.go_syntax import parse_int
+from hedgerow.machinery.objects import Manifest
+
+TYPE: Final = f"{DOMAIN}/type"
+"""On a workload or autoscaler: `controller` or `server`, the type of the component; without it nothing is decided."""
+REPLICAS: Final = f"{DOMAIN}/replicas"
+"""On a workload or autoscaler: the number of replicas, where its type alone would not do."""
+
+CONTROLLER: Final = "controller"
+HIGHLY_AVAILABLE: Final = 2
+SINGLE: Final = 1
+
+
+def desired_replicas(manifest: Manifest, current: int | None, failure_tolerance: str | None) -> int | Denied | None:
+    """How many replicas an object has to have; none if that is not decided here.
+
+    Args:
+        manifest: the object with the label and the annotation.
+        current: how many it has, or has at least.
+        failure_tolerance: what its Namespace says, none if nothing.
+
+    Raises:
+        UnreadableError: label or annotation is no text.
+    """
+    if not current:
+        return None
+    component = text_at(manifest, "metadata", "labels", TYPE)
+    if not component:
+        return None
+    if stated := text_at(manifest, "metadata", "annotations", REPLICAS):
+        return _stated_replicas(stated)
+    return SINGLE if component == CONTROLLER and failure_tolerance == "" else HIGHLY_AVAILABLE
+
+
+def _stated_replicas(text: str) -> int | Denied:
+    """The number that an annotation states, taken literally even below one, or why it states none."""
+    number = parse_int(text, bits=32)
+    if isinstance(number, Failure):
+        return forbidden(str(invalid(f'metadata.annotations["{REPLICAS}"]', text, number.failure())))
+    return number.unwrap()
+
+
+def with_replicas(workload: Manifest, context: HAContext) -> Manifest | Denied:
+    """The workload with the replicas it has to have; what an autoscaler has given it beyond that, it keeps."""
+    current = integer_at(workload, "spec", "replicas")
+    desired = desired_replicas(workload, current, context.failure_tolerance)
+    if current is None or desired is None or desired == current:
+        return workload
+    if isinstance(desired, Denied):
+        return desired
+    if context.scaled_maximum is not None and current > desired:
+        return workload
+    return with_value(workload, ("spec", "replicas"), desired)
+
+
+def with_minimum(autoscaler: Manifest, context: HAContext, spec: Sequence[str]) -> Manifest | Denied:
+    """The autoscaler whose `minReplicas` is at least what its objects have to have; `spec` is where it says so."""
+    return _raised(autoscaler, context, spec, "minReplicas")
+
+
+def with_maximum(autoscaler: Manifest, context: HAContext, spec: Sequence[str]) -> Manifest | Denied:
+    """The autoscaler whose `maxReplicas` leaves room for what its objects have to have."""
+    return _raised(autoscaler, context, spec, "maxReplicas")
+
+
+def _raised(autoscaler: Manifest, context: HAContext, spec: Sequence[str], field: str) -> Manifest | Denied:
+    minimum = integer_at(autoscaler, *spec, "minReplicas")
+    desired = desired_replicas(autoscaler, minimum, context.failure_tolerance)
+    if isinstance(desired, Denied):
+        return desired
+    if desired is None or (integer_at(autoscaler, *spec, field) or 0) >= desired:
+        return autoscaler
+    return with_value(autoscaler, (*spec, field), desired)

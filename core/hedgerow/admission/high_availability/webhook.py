@@ -1,0 +1,150 @@
+"""How highly available a Deployment, StatefulSet, HPA or HVPA is made, rule by rule.
+
+Source: webhooks-and-tokens §5, §5.7.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from hedgerow.admission.config import HighAvailabilityConfig
+from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, internal_error
+from hedgerow.admission.high_availability.affinity import with_zone_requirement
+from hedgerow.admission.high_availability.autoscalers import (
+    HPAS_BY_TARGET,
+    HVPAS_BY_TARGET,
+    Target,
+    kept_of_hpa,
+    kept_of_hvpa,
+)
+from hedgerow.admission.high_availability.context import Facts, HAContext, ha_context, kept_of_namespace
+from hedgerow.admission.high_availability.replicas import with_maximum, with_minimum, with_replicas
+from hedgerow.admission.high_availability.spread import with_spread_constraints
+from hedgerow.admission.high_availability.tolerations import with_default_tolerations
+from hedgerow.admission.reading import UnreadableError
+from hedgerow.admission.request import AdmissionRequest, GroupVersionKind
+from hedgerow.admission.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, HVPAS, NAMESPACES, STATEFUL_SETS
+from hedgerow.admission.webhook import Rule, Webhook, apply_rules, type_problem
+from hedgerow.machinery.controller import Read
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.questions import Answers, Found, ObjectQuestion
+from hedgerow.machinery.snapshot import Snapshot
+
+NAME: Final = "high-availability-config"
+
+
+def review(request: AdmissionRequest, facts: Facts, config: HighAvailabilityConfig) -> Decision:
+    """Make an object as highly available as its Namespace demands; objects of other kinds pass.
+
+    An object that cannot be read is forbidden.
+
+    Args:
+        request: the object; which operation it is does not matter.
+        facts: what the cluster shows around it.
+        config: how long pods stay on a Node that has trouble.
+
+    Source: webhooks-and-tokens §5.7; §3.2, raw HA handler.
+    """
+    try:
+        context = ha_context(request, facts, config)
+    except UnreadableError as error:
+        return internal_error(f'Namespace "{request.namespace}" or its autoscalers: {error}')
+    handled = _HANDLED.get(request.kind)
+    if handled is None:
+        return _not_handled(request.kind)
+    resource, rules = handled
+    if problem := type_problem(request.object, resource):
+        return forbidden(problem)
+    try:
+        return apply_rules(request.object, rules(context))
+    except UnreadableError as error:
+        return forbidden(str(error))
+
+
+def workload_rules(context: HAContext) -> Sequence[Rule]:
+    """What is decided about a Deployment or StatefulSet; how it spreads follows from its replicas."""
+    return (
+        ("replicas", lambda workload: with_replicas(workload, context)),
+        ("node-affinity", lambda workload: with_zone_requirement(workload, context)),
+        ("topology-spread-constraints", lambda workload: with_spread_constraints(workload, context)),
+        ("tolerations", lambda workload: with_default_tolerations(workload, context)),
+    )
+
+
+def hpa_rules(context: HAContext) -> Sequence[Rule]:
+    """What is decided about an HPA."""
+    return _autoscaler_rules(context, ("spec",))
+
+
+def hvpa_rules(context: HAContext) -> Sequence[Rule]:
+    """What is decided about an HVPA: the same, about the HPA that it makes."""
+    return _autoscaler_rules(context, ("spec", "hpa", "template", "spec"))
+
+
+def _autoscaler_rules(context: HAContext, spec: Sequence[str]) -> Sequence[Rule]:
+    return (
+        ("min-replicas", lambda autoscaler: with_minimum(autoscaler, context, spec)),
+        ("max-replicas", lambda autoscaler: with_maximum(autoscaler, context, spec)),
+    )
+
+
+_HANDLED: Final[Mapping[GroupVersionKind, tuple[Resource, Callable[[HAContext], Sequence[Rule]]]]] = {
+    GroupVersionKind(resource.group, resource.version, resource.kind): (resource, rules)
+    for resource, rules in (
+        (DEPLOYMENTS, workload_rules),
+        (STATEFUL_SETS, workload_rules),
+        (HORIZONTAL_POD_AUTOSCALERS, hpa_rules),
+        (HORIZONTAL_POD_AUTOSCALERS._replace(version="v2beta1"), hpa_rules),
+        (HVPAS, hvpa_rules),
+    )
+}
+
+
+def _not_handled(kind: GroupVersionKind) -> Decision:
+    """Other versions of what is handled would pass with too few replicas, so they are refused."""
+    if any((kind.group, kind.kind) == (other.group, other.kind) for other in _HANDLED):
+        return forbidden(f'{kind.group} version "{kind.version}" in request is not supported')
+    return Allowed(message=f"unexpected resource: {kind.kind}.{kind.group}".removesuffix("."))
+
+
+def webhook(config: HighAvailabilityConfig) -> Webhook:
+    """The webhook, which looks up Namespaces and autoscalers."""
+
+    def reviewed(request: AdmissionRequest, snapshot: Snapshot, answers: Answers) -> Review:
+        namespace = _namespace(request.namespace, snapshot, answers)
+        if isinstance(namespace, (Denied, ObjectQuestion)):
+            return namespace
+        target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
+        hpas, hvpas = snapshot.by_index(HPAS_BY_TARGET, target), snapshot.by_index(HVPAS_BY_TARGET, target)
+        return review(request, Facts(namespace, hpas, hvpas), config)
+
+    return Webhook(
+        name=NAME,
+        path="/webhooks/high-availability-config",
+        review=reviewed,
+        reads=(
+            Read(NAMESPACES, kept_of_namespace, metadata_only=True),
+            Read(HORIZONTAL_POD_AUTOSCALERS, kept_of_hpa),
+            Read(HVPAS, kept_of_hvpa, optional=True),
+        ),
+        indexes=(HPAS_BY_TARGET, HVPAS_BY_TARGET),
+    )
+
+
+def _namespace(name: str, snapshot: Snapshot, answers: Answers) -> Manifest | Denied | ObjectQuestion:
+    """The Namespace of that name, asked for live where the cache lacks it, because it may be too new to be there."""
+    key = ObjectKey("", name)
+    if namespace := snapshot.get(NAMESPACES, key):
+        return namespace
+    if not name:
+        return internal_error(_not_found(name))
+    question = ObjectQuestion(NAMESPACES, key)
+    answer = answers.get(question)
+    if answer is None:
+        return question
+    if isinstance(answer, Found):
+        return answer.objects[0]
+    return internal_error(_not_found(name) if answer.is_not_found else answer.message)
+
+
+def _not_found(name: str) -> str:
+    return f'Namespace "{name}" not found'

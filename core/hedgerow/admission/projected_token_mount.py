@@ -1,0 +1,147 @@
+"""Whether a pod gets a token that expires, mounted where clients look for it: if its ServiceAccount mounts none itself.
+
+Decides from the pod and its ServiceAccount. One that no cache shows is asked for, because it may be newer than what the
+cache has seen.
+
+Source: webhooks-and-tokens §6.2.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden
+from hedgerow.admission.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
+from hedgerow.admission.request import AdmissionRequest
+from hedgerow.admission.resources import PODS, SERVICE_ACCOUNTS
+from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.machinery.controller import Read
+from hedgerow.machinery.go_syntax import parse_int
+from hedgerow.machinery.names import dns_subdomain_problem
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.questions import Answers, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.snapshot import Snapshot
+
+NAME: Final = "projected-token-mount"
+EXPIRATION_SECONDS: Final = "projected-token-mount.resources.gardener.cloud/expiration-seconds"
+VOLUME_PREFIX: Final = "kube-api-access-"
+"""How the names of volumes with a token begin, this one's and those that Kubernetes adds."""
+VOLUME: Final = f"{VOLUME_PREFIX}gardener"
+MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+def review(request: AdmissionRequest, service_account: Manifest | None, expiration_seconds: int) -> Decision:
+    """Mount a token into all containers of a pod whose ServiceAccount switched automatic mounting off.
+
+    Args:
+        request: the creation of a Pod.
+        service_account: the one that the pod names; none if it does not exist.
+        expiration_seconds: for how long the token is valid, unless the pod says otherwise.
+
+    Source: webhooks-and-tokens §6.2.
+    """
+    pod = request.object
+    name = account_name(pod)
+    if name is None:
+        return Allowed()
+    if service_account is None:
+        return Denied(404, f'ServiceAccount "{name}" not found', "NotFound")
+    if not lacks_a_token(pod, service_account):
+        return Allowed()
+    seconds = requested_seconds(pod, expiration_seconds)
+    if isinstance(seconds, Failure):
+        return forbidden(seconds.failure())
+    return apply_rules(
+        pod,
+        [("token-volume", lambda pod: with_volume(pod, seconds.unwrap())), ("token-mounts", with_mounts)],
+    )
+
+
+def account_name(pod: Manifest) -> str | None:
+    """The ServiceAccount that a pod names; none for the default one, whose token is left as it is."""
+    name = text_at(pod, "spec", "serviceAccountName")
+    return None if name in {None, "", "default"} else name
+
+
+def lacks_a_token(pod: Manifest, service_account: Manifest) -> bool:
+    """Whether the ServiceAccount mounts no token, the pod does not refuse one, and no volume of the pod has one."""
+    return (
+        boolean_at(service_account, "automountServiceAccountToken") is False
+        and boolean_at(pod, "spec", "automountServiceAccountToken") is not False
+        and not any(
+            (text_at(volume, "name") or "").startswith(VOLUME_PREFIX) for volume in objects_at(pod, "spec", "volumes")
+        )
+    )
+
+
+def requested_seconds(pod: Manifest, otherwise: int) -> Result[int, str]:
+    """For how long the pod's annotation asks, `otherwise` without one; or what is wrong with the annotation."""
+    text = text_at(pod, "metadata", "annotations", EXPIRATION_SECONDS)
+    if text is None:
+        return Success(otherwise)
+    return parse_int(text, 64).alt(lambda problem: f"metadata.annotations[{EXPIRATION_SECONDS}]: {problem}")
+
+
+def with_volume(pod: Manifest, seconds: int) -> Manifest:
+    """The pod with the volume that holds the token, the cluster's CA and the name of the namespace."""
+    return with_value(pod, ("spec", "volumes"), [*list_at(pod, "spec", "volumes"), token_volume(seconds)])
+
+
+def with_mounts(pod: Manifest) -> Manifest:
+    """The pod with the volume mounted into all its containers, whatever else they mount there."""
+    return with_each(with_each(pod, ("spec", "containers"), _mounting), ("spec", "initContainers"), _mounting)
+
+
+def _mounting(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    mount = {"name": VOLUME, "mountPath": MOUNT_PATH, "readOnly": True}
+    return with_value(container, ("volumeMounts",), [*list_at(container, "volumeMounts"), mount])
+
+
+def token_volume(seconds: int) -> Manifest:
+    """The volume, as manifests spell it."""
+    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": seconds, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [namespace]}},
+    ]
+    return {"name": VOLUME, "projected": {"defaultMode": 0o644, "sources": sources}}
+
+
+def kept_of_service_account(service_account: Manifest) -> Manifest:
+    """What is read of a ServiceAccount: its key, and whether it mounts a token."""
+    key = key_of(service_account)
+    return {
+        "metadata": {"namespace": key.namespace, "name": key.name},
+        "automountServiceAccountToken": service_account.get("automountServiceAccountToken"),
+    }
+
+
+def webhook(expiration_seconds: int) -> Webhook:
+    """The webhook, which looks up the ServiceAccount of a pod, and asks for one that it does not find."""
+
+    def reviewed(request: AdmissionRequest, snapshot: Snapshot, answers: Answers) -> Review:
+        name = account_name(request.object)
+        if name is None:
+            return Allowed()
+        key = ObjectKey(request.namespace, name)
+        account = snapshot.get(SERVICE_ACCOUNTS, key)
+        # Nothing has checked the pod yet. No object can have another name, and no path of a request may hold one.
+        if account is None and dns_subdomain_problem(name) is None:
+            question = ObjectQuestion(SERVICE_ACCOUNTS, key)
+            match answers.get(question):
+                case None:
+                    return question
+                case NotAnswered(code, reason, message):
+                    return Denied(code, message, reason)
+                case Found(objects):
+                    account = next(iter(objects), None)
+        return review(request, account, expiration_seconds)
+
+    return Webhook(
+        NAME,
+        "/webhooks/mount-projected-service-account-token",
+        mutating(PODS, reviewed),
+        reads=(Read(SERVICE_ACCOUNTS, kept_of_service_account),),
+    )

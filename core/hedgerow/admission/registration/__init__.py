@@ -1,0 +1,13 @@
+"""The objects by which webhooks are registered with an API server, and what keeps them to the requests they are for.
+
+`mutating` and `validating` are the tables of all webhooks, `mode` what differs between the clusters they are
+registered in, `entry` how one is written, `configurations` puts the enabled ones together.
+
+Source: webhooks-and-tokens §4.
+"""
+
+from hedgerow.admission.registration.configurations import build_webhook_configurations
+from hedgerow.admission.registration.mode import Mode
+from hedgerow.admission.registration.server import Server, service_name
+
+__all__ = ["Mode", "Server", "build_webhook_configurations", "service_name"]

@@ -1,0 +1,40 @@
+"""What the webhook server is called, and how API servers find it.
+
+Source: webhooks-and-tokens §3.1, §4.
+"""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hedgerow.admission.registration.mode import Mode
+
+_SERVER: Final = "gardener-resource-manager"
+_SERVICE_PORT: Final = 443
+
+
+def service_name(name_prefix: str) -> str:
+    """The name of the server's Service, which is also the `app` label of its pods."""
+    return f"{name_prefix}{_SERVER}"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The webhook server as API servers see it."""
+
+    name: str
+    """Of its Service, and the `app` label of its pods."""
+    namespace: str
+    ca_bundle: bytes = b""
+    """PEM of the authorities that may have signed its certificate; empty: those that API servers trust anyway."""
+
+    def client_config(self, mode: Mode, path: str) -> dict[str, Any]:
+        """Where one webhook is reached: by its Service, or from another cluster by the URL of that."""
+        config: dict[str, Any]
+        if mode is Mode.RUNTIME:
+            config = {"service": {"name": self.name, "namespace": self.namespace, "path": path}}
+        else:
+            config = {"url": f"https://{self.name}.{self.namespace}:{_SERVICE_PORT}{path}"}
+        if self.ca_bundle:
+            config["caBundle"] = b64encode(self.ca_bundle).decode("ascii")
+        return config

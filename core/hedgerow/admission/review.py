@@ -1,0 +1,188 @@
+"""How questions and answers travel: AdmissionReview documents of admission.k8s.io, v1 and v1beta1, which share a shape.
+
+Documents are parsed JSON. Reading and writing text is the business of whoever holds the connection; nothing here knows
+HTTP, or any webhook.
+
+Source: webhooks-and-tokens §3.2.
+"""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.admission.decision import OK, Allowed, Decision, Denied, bad_request
+from hedgerow.admission.reading import shape_of
+from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
+
+V1: Final = "admission.k8s.io/v1"
+V1BETA1: Final = "admission.k8s.io/v1beta1"
+VERSIONS: Final = (V1, V1BETA1)
+KIND: Final = "AdmissionReview"
+
+Encode: TypeAlias = Callable[[Any], bytes]
+"""Writes a parsed value as compact JSON."""
+
+_EXPECTED: Final[Mapping[type, str]] = {str: "a string", bool: "a boolean", dict: "an object"}
+_Value = TypeVar("_Value", bound=str | bool | dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A question that could be read, and the version in which its answer is expected."""
+
+    api_version: str
+    request: AdmissionRequest
+
+
+@dataclass(frozen=True, slots=True)
+class BadReview:
+    """Why a question could not be read, as one clause."""
+
+    message: str
+    uid: str = ""
+    """Of the request, if as much could be read."""
+
+    @property
+    def api_version(self) -> str:
+        """The version of the answer: v1, because the one of the question cannot be trusted."""
+        return V1
+
+    @property
+    def decision(self) -> Denied:
+        """The answer."""
+        return bad_request(self.message)
+
+
+class _MistypedError(Exception):
+    """A field of a review has the wrong type; the text says which and how."""
+
+
+def parse_review(document: Any) -> Result[Review, BadReview]:
+    """The question in a parsed document of any shape, or why there is none.
+
+    A missing or empty apiVersion or kind is read as v1. Unknown fields are ignored, absent and null ones are empty; the
+    objects inside may be anything.
+
+    Source: webhooks-and-tokens §3.2 (I-4).
+    """
+    if not isinstance(document, dict):
+        return Failure(BadReview(f"expected an {KIND}, got {_named(document)}"))
+    try:
+        return Success(_review(document))
+    except _MistypedError as problem:
+        return Failure(BadReview(str(problem), _uid(document)))
+
+
+def _review(document: dict[str, Any]) -> Review:
+    api_version = _member(document, "", "apiVersion", str) or V1
+    kind = _member(document, "", "kind", str) or KIND
+    if kind != KIND or api_version not in VERSIONS:
+        raise _MistypedError(f"expected {KIND} of {V1} or {V1BETA1}, got {kind} of {api_version}")
+    request = document.get("request")
+    if request is None:
+        raise _MistypedError("request: is missing")
+    if not isinstance(request, dict):
+        raise _MistypedError(f"request: expected an object, got {_named(request)}")
+    return Review(api_version, _request(request))
+
+
+def _request(request: dict[str, Any]) -> AdmissionRequest:
+    kind = _member(request, "request.", "kind", dict) or {}
+    resource = _member(request, "request.", "resource", dict) or {}
+    return AdmissionRequest(
+        kind=GroupVersionKind(*(_text(kind, "request.kind.", name) for name in GroupVersionKind._fields)),
+        resource=GroupVersionResource(
+            *(_text(resource, "request.resource.", name) for name in GroupVersionResource._fields)
+        ),
+        operation=_text(request, "request.", "operation"),
+        namespace=_text(request, "request.", "namespace"),
+        name=_text(request, "request.", "name"),
+        object=request.get("object"),
+        old_object=request.get("oldObject"),
+        subresource=_text(request, "request.", "subResource"),
+        uid=_text(request, "request.", "uid"),
+        dry_run=_member(request, "request.", "dryRun", bool) or False,
+    )
+
+
+def _text(container: dict[str, Any], prefix: str, name: str) -> str:
+    return _member(container, prefix, name, str) or ""
+
+
+def _member(container: dict[str, Any], prefix: str, name: str, expected: type[_Value]) -> _Value | None:
+    """A member of a type; none where it is absent or null."""
+    value = container.get(name)
+    if value is not None and not isinstance(value, expected):
+        raise _MistypedError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {_named(value)}")
+    return value
+
+
+def _uid(document: dict[str, Any]) -> str:
+    """The UID that the answer to an unreadable question repeats."""
+    request = document.get("request")
+    uid = request.get("uid") if isinstance(request, dict) else None
+    return uid if isinstance(uid, str) else ""
+
+
+def _named(value: Any) -> str:
+    return "null" if value is None else shape_of(value)
+
+
+def answer(api_version: str, uid: str, decision: Decision, encode: Encode) -> dict[str, Any]:
+    """The document that tells the API server about a decision; without a change it holds no patch.
+
+    Args:
+        api_version: that of the question.
+        uid: that of the request in it.
+        decision: what was decided.
+        encode: writes the patch.
+
+    Source: webhooks-and-tokens §3.2, §3.3.
+    """
+    response = _permission(decision, encode) if isinstance(decision, Allowed) else _denial(decision)
+    return {"apiVersion": api_version, "kind": KIND, "response": {"uid": uid, **response}}
+
+
+def _permission(decision: Allowed, encode: Encode) -> dict[str, Any]:
+    status: dict[str, Any] = {"code": OK}
+    if decision.message:
+        status["message"] = decision.message
+    response = {"allowed": True, "status": status}
+    if patch := decision.patch:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = b64encode(encode(patch)).decode("ascii")
+    return response
+
+
+def _denial(decision: Denied) -> dict[str, Any]:
+    status: dict[str, Any] = {"status": "Failure", "code": decision.code, "message": decision.message}
+    if decision.reason:
+        status["reason"] = decision.reason
+    if decision.details:
+        status["details"] = dict(decision.details)
+    return {"allowed": False, "status": status}
+
+
+def review_document(request: AdmissionRequest, api_version: str = V1) -> dict[str, Any]:
+    """The document by which an API server asks about a request; `parse_review` undoes it."""
+    return {
+        "apiVersion": api_version,
+        "kind": KIND,
+        "request": {
+            "uid": request.uid,
+            "kind": request.kind._asdict(),
+            "resource": request.resource._asdict(),
+            **({"subResource": request.subresource} if request.subresource else {}),
+            "name": request.name,
+            "namespace": request.namespace,
+            "operation": request.operation,
+            "userInfo": {},
+            "object": request.object,
+            "oldObject": request.old_object,
+            "dryRun": request.dry_run,
+            "options": None,
+        },
+    }

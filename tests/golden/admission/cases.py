@@ -1,0 +1,125 @@
+"""The golden cases: what stands in their files, and what the webhooks make of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hedgerow.admission.config import AdmissionConfig
+from hedgerow.admission.decision import Allowed, Denied
+from hedgerow.machinery.objects import Manifest
+from hedgerow.resource_manager.configuration import decode_offline
+from hedgerow_adapters.files import LoadedObject
+from hedgerow_entrypoints.review_course import Panel, Reviewed
+from hedgerow_entrypoints.review_facts import Facts
+from hedgerow_entrypoints.review_requests import candidates, is_review, sent_objects
+from hedgerow_entrypoints.review_session import reviewed_by
+from hedgerow_entrypoints.review_webhooks import named_panel, whole_panel
+
+DIRECTORY = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Case:
+    """One directory: what is sent, and who is asked about it."""
+
+    directory: Path
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is said about the case beside its objects."""
+        path = self.directory / "options.yaml"
+        return yaml.safe_load(path.read_text()) if path.exists() else {}
+
+    @property
+    def config(self) -> AdmissionConfig | None:
+        """What the webhooks go by; none: what they go by without a configuration."""
+        path = self.directory / "config.yaml"
+        if not path.exists():
+            return None
+        return decode_offline(yaml.safe_load(path.read_text())).unwrap().configuration.admission
+
+    @property
+    def panel(self) -> Panel:
+        """Who is asked."""
+        names, mode = self.options.get("webhooks"), self.options.get("mode")
+        if names:
+            return named_panel(names, self.config, None, mode)
+        return whole_panel(self.config, None, mode)
+
+    def objects(self, name: str) -> Sequence[LoadedObject]:
+        """What a file holds; nothing, if there is no such file."""
+        path = self.directory / name
+        return sent_objects([str(path)]) if path.exists() else ()
+
+    @property
+    def decisions(self) -> str:
+        """The decisions that are expected."""
+        return (self.directory / "decisions.txt").read_text()
+
+    @property
+    def admitted(self) -> list[Any]:
+        """The changed objects that are expected."""
+        path = self.directory / "expected.yaml"
+        return list(yaml.safe_load_all(path.read_text())) if path.exists() else []
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What has been decided, and what has become of the objects that were changed."""
+
+    reviews: Sequence[Reviewed]
+
+    @property
+    def decisions(self) -> str:
+        """A line for each decision."""
+        return "".join(f"{_line(each)}\n" for each in self.reviews)
+
+    @property
+    def admitted(self) -> list[Manifest]:
+        """The changed objects that nobody denied."""
+        last: dict[int, Manifest] = {}
+        for each in self.reviews:
+            match each.decision:
+                case Denied():
+                    last.pop(id(each.candidate), None)
+                case Allowed(mutations) if mutations:
+                    last[id(each.candidate)] = mutations[-1].after
+        return list(last.values())
+
+
+def all_cases() -> list[Case]:
+    """The cases, by name."""
+    return [Case(path.parent) for path in sorted(DIRECTORY.glob("*/input.yaml"))]
+
+
+async def outcome(case: Case, objects: Sequence[LoadedObject], old: Sequence[LoadedObject]) -> Outcome:
+    """What the webhooks of a case make of objects."""
+    requests = candidates(objects, case.options.get("operation"), old)
+    facts = Facts([each for each in objects if not is_review(each.manifest)], None, ())
+    session = await reviewed_by(case.panel, requests, facts, everything="webhooks" not in case.options)
+    return Outcome(session.reviews)
+
+
+def _line(each: Reviewed) -> str:
+    beginning = f"{each.verdict} {each.request.kind.kind} {each.candidate.name} by {each.webhook}"
+    match each.decision:
+        case Denied(code, message):
+            return f"{beginning}: {code} {message}"
+        case Allowed(mutations, message):
+            reason = ", ".join(mutation.rule for mutation in mutations) or message
+            return f"{beginning}: {reason}" if reason else beginning
+
+
+def rendered(manifests: Sequence[Manifest]) -> str:
+    """Documents as the expected files hold them."""
+    return yaml.dump_all(manifests, Dumper=_Dumper, sort_keys=False, width=float("inf"))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what occurs twice in full each time."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 -- none is wanted, whatever the data
+        return True

@@ -1,0 +1,35 @@
+"""Every golden case of admission; README.md says how to add one."""
+
+import pytest
+
+from hedgerow_adapters.files import LoadedObject, Source
+from tests.golden.admission.cases import Case, Outcome, all_cases, outcome, rendered
+from tests.virtual_clock import virtual_time
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.directory.name) for case in all_cases()])
+@virtual_time
+async def test_the_expected_is_decided_and_what_was_changed_needs_no_further_change(
+    case: Case, request: pytest.FixtureRequest
+) -> None:
+    sent = case.objects("input.yaml")
+    actual = await outcome(case, sent, case.objects("old.yaml"))
+    if request.config.getoption("--update-golden"):
+        rewrite(case, actual)
+
+    assert actual.decisions == case.decisions
+    assert actual.admitted == case.admitted
+    admitted = [LoadedObject(manifest, Source("admitted", number)) for number, manifest in enumerate(actual.admitted)]
+    kinds = {each.manifest["kind"] for each in admitted}
+    facts = [each for each in sent if each.manifest["kind"] not in kinds]
+    assert (await outcome(case, [*facts, *admitted], ())).admitted == []
+
+
+def rewrite(case: Case, actual: Outcome) -> None:
+    """Write down what came out, where the files say something else."""
+    (case.directory / "decisions.txt").write_text(actual.decisions)
+    path = case.directory / "expected.yaml"
+    if not actual.admitted:
+        path.unlink(missing_ok=True)
+    elif case.admitted != actual.admitted:
+        path.write_text(rendered(actual.admitted))

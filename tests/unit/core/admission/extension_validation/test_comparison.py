@@ -1,0 +1,49 @@
+"""Where two values differ."""
+
+from typing import Any
+
+import pytest
+
+from hedgerow.admission.extension_validation.comparison import differences, same
+
+NOTHING: tuple[Any, ...] = (None, [], {})
+
+
+@pytest.mark.parametrize("new", NOTHING)
+@pytest.mark.parametrize("old", NOTHING)
+def test_what_is_empty_is_the_same_as_what_is_absent(new: Any, old: Any) -> None:
+    assert same(new, old)
+    assert same({"a": new, "b": 1}, {"b": 1, "a": old})
+    assert same({"b": 1}, {"a": old, "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "texts"),
+    [
+        ({"type": "b"}, {"type": "a"}, ["type: b != a"]),
+        ({"b": 1, "a": "x"}, {}, ["a: x != <none>", "b: 1 != <none>"]),
+        (
+            {"ingress": [{"ipBlock": {"cidr": "8.8.8.8/8"}}]},
+            {"ingress": [{"ipBlock": {"cidr": "1.2.3.4/8"}}]},
+            ["ingress[0].ipBlock.cidr: 8.8.8.8/8 != 1.2.3.4/8"],
+        ),
+        ({"a": [1]}, {"a": [1, {"b": 2}]}, ['a[1]: <none> != {"b":2}']),
+        ({"a": [{}]}, {"a": []}, ["a[0]: {} != <none>"]),
+        ({"a": [1]}, {"a": {"b": 1}}, ['a: [1] != {"b":1}']),
+        ({"a": {"b": {"c": 1}}}, {}, ["a.b.c: 1 != <none>"]),
+        ({"a": ""}, {}, ["a:  != <none>"]),
+        ({"a": True}, {"a": 1}, ["a: true != 1"]),
+        ({"a": 1.0}, {"a": 1}, []),
+    ],
+)
+def test_a_difference_names_the_place_and_both_values(new: Any, old: Any, texts: list[str]) -> None:
+    assert [*map(str, differences(new, old))] == texts
+
+
+def test_values_may_be_nested_as_deep_as_memory_allows() -> None:
+    new: Any = 1
+    old: Any = 2
+    for _ in range(10_000):
+        new, old = [new], [old]
+
+    assert not same(new, old)

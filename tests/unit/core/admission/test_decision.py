@@ -1,0 +1,36 @@
+"""What a decision tells beside itself: what was changed, by whom, and with which code it is denied."""
+
+from hedgerow.admission.decision import Allowed, Denied, Mutation, bad_request, forbidden, internal_error
+
+FIRST = {"spec": {"replicas": 1}, "kept": True}
+SECOND = {"spec": {"replicas": 2}, "kept": True}
+THIRD = {"spec": {"replicas": 2, "paused": True}, "kept": True}
+TWO_RULES = Allowed((Mutation("replicas", FIRST, SECOND), Mutation("pause", SECOND, THIRD)))
+
+
+def test_what_nobody_changed_has_neither_object_nor_patch() -> None:
+    assert (Allowed().object, Allowed().patch) == (None, [])
+
+
+def test_the_object_is_what_the_last_rule_left() -> None:
+    assert TWO_RULES.object is THIRD
+
+
+def test_the_patch_leads_from_the_object_before_all_rules_to_the_one_after_them() -> None:
+    assert TWO_RULES.patch == [
+        {"op": "add", "path": "/spec/paused", "value": True},
+        {"op": "replace", "path": "/spec/replicas", "value": 2},
+    ]
+
+
+def test_each_rule_has_a_patch_of_its_own() -> None:
+    assert [mutation.patch for mutation in TWO_RULES.mutations] == [
+        [{"op": "replace", "path": "/spec/replicas", "value": 2}],
+        [{"op": "add", "path": "/spec/paused", "value": True}],
+    ]
+
+
+def test_denials_have_the_codes_of_their_kind() -> None:
+    assert forbidden("m") == Denied(403, "m", "Forbidden")
+    assert bad_request("m") == Denied(400, "m")
+    assert internal_error("m") == Denied(500, "m")

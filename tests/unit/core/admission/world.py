@@ -1,0 +1,54 @@
+"""The world as a webhook sees it: what it reads of whole objects, and what it is answered when it asks."""
+
+from collections.abc import Sequence
+
+from hedgerow.admission import AdmissionRequest, Allowed, Denied, Webhook
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
+from hedgerow.machinery.selectors import parse_selector_query
+from hedgerow_adapters.cache.store import ObjectStore, StoreSnapshot
+
+
+def world(webhook: Webhook, *manifests: Manifest) -> StoreSnapshot:
+    """The snapshot over whole objects, as the webhook's reads keep them; objects that it does not read are left out."""
+    stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
+    for read in webhook.reads:
+        place = (read.resource, read.cluster)
+        store = ObjectStore(index for index in webhook.indexes if (index.resource, index.cluster) == place)
+        store.replace(read.keep(manifest) for manifest in objects_of(read.resource, manifests))
+        stores[read.cluster][read.resource] = store
+    return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
+
+
+def decided(webhook: Webhook, request: AdmissionRequest, *manifests: Manifest) -> Allowed | Denied:
+    """What the webhook decides once all its questions are answered from these objects."""
+    snapshot = world(webhook, *manifests)
+    answers: dict[Question, Answer] = {}
+    while not isinstance(review := webhook.review(request, snapshot, answers), Allowed | Denied):
+        assert review not in answers, "a question that was answered is not asked again"
+        answers[review] = answered(review, manifests)
+    return review
+
+
+def answered(question: Question, manifests: Sequence[Manifest]) -> Answer:
+    """What an API server that stores these objects answers."""
+    candidates = objects_of(question.resource, manifests)
+    if isinstance(question, ListQuestion):
+        selector = parse_selector_query(question.label_selector).unwrap()
+        namespaces = {question.namespace} if question.namespace else {key_of(each).namespace for each in candidates}
+        listed = [each for each in candidates if key_of(each).namespace in namespaces]
+        return Found(tuple(each for each in listed if selector.matches(labels_of(each))))
+    found = [each for each in candidates if key_of(each) == question.key]
+    return Found((found[0],)) if found else not_found(question.resource, question.key)
+
+
+def not_found(resource: Resource, key: ObjectKey) -> NotAnswered:
+    """How an API server says that an object does not exist."""
+    return NotAnswered(404, "NotFound", f'{resource} "{key.name}" not found')
+
+
+def objects_of(resource: Resource, manifests: Sequence[Manifest]) -> list[Manifest]:
+    """Those objects that are of a resource."""
+    wanted = (resource.api_version, resource.kind)
+    return [each for each in manifests if (each.get("apiVersion"), each.get("kind")) == wanted]
