@@ -5,24 +5,33 @@ Source: managed-resources §4.3.
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from typing import Protocol
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.configuration import Server
-from hedgerow_adapters.probes import Check, Endpoint, Ports, listener, ping, serve
+from hedgerow_adapters.probes import Check, Checks, Endpoint, Ports, listener, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.clusters import Clusters
-from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
 
 PATIENCE = 4.0
 """Seconds that the API server has to answer; kubelets give up after a few themselves."""
 
 
+class Reader(Protocol):
+    """Whoever needs caches to work: a controller at work, or a webhook."""
+
+    def is_complete(self, cluster: Cluster) -> bool:
+        """Whether everything that is read of a cluster has been listed."""
+        ...
+
+
 def probes(
     server: Server,
     metrics: RuntimeMetrics,
     clusters: Clusters,
-    runners: Sequence[ControllerRunner],
+    readers: Sequence[Reader],
+    checks: Checks,
 ) -> AbstractAsyncContextManager[Ports]:
     """The servers for health, readiness and metrics, to be entered.
 
@@ -31,16 +40,17 @@ def probes(
         metrics: what `/metrics` shows.
         clusters: that of the source has to be reachable. Where the target is another one its caches are a check of
             their own.
-        runners: whose caches have to be complete.
+        readers: whose caches have to be complete.
+        checks: what else has to be ready.
     """
     roles = [tuple(Cluster)] if clusters.are_one else [(cluster,) for cluster in Cluster]
-    ready = {f"{of[0].value}-informer-sync": _caches_are_complete(runners, of) for of in roles}
+    ready = {f"{of[0].value}-informer-sync": _caches_are_complete(readers, of) for of in roles}
     return serve(
         health=listener(server.health_probes.bind_address, server.health_probes.port),
         metrics=listener(server.metrics.bind_address, server.metrics.port),
         endpoints=(
             Endpoint("healthz", {"ping": ping, "apiserver-healthz": _is_healthy(clusters.source.urgent)}),
-            Endpoint("readyz", ready),
+            Endpoint("readyz", {**ready, **checks}),
         ),
         exposition=metrics.exposition,
         on_problem=_tell,
@@ -60,9 +70,9 @@ def _is_healthy(transport: Transport) -> Check:
     return check
 
 
-def _caches_are_complete(runners: Sequence[ControllerRunner], clusters: Sequence[Cluster]) -> Check:
+def _caches_are_complete(readers: Sequence[Reader], clusters: Sequence[Cluster]) -> Check:
     async def check() -> str | None:
-        complete = all(runner.is_complete(cluster) for runner in runners for cluster in clusters)
+        complete = all(reader.is_complete(cluster) for reader in readers for cluster in clusters)
         return None if complete else "informers not synced yet"
 
     return check

@@ -1,7 +1,9 @@
 """One component as a process: how its parts are wired, and in which order they start and stop.
 
-Start: connections, probes and metrics, caches, leader election, then the controllers' workers. Stop: the workers finish
-what they are at, then the lease is given back. A lost lease closes the gate before every write and ends the process.
+Start: connections, probes and metrics, webhooks, caches, leader election, then the controllers' workers. Stop: the
+process is no longer ready, the workers finish what they are at, the lease is given back, and last the webhooks answer
+what they have been asked, while caches and connections are still in order: API servers go on asking until they have
+noticed. A lost lease closes the gate before every write and ends the process.
 Source: managed-resources §4.2, §4.3.
 """
 
@@ -17,6 +19,7 @@ from typing import Any, Final
 
 from returns.result import Failure
 
+from hedgerow.admission import Webhook
 from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.configuration import ClientConnection, ResourceManagerConfiguration
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
@@ -29,10 +32,11 @@ from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
+from hedgerow_entrypoints.admission import Admission
 from hedgerow_entrypoints.candidacy import Candidacy
 from hedgerow_entrypoints.collector import leave_out_what_exists
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.probing import probes
+from hedgerow_entrypoints.probing import Reader, probes
 
 GRACE: Final = 5.0
 """Seconds that work in progress gets after a signal, and after that the return of the lease."""
@@ -45,11 +49,16 @@ class Process:
     """A component at work: connections, caches, election, workers, probes."""
 
     def __init__(
-        self, component: str, configuration: ResourceManagerConfiguration, controllers: Sequence[Controller[Any]]
+        self,
+        component: str,
+        configuration: ResourceManagerConfiguration,
+        controllers: Sequence[Controller[Any]],
+        webhooks: Sequence[Webhook],
     ) -> None:
         self._component = component
         self._configuration = configuration
         self._controllers = controllers
+        self._webhooks = webhooks
         self._identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
@@ -69,8 +78,11 @@ class Process:
             elector = self._elector(clusters.source.urgent)
             caches = Caches(clusters, random=random.random)
             runners = [self._runner(controller, caches, elector) for controller in self._controllers]
-            await self._serve_probes(stack, clusters, runners)
-            await self._work(elector, caches, runners)
+            admission = Admission(self._webhooks, self._configuration.server.webhooks, caches, self._metrics)
+            await self._serve_probes(stack, clusters, runners, admission)
+            stack.push_async_callback(admission.end)
+            await admission.start()
+            await self._work(elector, caches, runners, admission)
 
     def _listen_for_signals(self) -> None:
         """The first signal ends the process in good order, the second at once."""
@@ -155,32 +167,47 @@ class Process:
         )
 
     async def _serve_probes(
-        self, stack: contextlib.AsyncExitStack, clusters: Clusters, runners: Sequence[ControllerRunner]
+        self,
+        stack: contextlib.AsyncExitStack,
+        clusters: Clusters,
+        runners: Sequence[ControllerRunner],
+        admission: Admission,
     ) -> None:
+        readers: list[Reader] = [*runners, *admission.views]
         try:
-            await stack.enter_async_context(probes(self._configuration.server, self._metrics, clusters, runners))
+            await stack.enter_async_context(
+                probes(self._configuration.server, self._metrics, clusters, readers, admission.checks)
+            )
         except ListenError as error:
             raise CommandError(str(error)) from error
 
-    async def _work(self, elector: LeaderElector | None, caches: Caches, runners: Sequence[ControllerRunner]) -> None:
+    async def _work(
+        self,
+        elector: LeaderElector | None,
+        caches: Caches,
+        runners: Sequence[ControllerRunner],
+        admission: Admission,
+    ) -> None:
         """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
         parts = [asyncio.create_task(caches.run()), *(asyncio.create_task(runner.run()) for runner in runners)]
         parts += [asyncio.create_task(recorder.run()) for recorder in self._recorders]
         if elector is not None:
             parts.append(asyncio.create_task(elector.run()))
-        beginning = asyncio.create_task(self._begin(elector, runners))
+        beginnings = [asyncio.create_task(self._begin(elector, runners)), asyncio.create_task(admission.settle())]
         stop = asyncio.create_task(self._stop.wait())
         try:
             await asyncio.wait({stop, *parts}, return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
+                admission.leave()
                 await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
                 if self._candidacy is not None:
                     self._candidacy.resign()
                 await self._send_last_events()
                 if elector is not None:
                     await self._release(elector)
+                await admission.end()
         finally:
-            for task in (beginning, stop, *parts):
+            for task in (*beginnings, stop, *parts):
                 task.cancel()
             ends = await asyncio.gather(*parts, return_exceptions=True)
         for end in ends:

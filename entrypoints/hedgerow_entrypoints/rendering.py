@@ -3,7 +3,7 @@
 import difflib
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -70,6 +70,8 @@ def summary(counts: Iterable[tuple[int, str]], problems: Sequence[object]) -> st
 def without_server_fields(manifest: Manifest) -> Manifest:
     """The object without what only an API server knows, and without empty labels or annotations."""
     metadata = manifest.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        return manifest
     shown = {name: value for name, value in metadata.items() if name not in _NOT_SHOWN and value != {}}
     return {**manifest, "metadata": shown}
 
@@ -84,10 +86,20 @@ def _diff(planned: Planned) -> Iterator[str]:
     action = planned.action
     name = f"{action.resource.kind} {action.key}"
     yield click.style(f"# {planned.verb} {name} ({action.reason})", bold=True) + "\n"
-    before, after = _yaml(planned.live), _yaml(planned.after)
-    lines = difflib.unified_diff(
-        before, after, f"live {name}" if before else "/dev/null", name if after else "/dev/null"
-    )
+    yield from differing_lines(planned.live, planned.after, f"live {name}", name)
+
+
+def differing_lines(before: Manifest | None, after: Manifest | None, old_name: str, new_name: str) -> Iterator[str]:
+    """The unified diff of an object's YAML.
+
+    Args:
+        before: the object as it was; none: it did not exist.
+        after: the object as it is; none: it is gone.
+        old_name: what the first is called in the diff.
+        new_name: what the second is called there.
+    """
+    old, new = _yaml(before), _yaml(after)
+    lines = difflib.unified_diff(old, new, old_name if old else "/dev/null", new_name if new else "/dev/null")
     yield from map(_coloured, lines)
 
 

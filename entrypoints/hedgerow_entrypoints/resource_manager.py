@@ -1,4 +1,4 @@
-"""The resource manager's process: which controllers a configuration enables, and how it announces itself.
+"""The resource manager's process: which controllers and webhooks a configuration enables, how it announces itself.
 
 Source: managed-resources §4.1, §4.2.
 """
@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from hedgerow.admission import Webhook
+from hedgerow.admission.config import AdmissionConfig
 from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.network_policies import network_policy_controller
@@ -40,12 +42,12 @@ def run_resource_manager(
         log.info(line)
     for warning in warnings:
         log.warning("Configuration is odd", warning=warning)
-    controllers = target_controllers(configuration)
-    if not controllers:
-        log.warning("No controller is enabled")
+    controllers, webhooks = target_controllers(configuration), enabled_webhooks(configuration.admission)
+    if not controllers and not webhooks:
+        log.warning("Neither a controller nor a webhook is enabled")
     leave_out_what_exists()
     with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
-        runner.run(Process(component, configuration, controllers).run())
+        runner.run(Process(component, configuration, controllers, webhooks).run())
 
 
 def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -63,3 +65,13 @@ def target_controllers(configuration: ResourceManagerConfiguration) -> list[Cont
     if not settings.enabled or settings.concurrent_syncs is None:
         return []
     return [network_policy_controller(settings.rules, settings.concurrent_syncs)]
+
+
+def enabled_webhooks(config: AdmissionConfig) -> Sequence[Webhook]:
+    """The enabled webhooks, in the order in which API servers call them."""
+    if config == AdmissionConfig():
+        return ()
+    # Slow to import, and many processes serve none.
+    from hedgerow.admission.catalog import webhooks  # noqa: PLC0415
+
+    return webhooks(config)

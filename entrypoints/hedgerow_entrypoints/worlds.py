@@ -1,10 +1,11 @@
 """Where the offline commands take their objects from: files, or a live cluster that is only read."""
 
 import asyncio
+import contextlib
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
@@ -14,8 +15,10 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import LoadedObject, Source, implied_namespaces, load_manifests
+from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
+from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.simulation import seeded_cluster
 from hedgerow_entrypoints.errors import CommandError, note
 
@@ -44,7 +47,7 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
     """
-    result = load_manifests(paths, stdin=_standard_input())
+    result = load_manifests(paths, stdin=standard_input())
     if isinstance(result, Failure):
         raise CommandError.of(result.failure())
     resources = {
@@ -53,28 +56,27 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
         for watch in controller.watches
     }
     read = [each for each in result.unwrap() if (each.manifest["apiVersion"], each.manifest["kind"]) in resources]
-    implied = _implied(read)
-    if implied:
-        names = [key_of(each.manifest).name for each in implied]
-        note(f"note: assuming that these namespaces exist, without further labels: {_abridged(names)}")
-    cluster, problems = seeded_cluster([*implied, *read], resources)
+    assumed = [each for each in assumed_namespaces(read) if key_of(each.manifest).name not in ALWAYS_THERE]
+    cluster, problems = seeded_cluster([*assumed, *read], resources)
     if problems:
         raise CommandError.of(problems)
     return ClusterFromFiles(cluster, {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read})
 
 
-def _implied(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
-    """The Namespaces that have to exist for objects to live in; each stands where the first of those objects does."""
+def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
+    """The Namespaces that have to exist for objects to live in; each stands where the first of those objects does.
+
+    Those that not every cluster has are told of.
+    """
     sources = {key_of(each.manifest).namespace: each.source for each in reversed(objects)}
-    namespaces = implied_namespaces([each.manifest for each in objects])
-    return [
-        LoadedObject(namespace, sources[name])
-        for namespace in namespaces
-        if (name := key_of(namespace).name) not in ALWAYS_THERE
-    ]
+    assumed = {key_of(each).name: each for each in implied_namespaces([each.manifest for each in objects])}
+    names = [printable(name) for name in assumed if name not in ALWAYS_THERE]
+    if names:
+        note(f"note: assuming that these namespaces exist, without further labels: {_abridged(names)}")
+    return [LoadedObject(namespace, sources[name]) for name, namespace in assumed.items()]
 
 
-def _standard_input() -> BinaryIO:
+def standard_input() -> BinaryIO:
     """Standard input, also where the process was started without one."""
     if sys.stdin is not None:
         return sys.stdin.buffer
@@ -102,7 +104,7 @@ def world_from_cluster(
     Raises:
         CommandError: the cluster cannot be reached or does not show them.
     """
-    return asyncio.run(_live_world(kubeconfig or _default_kubeconfig(), context or "", controllers, namespaces))
+    return asyncio.run(_live_world(kubeconfig, context, controllers, namespaces))
 
 
 def _default_kubeconfig() -> str:
@@ -113,18 +115,34 @@ def _default_kubeconfig() -> str:
 
 
 async def _live_world(
-    kubeconfig: str, context: str, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+    kubeconfig: str | None, context: str | None, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> Mapping[Resource, Sequence[Manifest]]:
-    # The HTTP client is slow to import, and most plans are made from files.
-    from hedgerow_adapters.kubernetes.credentials import load_connection  # noqa: PLC0415
-    from hedgerow_adapters.kubernetes.http_transport import HttpTransport  # noqa: PLC0415
-    from hedgerow_adapters.kubernetes.listing import ListingError, world_of  # noqa: PLC0415
+    from hedgerow_adapters.kubernetes.listing import ListingError, world_of  # noqa: PLC0415 -- slow, as below
 
-    connection = await load_connection(kubeconfig, context=context)
-    if isinstance(connection, Failure):
-        raise CommandError(str(connection.failure()))
-    async with HttpTransport(connection.unwrap()) as transport:
+    async with connected(kubeconfig, context) as transport:
         try:
             return await world_of(transport, controllers, namespaces)
         except ListingError as error:
             raise CommandError(str(error)) from error
+
+
+@contextlib.asynccontextmanager
+async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterator[Transport]:
+    """The way to a live cluster.
+
+    Args:
+        kubeconfig: the file; none: the one that kubectl would take.
+        context: its context; none: the current one.
+
+    Raises:
+        CommandError: the kubeconfig is of no use.
+    """
+    # The HTTP client is slow to import, and most worlds come from files.
+    from hedgerow_adapters.kubernetes.credentials import load_connection  # noqa: PLC0415
+    from hedgerow_adapters.kubernetes.http_transport import HttpTransport  # noqa: PLC0415
+
+    connection = await load_connection(kubeconfig or _default_kubeconfig(), context=context or "")
+    if isinstance(connection, Failure):
+        raise CommandError(str(connection.failure()))
+    async with HttpTransport(connection.unwrap()) as transport:
+        yield transport

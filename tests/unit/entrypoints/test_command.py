@@ -22,9 +22,11 @@ Options:
 Commands:
   run       Run a component in a cluster.
   plan      Show what controllers would do, without doing it.
+  review    Show what webhooks would decide about objects.
   simulate  Let controllers work in memory and print the outcome.
   demo      Show a controller at work in a sample landscape.
   config    Check component configuration files.
+  webhooks  Print what registers webhooks, and make certificates.
 
   Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or
   zsh_source, fish_source).
@@ -44,7 +46,9 @@ def test_without_a_subcommand_help_is_shown_as_an_error(hedgerow: Hedgerow) -> N
     assert hedgerow() == (1, "", HELP)
 
 
-@pytest.mark.parametrize("arguments", [*((name,) for name in SUBCOMMANDS), ("config", "check")], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [*((name,) for name in SUBCOMMANDS), ("config", "check"), ("webhooks", "render")], ids=" ".join
+)
 def test_every_subcommand_explains_itself(arguments: tuple[str, ...], hedgerow: Hedgerow) -> None:
     ended = hedgerow(*arguments, "-h")
 

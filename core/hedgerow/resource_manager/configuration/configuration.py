@@ -6,7 +6,8 @@ Source: managed-resources §3.
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hedgerow.resource_manager.configuration import client_connection, leader_election, network_policy, server
+from hedgerow.admission.config import AdmissionConfig
+from hedgerow.resource_manager.configuration import client_connection, leader_election, network_policy, server, webhooks
 from hedgerow.resource_manager.configuration.client_connection import ClientConnection
 from hedgerow.resource_manager.configuration.leader_election import LeaderElection
 from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySettings
@@ -43,6 +44,8 @@ class ResourceManagerConfiguration:
     cluster_id: str
     resource_class: str
     network_policy: NetworkPolicySettings
+    admission: AdmissionConfig
+    """The webhooks that are served."""
 
     @property
     def looked_after(self) -> ClientConnection:
@@ -87,7 +90,9 @@ def manifest(configuration: ResourceManagerConfiguration) -> dict[str, Any]:
             "clusterID": configuration.cluster_id,
             "resourceClass": configuration.resource_class,
             "networkPolicy": network_policy.manifest(configuration.network_policy),
+            "tokenInvalidator": {"enabled": configuration.admission.token_invalidator},
         },
+        "webhooks": webhooks.manifest(configuration.admission),
     }
     if configuration.target is not None:
         document["targetClientConnection"] = client_connection.manifest(configuration.target)

@@ -45,6 +45,12 @@ class ControllersSection(Section):
     token_validator: TokenInvalidator | None = None
     token_requestor: TokenRequestor | None = None
 
+    @property
+    def invalidates_tokens(self) -> bool:
+        """Whether the token invalidator is enabled, under either of its names."""
+        section = self.token_invalidator or self.token_validator
+        return section is not None and section.enabled
+
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """An empty class, both spellings of one section, then what is wrong within the sections."""
         if not self.resource_class:

@@ -9,10 +9,11 @@ Source: managed-resources §3.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import FieldError, joined, rendered, unsupported
+from hedgerow.machinery.fields import FieldError, forbidden, joined, rendered, unsupported
 from hedgerow.resource_manager.configuration.client_connection import ClientConnectionSection
 from hedgerow.resource_manager.configuration.configuration import (
     API_VERSION,
@@ -26,7 +27,9 @@ from hedgerow.resource_manager.configuration.controllers import ControllersSecti
 from hedgerow.resource_manager.configuration.leader_election import LeaderElectionSection
 from hedgerow.resource_manager.configuration.server import ServerSection
 from hedgerow.resource_manager.configuration.shape import Purpose, Section, ShapeError, json_type, read, warnings
-from hedgerow.resource_manager.configuration.unserved import WebhooksSection
+from hedgerow.resource_manager.configuration.webhooks import WebhooksSection
+
+_HALF_AN_INVALIDATOR: Final = "controller and webhook for TokenInvalidator must either be both disabled or enabled"
 
 
 class Stage(Enum):
@@ -116,10 +119,11 @@ class DocumentSection(Section):
             cluster_id=self.controllers.cluster_id,
             resource_class=self.controllers.resource_class,
             network_policy=self.controllers.network_policy.settings(),
+            admission=self.webhooks.settings(),
         )
 
     def problems(self, _path: str, purpose: Purpose, /) -> Iterator[FieldError]:
-        """Unknown log levels and formats, and everything that is wrong in the sections."""
+        """Unknown log levels and formats, what is wrong in the sections, and half a token invalidator."""
         yield from self.source_client_connection.problems("sourceClientConnection", purpose)
         if self.target_client_connection is not None:
             yield from self.target_client_connection.problems("targetClientConnection", purpose)
@@ -131,6 +135,8 @@ class DocumentSection(Section):
             yield unsupported("logFormat", self.log_format, LOG_FORMATS)
         yield from self.controllers.problems("controllers", purpose)
         yield from self.webhooks.problems("webhooks", purpose)
+        if self.controllers.invalidates_tokens != self.webhooks.invalidates_tokens:
+            yield forbidden("controllers.tokenInvalidator", _HALF_AN_INVALIDATOR)
 
 
 def _decode(document: object, purpose: Purpose) -> Result[Decoded, ConfigurationErrors]:

@@ -29,7 +29,8 @@ class WebhookEndpoint(Endpoint):
     """The endpoint that the API server calls, with its certificate."""
 
     server_cert_dir: str
-    """Folder that holds `tls.crt` and `tls.key`."""
+    """Folder that holds `tls.crt` and `tls.key`; empty: where the reference looks by default, under the system's folder
+    for temporary files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,8 @@ class Server:
 
 
 class TlsSection(Section):
-    """`server.webhooks.tls` as written; no webhook is served."""
+    """`server.webhooks.tls` as written."""
 
-    idle = ("server_cert_dir",)
     server_cert_dir: str = ""
 
 

@@ -79,8 +79,6 @@ class Section(BaseModel):
     kept aside, for `warnings`.
     """
 
-    remark: ClassVar[str] = ""
-    """What a user should know who writes this section, although it is valid; one clause, mostly empty."""
     idle: ClassVar[tuple[str, ...]] = ()
     """The attributes of fields that nothing acts on; a user is told who sets one to another value than its default."""
 
@@ -93,6 +91,11 @@ class Section(BaseModel):
             return value
         declared = {field.alias for field in cls.model_fields.values()}
         return {name: item for name, item in value.items() if item is not None or name not in declared}
+
+    @property
+    def remark(self) -> str:
+        """What a user should know who writes this section, although it is valid; one clause, mostly empty."""
+        return ""
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """Every rule that the section's values break once their defaults are filled in; here those of its subsections.

@@ -1,0 +1,150 @@
+"""What webhooks look up while they review: what the files hold, and behind it what a live cluster shows.
+
+Where both have an object, that of the files counts. A cluster is only read.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from hedgerow.admission.reading import UnreadableError
+from hedgerow.admission.resources import NAMESPACES
+from hedgerow.admission.webhook import Webhook
+from hedgerow.machinery.clusters import Cluster, visible_parts
+from hedgerow.machinery.controller import Read
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.selectors import Labels, parse_selector_query
+from hedgerow_adapters.cache.store import ObjectStore, StoreSnapshot, UnfiledError
+from hedgerow_adapters.files import LoadedObject, as_stored
+from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_entrypoints.errors import CommandError, note
+
+_NOT_FOUND: Final = 404
+
+
+class Facts:
+    """The objects that reviews may look at."""
+
+    def __init__(self, objects: Iterable[LoadedObject], transport: Transport | None, namespaces: Sequence[str]) -> None:
+        """Nothing is read from a cluster before it is asked for.
+
+        Args:
+            objects: what the files hold.
+            transport: leads to the live cluster; none: there is only what the files hold.
+            namespaces: which ones the reviewed objects live in: no other is read.
+        """
+        self._files: dict[tuple[str, str], dict[ObjectKey, LoadedObject]] = {}
+        for each in objects:
+            of_kind = self._files.setdefault(_group_and_kind(each.manifest), {})
+            of_kind[key_of(each.manifest)] = each
+        self._transport = transport
+        self._namespaces = namespaces
+        self._lists: dict[Resource, Mapping[ObjectKey, Manifest]] = {}
+        self._snapshots: dict[str, StoreSnapshot] = {}
+        self._answers: dict[Question, Answer] = {}
+
+    async def snapshot(self, webhook: Webhook) -> StoreSnapshot:
+        """What a webhook looks up, as the caches of a process would show it.
+
+        Raises:
+            CommandError: the cluster does not show it, or the webhook can make nothing of it.
+        """
+        if webhook.path not in self._snapshots:
+            stores = {read.resource: await self._store(webhook, read) for read in webhook.reads}
+            self._snapshots[webhook.path] = StoreSnapshot(stores, stores)
+        return self._snapshots[webhook.path]
+
+    async def namespace_labels(self, name: str) -> Labels:
+        """The labels of a Namespace; none of one that does not exist."""
+        return labels_of((await self._all(NAMESPACES)).get(ObjectKey("", name)) or {})
+
+    async def answer(self, question: Question) -> Answer:
+        """What a question asks for; without a cluster, what no file holds does not exist."""
+        if question not in self._answers:
+            self._answers[question] = await self._answer(question)
+        return self._answers[question]
+
+    async def _answer(self, question: Question) -> Answer:
+        return await (self._one(question) if isinstance(question, ObjectQuestion) else self._several(question))
+
+    async def _store(self, webhook: Webhook, read: Read) -> ObjectStore:
+        store = ObjectStore(index for index in webhook.indexes if index.resource == read.resource)
+        for key, manifest in (await self._all(read.resource, optional=read.optional)).items():
+            try:
+                store.put(read.keep(manifest))
+            except Exception as problem:
+                # What a cache keeps has been checked by an API server; files hold whatever somebody wrote.
+                raise CommandError(self._located(read.resource, key, _explanation(problem))) from problem
+        return store
+
+    async def _all(self, resource: Resource, *, optional: bool = False) -> Mapping[ObjectKey, Manifest]:
+        """All objects of a resource, whatever version of it the files write."""
+        if resource not in self._lists:
+            held = as_stored(each.manifest for each in self._held(resource).values())
+            live = await self._live(resource, optional=optional)
+            self._lists[resource] = {key_of(manifest): manifest for manifest in (*live, *held)}
+        return self._lists[resource]
+
+    async def _live(self, resource: Resource, *, optional: bool) -> Sequence[Manifest]:
+        if self._transport is None:
+            return ()
+        from hedgerow_adapters.kubernetes import listing  # noqa: PLC0415 -- slow to import, and seldom needed
+
+        found: list[Manifest] = []
+        for part in visible_parts(resource, self._namespaces):
+            try:
+                found += await listing.objects_of(self._transport, resource, part)
+            except listing.UnknownResourceError as error:
+                if not optional:
+                    raise CommandError(str(error)) from error
+            except listing.ListingError as error:
+                raise CommandError(str(error)) from error
+        return found
+
+    async def _one(self, question: ObjectQuestion) -> Answer:
+        resource, key = question.resource, question.key
+        held = self._held(resource).get(key)
+        if held is not None:
+            return Found((held.manifest,))
+        if self._transport is not None:
+            return await self._live_answer(self._transport, question)
+        note(f"note: {resource.kind} {printable(str(key))}: no file holds it, so that it counts as missing")
+        return NotAnswered(_NOT_FOUND, "NotFound", f'{resource} "{key.name}" not found')
+
+    async def _several(self, question: ListQuestion) -> Answer:
+        held = self._held(question.resource)
+        asked_for = tuple(each.manifest for each in held.values() if _is_asked_for(question, each.manifest))
+        if self._transport is None:
+            return Found(asked_for)
+        answer = await self._live_answer(self._transport, question)
+        if isinstance(answer, Found):
+            return Found((*(each for each in answer.objects if key_of(each) not in held), *asked_for))
+        return Found(asked_for) if asked_for and answer.is_not_found else answer
+
+    async def _live_answer(self, transport: Transport, question: Question) -> Answer:
+        from hedgerow_adapters.admission.questions import Questions  # noqa: PLC0415 -- as above
+
+        return await Questions(dict.fromkeys(Cluster, transport)).ask(question)
+
+    def _held(self, resource: Resource) -> Mapping[ObjectKey, LoadedObject]:
+        return self._files.get((resource.group, resource.kind), {})
+
+    def _located(self, resource: Resource, key: ObjectKey, problem: str) -> str:
+        held = self._held(resource).get(key)
+        sentence = printable(f"{resource.kind} {key}: {problem}")
+        return f"{held.source}: {sentence}" if held else sentence
+
+
+def _group_and_kind(manifest: Manifest) -> tuple[str, str]:
+    return manifest["apiVersion"].rpartition("/")[0], manifest["kind"]
+
+
+def _explanation(problem: Exception) -> str:
+    cause = problem.__cause__ if isinstance(problem, UnfiledError) else problem
+    return str(cause) if isinstance(cause, UnreadableError) else "no API server would hold it as it is"
+
+
+def _is_asked_for(question: ListQuestion, manifest: Manifest) -> bool:
+    selector = parse_selector_query(question.label_selector).unwrap()
+    return question.namespace in {"", key_of(manifest).namespace} and selector.matches(labels_of(manifest))

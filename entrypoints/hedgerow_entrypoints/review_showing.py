@@ -1,0 +1,141 @@
+"""How reviews are shown: as a diff, a table, YAML or JSON. What a Secret holds is never shown."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import click
+from tabulate import tabulate
+
+from hedgerow.admission.decision import OK, Allowed, Denied, Mutation
+from hedgerow.admission.resources import SECRETS
+from hedgerow.admission.token_invalidator import INVALIDATED
+from hedgerow.machinery.json_diff import Operation, json_patch_between
+from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.files import render_yaml
+from hedgerow_adapters.files.loaded import printable
+from hedgerow_entrypoints.rendering import differing_lines
+from hedgerow_entrypoints.review_course import Reviewed
+from hedgerow_entrypoints.review_requests import shown_name
+
+VERDICT_COLOURS: Final = {"unchanged": "green", "changed": "yellow", "denied": "red"}
+HIDDEN: Final = "<hidden>"
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def as_diff(reviews: Iterable[Reviewed]) -> str:
+    """Each decision in a line, which rule changed what, and a unified diff of the object in YAML."""
+    return "".join(line for each in reviews for line in _diff(each))
+
+
+def _diff(reviewed: Reviewed) -> Iterator[str]:
+    name = f"{printable(reviewed.request.kind.kind)} {reviewed.candidate.name}"
+    heading = click.style(f"# {reviewed.verdict} {name} by {reviewed.webhook}", bold=True)
+    saying = _saying(reviewed)
+    yield f"{heading}: {saying}\n" if saying else f"{heading}\n"
+    for mutation in _mutations(reviewed):
+        paths = dict.fromkeys(printable(each["path"]) for each in _patch(mutation))
+        yield f"#   {mutation.rule}: {', '.join(paths)}\n"
+    decision = reviewed.decision
+    if isinstance(decision, Allowed) and decision.object is not None:
+        before, after = shown(reviewed.request.object), shown(decision.object)
+        yield from differing_lines(before, after, f"sent {name}", f"admitted {name}")
+
+
+def as_table(reviews: Iterable[Reviewed]) -> str:
+    """A line per decision, in columns."""
+    rows = [
+        (
+            click.style(each.verdict, fg=VERDICT_COLOURS[each.verdict]),
+            printable(each.request.kind.kind),
+            printable(each.request.namespace),
+            printable(shown_name(each.request)),
+            each.webhook,
+            ", ".join(mutation.rule for mutation in _mutations(each)) or _saying(each),
+        )
+        for each in reviews
+    ]
+    if not rows:
+        return ""
+    headers = ("DECISION", "KIND", "NAMESPACE", "NAME", "WEBHOOK", "RULES")
+    return tabulate(rows, headers, tablefmt="plain", disable_numparse=True) + "\n"
+
+
+def as_json(reviews: Iterable[Reviewed]) -> str:
+    """A list with an object per decision."""
+    return json.dumps([_entry(each) for each in reviews], indent=2) + "\n"
+
+
+def as_yaml(reviews: Iterable[Reviewed]) -> str:
+    """A document per decision, each as in JSON."""
+    return render_yaml([_entry(each) for each in reviews])
+
+
+def _entry(reviewed: Reviewed) -> dict[str, Any]:
+    request, decision = reviewed.request, reviewed.decision
+    mutations = _mutations(reviewed)
+    return {
+        "object": {
+            "apiVersion": request.kind.api_version,
+            "kind": request.kind.kind,
+            "namespace": request.namespace,
+            "name": shown_name(request),
+        },
+        "source": str(reviewed.candidate.source),
+        "operation": request.operation,
+        "uid": request.uid,
+        "webhook": reviewed.webhook,
+        "allowed": isinstance(decision, Allowed),
+        "code": decision.code if isinstance(decision, Denied) else OK,
+        "message": decision.message,
+        "rules": [{"rule": mutation.rule, "patch": _patch(mutation)} for mutation in mutations],
+        "patch": json_patch_between(shown(mutations[0].before), shown(mutations[-1].after)) if mutations else [],
+    }
+
+
+def _mutations(reviewed: Reviewed) -> Sequence[Mutation]:
+    return reviewed.decision.mutations if isinstance(reviewed.decision, Allowed) else ()
+
+
+def _patch(mutation: Mutation) -> list[Operation]:
+    return json_patch_between(shown(mutation.before), shown(mutation.after))
+
+
+def _saying(reviewed: Reviewed) -> str:
+    """What is said about a decision, in one line."""
+    decision = reviewed.decision
+    message = printable(decision.message)
+    return " ".join(filter(None, (str(decision.code), message))) if isinstance(decision, Denied) else message
+
+
+def shown(manifest: Manifest) -> Manifest:
+    """The object as anybody may see it: a Secret without its values, except for the mark of a token that is void."""
+    if manifest.get("kind") != SECRETS.kind:
+        return manifest
+    values = {name: _without_values(manifest[name]) for name in ("data", "stringData") if name in manifest}
+    return {**manifest, **values, **_without_copy(manifest)}
+
+
+def _without_values(values: Any) -> Any:
+    if values is None:
+        return None
+    if not isinstance(values, Mapping):
+        return HIDDEN
+    return {name: value if value == INVALIDATED else HIDDEN for name, value in values.items()}
+
+
+def _without_copy(secret: Manifest) -> Mapping[str, Any]:
+    """The metadata of a Secret without the copy of the whole that kubectl keeps in an annotation."""
+    metadata = secret.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
+    if not isinstance(annotations, Mapping) or _LAST_APPLIED not in annotations:
+        return {}
+    return {"metadata": {**secret["metadata"], "annotations": {**annotations, _LAST_APPLIED: HIDDEN}}}
+
+
+FORMATS: Final[dict[str, Callable[[Iterable[Reviewed]], str]]] = {
+    "diff": as_diff,
+    "table": as_table,
+    "json": as_json,
+    "yaml": as_yaml,
+}

@@ -1,0 +1,168 @@
+"""`hedgerow webhooks`: what makes API servers call the webhooks: registration objects, and certificates for trials."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import click
+from returns.result import Failure
+
+from hedgerow.admission.certificates import (
+    certificate_authority,
+    certificate_pem,
+    dns_names,
+    only_certificates,
+    serving_certificate,
+)
+from hedgerow.admission.registration import Mode, build_webhook_configurations, service_name
+from hedgerow.machinery.names import dns_label_problem
+from hedgerow.resource_manager.configuration import decode_offline
+from hedgerow_adapters.clock import utc_now
+from hedgerow_adapters.files import render_json, render_yaml
+from hedgerow_adapters.keys import generate_key, key_pem, new_issue
+from hedgerow_entrypoints.configuration import read_configuration
+from hedgerow_entrypoints.errors import CommandError, note
+
+FORMATS: Final = {"yaml": render_yaml, "json": render_json}
+TEN_YEARS: Final = 3650
+"""Days."""
+EXAMPLES: Final = """\b
+Examples:
+  hedgerow webhooks certificate --out certificates
+  hedgerow webhooks render --config resource-manager.yaml --mode runtime --ca-bundle certificates/ca.crt"""
+
+
+def _service_prefix(_context: click.Context, _option: click.Parameter, prefix: str) -> str:
+    if problem := dns_label_problem(service_name(prefix)):
+        raise click.BadParameter(f"{service_name(prefix)!r} cannot be the name of a Service: {problem}")
+    return prefix
+
+
+def _namespace(_context: click.Context, _option: click.Parameter, namespace: str) -> str:
+    if problem := dns_label_problem(namespace):
+        raise click.BadParameter(f"{namespace!r} cannot be the name of a namespace: {problem}")
+    return namespace
+
+
+NAME_PREFIX: Final = click.option(
+    "--name-prefix",
+    default="",
+    metavar="PREFIX",
+    callback=_service_prefix,
+    help="What stands before gardener-resource-manager in names; none by default.",
+)
+NAMESPACE: Final = click.option(
+    "--namespace",
+    default="garden",
+    show_default=True,
+    metavar="NAME",
+    callback=_namespace,
+    help="Where the resource manager runs.",
+)
+
+
+@click.group(name="webhooks", epilog=EXAMPLES)
+def command() -> None:
+    """Print registration objects of webhooks, and make certificates for trials."""
+
+
+@command.command(short_help="Print the registration objects.")
+@click.option("--config", "config_file", required=True, metavar="FILE", help="Component configuration.")
+@click.option(
+    "--mode",
+    required=True,
+    type=click.Choice([mode.value for mode in Mode]),
+    help="For the cluster that the resource manager runs in, or for another one.",
+)
+@NAME_PREFIX
+@NAMESPACE
+@click.option(
+    "--ca-bundle",
+    "ca_bundle_file",
+    metavar="FILE",
+    help="Certificates that may have signed the server's; by default those that API servers trust anyway.",
+)
+@click.option(
+    "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
+)
+def render(
+    config_file: str, mode: str, name_prefix: str, namespace: str, *, ca_bundle_file: str | None, output: str
+) -> None:
+    """Print the registration objects of all webhooks that a configuration enables.
+
+    Nothing that is not enabled is registered: an API server would call it in vain, and refuse what it asks about.
+    """
+    decoded = read_configuration(config_file, decode_offline)
+    for warning in decoded.warnings:
+        note(f"warning: {config_file}: {warning}")
+    ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
+    admission = decoded.configuration.admission
+    objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission)
+    if not objects:
+        note(f"warning: {config_file}: enables no webhook that would be registered in the {mode} cluster")
+    click.echo(FORMATS[output](objects), nl=False)
+
+
+def _certificates_in(file: str) -> bytes:
+    try:
+        certificates = only_certificates(Path(file).read_bytes())
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror}") from error
+    if isinstance(certificates, Failure):
+        raise CommandError(f"{file}: {certificates.failure()}")
+    return certificates.unwrap()
+
+
+@command.command(short_help="Make an authority and a serving pair for trials.")
+@click.option("--out", "folder", required=True, metavar="DIR", help="Where the files are put; made if it is missing.")
+@NAME_PREFIX
+@NAMESPACE
+@click.option(
+    "--days",
+    type=click.IntRange(1, TEN_YEARS),
+    default=365,
+    show_default=True,
+    help="How long the certificates are valid.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+def certificate(folder: str, name_prefix: str, namespace: str, *, days: int, force: bool) -> None:
+    """Make ca.crt, and tls.crt and tls.key that it has signed, for a webhook server that is tried out.
+
+    The key of the authority is forgotten, so it can sign nothing else.
+    """
+    target = Path(folder)
+    existing = [name for name in ("ca.crt", "tls.crt", "tls.key") if (target / name).exists()]
+    if existing and not force:
+        raise CommandError(f"{folder}: {', '.join(existing)} would be overwritten; --force does that")
+    try:
+        _write(target, _certificate_files(name_prefix, namespace, timedelta(days=days)))
+    except OSError as error:
+        raise CommandError(f"{error.filename or folder}: {error.strerror}") from error
+    note(f"wrote {target / 'ca.crt'}, {target / 'tls.crt'} and {target / 'tls.key'}")
+    note(f"valid for {days} days, for {', '.join(dns_names(name_prefix, namespace))}")
+
+
+def _certificate_files(name_prefix: str, namespace: str, validity: timedelta) -> Mapping[str, bytes]:
+    now = utc_now()
+    authority = certificate_authority(generate_key(), new_issue(now, validity))
+    key = generate_key()
+    serving = serving_certificate(name_prefix, namespace, key.public_key(), authority, new_issue(now, validity))
+    return {
+        "ca.crt": certificate_pem(authority.certificate),
+        "tls.key": key_pem(key),
+        "tls.crt": certificate_pem(serving),
+    }
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put files into a folder, each at once and readable by its owner alone."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, content in files.items():
+        # Temporary files have mode 0600 from the start; a server that watches the folder never sees a part.
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(folder / name)

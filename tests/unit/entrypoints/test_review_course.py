@@ -1,0 +1,43 @@
+"""The way of a request through several webhooks."""
+
+from dataclasses import replace
+
+from hedgerow.admission import Allowed, Mutation, Webhook
+from hedgerow.admission.decision import Review
+from hedgerow.admission.dispatch import Client, Entry, Registrations, Rule
+from hedgerow.admission.request import AdmissionRequest, creation
+from hedgerow.machinery.questions import Answers
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.files import Source
+from hedgerow_entrypoints.review_course import Panel, course
+from hedgerow_entrypoints.review_facts import Facts
+from hedgerow_entrypoints.review_requests import AUTOSCALERS, Candidate
+from tests.virtual_clock import virtual_time
+
+V1 = AUTOSCALERS[1]
+
+
+def labelling(request: AdmissionRequest, _snapshot: Snapshot, _answers: Answers) -> Review:
+    metadata = request.object["metadata"]
+    return Allowed((Mutation("label", request.object, {**request.object, "metadata": {**metadata, "labels": {}}}),))
+
+
+def registered(name: str, version: str) -> Entry:
+    rule = Rule(("CREATE",), ("autoscaling",), (version,), ("horizontalpodautoscalers",))
+    return Entry("all", name, Client("localhost", f"/{name}"), (rule,))
+
+
+@virtual_time
+async def test_each_webhook_sees_the_version_that_it_is_registered_for() -> None:
+    entries = (registered("newer", "v2"), registered("exact", "v1"))
+    webhooks = {f"/{name}": Webhook(name, f"/{name}", labelling) for name in ("newer", "exact")}
+    panel = Panel(webhooks, Registrations((entries[0], replace(entries[1], matches_equivalents=False))))
+    manifest = {"apiVersion": "autoscaling/v1", "kind": V1.kind, "metadata": {"name": "a", "namespace": "shop"}}
+    candidate = Candidate(creation(V1, manifest), Source("x.yaml", 1))
+
+    seen = [each.request async for each in course(candidate, panel, Facts([], None, ()))]
+
+    assert [(request.kind.version, request.object["apiVersion"]) for request in seen] == [
+        ("v2", "autoscaling/v2"),
+        ("v1", "autoscaling/v1"),
+    ]

@@ -1,0 +1,132 @@
+import base64
+import json
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+from tests.unit.entrypoints.command_line import Hedgerow
+
+HEAD = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
+SECCOMP = "webhooks: {seccompProfile: {enabled: true}}\n"
+RUNTIME = ("webhooks", "render", "--config", "config.yaml", "--mode", "runtime")
+TARGET = ("webhooks", "render", "--config", "config.yaml", "--mode", "target")
+MAKE = ("webhooks", "certificate", "--out", "made")
+MADE = """\
+wrote made/ca.crt, made/tls.crt and made/tls.key
+valid for 7 days, for gardener-resource-manager, gardener-resource-manager.garden, \
+gardener-resource-manager.garden.svc, gardener-resource-manager.garden.svc.cluster.local
+"""
+FILES = ["ca.crt", "tls.crt", "tls.key"]
+
+
+@pytest.fixture
+def config(folder: Path) -> Path:
+    """A configuration that enables one webhook, in the working directory."""
+    file = folder / "config.yaml"
+    file.write_text(HEAD + SECCOMP)
+    return file
+
+
+def test_what_a_configuration_enables_is_printed_for_kubectl(config: Path, hedgerow: Hedgerow) -> None:
+    in_yaml, in_json = hedgerow(*RUNTIME), hedgerow(*RUNTIME, "-o", "json")
+
+    (manifest,) = yaml.safe_load_all(in_yaml.out)
+    assert (in_yaml.code, in_yaml.err) == (0, "")
+    assert manifest["kind"] == "MutatingWebhookConfiguration"
+    assert [webhook["name"] for webhook in manifest["webhooks"]] == ["seccomp-profile.resources.gardener.cloud"]
+    assert json.loads(in_json.out) == {"apiVersion": "v1", "kind": "List", "items": [manifest]}
+
+
+def test_prefix_and_namespace_are_in_the_address(config: Path, hedgerow: Hedgerow) -> None:
+    ended = hedgerow(*TARGET, "--name-prefix", "virtual-", "--namespace", "shoot--local--one")
+
+    address = yaml.safe_load(ended.out)["webhooks"][0]["clientConfig"]["url"]
+    assert address == "https://virtual-gardener-resource-manager.shoot--local--one:443/webhooks/seccomp-profile"
+
+
+def test_where_nothing_is_enabled_nothing_is_printed_but_it_is_said(folder: Path, hedgerow: Hedgerow) -> None:
+    (folder / "config.yaml").write_text(HEAD + "webhooks: {crdDeletionProtection: {enabled: true}}\n")
+
+    assert hedgerow(*TARGET) == (
+        0,
+        "",
+        "warning: config.yaml: enables no webhook that would be registered in the target cluster\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--ca-bundle", "missing.crt"), "error: missing.crt: No such file or directory\n"),
+        (
+            ("--ca-bundle", "config.yaml"),
+            "error: config.yaml: holds no certificate in PEM, or one that cannot be read\n",
+        ),
+        (
+            ("--namespace", "Garden"),
+            "error: Invalid value for '--namespace': 'Garden' cannot be the name of a namespace: ",
+        ),
+        (("--name-prefix", "a."), "error: Invalid value for '--name-prefix': 'a.gardener-resource-manager' cannot be "),
+        (("--config", "missing.yaml"), "error reading config file: missing.yaml: No such file or directory\n"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_rendered_is_said_in_a_sentence(
+    arguments: tuple[str, ...], sentence: str, config: Path, hedgerow: Hedgerow
+) -> None:
+    ended = hedgerow(*RUNTIME, *arguments)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith(sentence)
+
+
+def test_certificates_are_made_that_a_server_can_use_and_registration_can_name(
+    config: Path, folder: Path, hedgerow: Hedgerow
+) -> None:
+    before = datetime.now(UTC).replace(microsecond=0)
+
+    ended = hedgerow(*MAKE, "--days", "7")
+
+    assert ended == (
+        0,
+        "",
+        MADE,
+    )
+    assert {file.name: file.stat().st_mode & 0o777 for file in (folder / "made").iterdir()} == dict.fromkeys(
+        FILES, 0o600
+    )
+    ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain("made/tls.crt", "made/tls.key")
+    authority, serving = (x509.load_pem_x509_certificate(Path("made", name).read_bytes()) for name in FILES[:2])
+    serving.verify_directly_issued_by(authority)
+    key = serving.public_key()
+    assert isinstance(key, RSAPublicKey)
+    assert key.key_size == 3072
+    assert before <= serving.not_valid_after_utc - timedelta(days=7) <= datetime.now(UTC)
+    bundle = yaml.safe_load(hedgerow(*RUNTIME, "--ca-bundle", "made/ca.crt").out)["webhooks"][0]["clientConfig"][
+        "caBundle"
+    ]
+    assert base64.b64decode(bundle) == Path("made/ca.crt").read_bytes()
+
+
+def test_nothing_is_overwritten_unless_that_is_asked_for(folder: Path, hedgerow: Hedgerow) -> None:
+    (folder / "made").mkdir()
+    (folder / "made" / "tls.key").write_text("precious")
+
+    assert hedgerow(*MAKE) == (1, "", "error: made: tls.key would be overwritten; --force does that\n")
+    assert [file.name for file in (folder / "made").iterdir()] == ["tls.key"]
+
+    assert hedgerow(*MAKE, "--force").code == 0
+    assert sorted(file.name for file in (folder / "made").iterdir()) == FILES
+    assert (folder / "made" / "tls.key").read_text().startswith("-----BEGIN PRIVATE KEY-----")
+    assert (folder / "made" / "tls.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_where_no_folder_can_be_nothing_is_written(folder: Path, hedgerow: Hedgerow) -> None:
+    (folder / "made").write_text("a file")
+
+    assert hedgerow(*MAKE) == (1, "", "error: made: File exists\n")
