@@ -8,6 +8,8 @@ import pytest
 from hedgerow_adapters.protocol import requests
 from tests.contract.objects import NAMESPACES
 from tests.contract.targets import MemoryTarget, Send, ServerTarget, Target
+from tests.contract.webhook_bench import Bench
+from tests.contract.webhook_server import ServingPair
 from tests.control_plane import ControlPlane
 
 _numbers = itertools.count(1)
@@ -43,3 +45,17 @@ def namespace(send: Send) -> str:
     created = send(requests.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}))
     assert created.status == 201
     return name
+
+
+@pytest.fixture(scope="session")
+def serving_pair(tmp_path_factory: pytest.TempPathFactory) -> ServingPair:
+    """The certificate of all webhooks."""
+    return ServingPair.new(tmp_path_factory.mktemp("webhooks"))
+
+
+@pytest.fixture
+def webhooks(target: Target, namespace: str, serving_pair: ServingPair) -> Iterator[Bench]:
+    """Registers webhooks in the target; they are gone at the end of the test."""
+    bench = Bench(target, namespace, serving_pair)
+    yield bench
+    bench.close()

@@ -4,12 +4,14 @@
     cluster.handle(requests.create(NAMESPACES, {"metadata": {"name": "shop"}}))  # synchronously
     await MemoryTransport(cluster).send(requests.get(NAMESPACES, ObjectKey("", "shop")))  # as the HTTP client
 
-It knows the rules that our controllers could break and the types of what they read, and answers as kube-apiserver
-does: a contract suite holds both against each other. What it leaves out: users, managed fields, server-side apply,
-graceful deletion, addresses of Services, and those rules about kinds that controllers only read which they do not rely
-on.
+It knows the rules that our controllers and webhooks could break and the types of what they read, and answers as
+kube-apiserver does: a contract suite holds both against each other. Webhooks that are registered in it are called, by a
+function that whoever makes it gives it. What it leaves out: users, managed fields, server-side apply, graceful
+deletion, addresses of Services, schemas of custom resources, conditions of webhooks in CEL, and those rules about kinds
+that controllers only read which they do not rely on.
 """
 
+from hedgerow_adapters.memory.admission import CallFailedError, CallWebhook, WebhookCall
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.cluster import InMemoryCluster
 from hedgerow_adapters.memory.faults import Answered, Fault, Lost, NoAnswerError, requests
@@ -20,6 +22,8 @@ from hedgerow_adapters.memory.watches import Subscription
 __all__ = [
     "DEFAULT_RESOURCES",
     "Answered",
+    "CallFailedError",
+    "CallWebhook",
     "Fault",
     "InMemoryCluster",
     "Kind",
@@ -28,5 +32,6 @@ __all__ = [
     "NoAnswerError",
     "SettableClock",
     "Subscription",
+    "WebhookCall",
     "requests",
 ]

@@ -11,7 +11,9 @@ from datetime import datetime
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow_adapters.memory import statuses
+from hedgerow_adapters.memory.admission import Admission, CallWebhook, nobody
 from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.memory.definitions import follow_definitions
 from hedgerow_adapters.memory.deletion import parse_delete_options
 from hedgerow_adapters.memory.faults import Answered, Fault, NoAnswerError, outcome_for
 from hedgerow_adapters.memory.garbage import Housekeeping
@@ -22,8 +24,10 @@ from hedgerow_adapters.memory.presentation import metadata_of, presented_list, w
 from hedgerow_adapters.memory.registry import Registry
 from hedgerow_adapters.memory.routing import Routes, Target
 from hedgerow_adapters.memory.selection import parse_list_options, parse_selection, whole_number
+from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import RefusedError
 from hedgerow_adapters.memory.storage import Storage, StoredChange
+from hedgerow_adapters.memory.trials import is_dry_run
 from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription, parse_start
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 
@@ -43,6 +47,7 @@ class InMemoryCluster:
         now: Callable[[], datetime] | None = None,
         namespaces: Iterable[str] = ALWAYS_THERE,
         history: int = 100_000,
+        call_webhook: CallWebhook = nobody,
     ) -> None:
         """A cluster with nothing but some namespaces.
 
@@ -51,14 +56,17 @@ class InMemoryCluster:
             now: its clock; by default one that stands still at the beginning of 2026.
             namespaces: those that exist from the start.
             history: how many changes of a resource are kept at least for watches that come later.
+            call_webhook: reaches the webhooks that are registered in it; by default none can be reached.
         """
         self.now = now or SettableClock()
         self.faults: list[Fault] = []
-        self._kinds = {kind.resource: kind for kind in resources}
-        self._routes = Routes(resources)
+        self._kinds = ServedKinds(resources)
+        self._routes = Routes(self._kinds)
         self._storage = Storage(history=history)
-        self._registry = Registry(self._storage, self.now)
-        self._housekeeping = Housekeeping(self._registry, resources)
+        self._admission = Admission(self._storage, self._kinds, call_webhook)
+        self._registry = Registry(self._storage, self.now, self._admission)
+        self._housekeeping = Housekeeping(self._registry, self._kinds)
+        follow_definitions(self._storage, self._kinds)
         self._watches: list[Subscription] = []
         for name in namespaces:
             self._registry.create(NAMESPACES, "", {"metadata": {"name": name}})
@@ -106,6 +114,14 @@ class InMemoryCluster:
         self._watches.append(subscription)
         subscription.open(start)
         return subscription
+
+    def answer_webhooks(self, call_webhook: CallWebhook) -> None:
+        """Have registered webhooks reached in another way from now on."""
+        self._admission.call_webhook = call_webhook
+
+    def serves(self, resource: Resource) -> bool:
+        """Whether a resource is one of those that it has."""
+        return resource in self._kinds
 
     def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
         """The object of a key; none if it does not exist."""
@@ -173,7 +189,9 @@ class InMemoryCluster:
     def _answer(self, request: Request) -> Response:
         try:
             target = self._routes.target(request.path)
-            return self._answer_object(request, target) if target.name else self._answer_collection(request, target)
+            answer = self._answer_object if target.name else self._answer_collection
+            with self._storage.trial(is_trial=is_dry_run(request)):
+                return answer(request, target)
         except RefusedError as refusal:
             return refusal.response
 
@@ -182,6 +200,8 @@ class InMemoryCluster:
         match request.method, target.subresource:
             case "GET", "" | "status":
                 answer = self._registry.existing(kind, key)
+            case _, "scale":
+                return Response(200, self._scale(request, target))
             case "PUT", subresource:
                 answer = self._registry.replace(kind, key, request.body, subresource)
             case "PATCH", "" | "status" as subresource:
@@ -191,6 +211,17 @@ class InMemoryCluster:
             case _:
                 raise statuses.method_not_allowed()
         return Response(200, _as_asked(answer, metadata_only=metadata_only))
+
+    def _scale(self, request: Request, target: Target) -> Manifest:
+        match request.method:
+            case "GET":
+                return self._registry.scale(target.kind, target.key)
+            case "PUT":
+                return self._registry.replace_scale(target.kind, target.key, request.body)
+            case "PATCH":
+                return self._registry.patch_scale(target.kind, target.key, request.body, request.content_type)
+            case _:
+                raise statuses.method_not_allowed()
 
     def _answer_collection(self, request: Request, target: Target) -> Response:
         match request.method:
@@ -218,7 +249,7 @@ class InMemoryCluster:
         options = parse_delete_options(request.body, request.query)
         for manifest in answer.body["items"]:
             key = ObjectKey(target.namespace, manifest["metadata"]["name"])
-            self._registry.delete(target.kind, key, options)
+            self._registry.delete(target.kind, key, options, of_collection=True)
         return answer
 
 

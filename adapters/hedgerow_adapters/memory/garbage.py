@@ -3,7 +3,8 @@
 One step looks at everything once. Source: Kubernetes documentation, "Garbage Collection" and "Namespaces".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, uid_of
@@ -11,6 +12,8 @@ from hedgerow_adapters.memory.deletion import FOREGROUND, ORPHAN, DeleteOptions
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACES
 from hedgerow_adapters.memory.registry import Registry
+from hedgerow_adapters.memory.served import ServedKinds
+from hedgerow_adapters.memory.statuses import RefusedError
 
 _BACKGROUND = DeleteOptions(propagation="Background")
 
@@ -18,10 +21,9 @@ _BACKGROUND = DeleteOptions(propagation="Background")
 class Housekeeping:
     """Does for all kinds of a server what its controllers do."""
 
-    def __init__(self, registry: Registry, kinds: Sequence[Kind]) -> None:
+    def __init__(self, registry: Registry, kinds: ServedKinds) -> None:
         self._registry = registry
-        self._kinds = {kind.stored_as: kind for kind in kinds if kind.storage is None}
-        self._by_type = {(kind.resource.api_version, kind.resource.kind): kind for kind in kinds}
+        self._kinds = kinds
 
     def step(self) -> bool:
         """Look at every namespace and every owner once; whether anything was written."""
@@ -39,12 +41,12 @@ class Housekeeping:
         """Delete what is in a terminating namespace; once that is gone, let go of the namespace."""
         content = [
             (kind, key_of(manifest))
-            for kind in self._kinds.values()
+            for kind in self._kinds.with_own_objects()
             if kind.resource.namespaced
             for manifest in self._objects(kind, namespace)
         ]
         for kind, key in content:
-            self._registry.delete(kind, key, _BACKGROUND)
+            self._delete(kind, key)
         if not content:
             self._registry.release_namespace(ObjectKey("", namespace))
 
@@ -59,7 +61,7 @@ class Housekeeping:
         leaving = [reference for reference, owner in owners if owner is not None and _waits(owner, FOREGROUND)]
         if len(gone) + len(leaving) == len(references):
             if not is_terminating(manifest):
-                self._registry.delete(kind, key_of(manifest), _BACKGROUND)
+                self._delete(kind, key_of(manifest))
         elif gone:
             remaining = [reference for reference in references if reference not in gone]
             self._registry.rewrite_metadata(kind, key_of(manifest), {"ownerReferences": remaining})
@@ -83,9 +85,14 @@ class Housekeeping:
         finalizers = [name for name in owner["metadata"]["finalizers"] if name != finalizer]
         self._registry.rewrite_metadata(kind, key_of(owner), {"finalizers": finalizers})
 
+    def _delete(self, kind: Kind, key: ObjectKey) -> None:
+        """Delete an object; one that a webhook protects stays, and is tried again with the next step."""
+        with suppress(RefusedError):
+            self._registry.delete(kind, key, _BACKGROUND)
+
     def _owner(self, reference: Mapping[str, Any], namespace: str) -> Manifest | None:
         """The owner that a reference names; the reference itself where its kind is unknown, as nobody can tell."""
-        kind = self._by_type.get((reference["apiVersion"], reference["kind"]))
+        kind = self._kinds.of_type(reference["apiVersion"], reference["kind"])
         if kind is None:
             return {"metadata": {}}
         key = ObjectKey(namespace if kind.resource.namespaced else "", reference["name"])
@@ -96,7 +103,7 @@ class Housekeeping:
         return [(kind, manifest) for kind, manifest in self._everything() if _owned_by(manifest, owner)]
 
     def _everything(self) -> list[tuple[Kind, Manifest]]:
-        return [(kind, manifest) for kind in self._kinds.values() for manifest in self._objects(kind)]
+        return [(kind, manifest) for kind in self._kinds.with_own_objects() for manifest in self._objects(kind)]
 
     def _objects(self, kind: Kind, namespace: str = "") -> Iterator[Manifest]:
         state = self._registry.storage.state(kind.stored_as)

@@ -3,6 +3,7 @@
 Knows no kind of object and no other object.
 """
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -67,6 +68,8 @@ def decoded(kind: Kind, body: Any) -> Fields:
         "apiVersion": kind.resource.api_version,
         "metadata": _METADATA(body.get("metadata"), "metadata") or {},
     }
+    if kind.fields is None:
+        return {**copy.deepcopy(dict(body)), **fields}
     for field, shape in kind.fields.items():
         value = shape(body.get(field), field)
         if value is not None:

@@ -1,15 +1,19 @@
 """Writes: how objects come to be, change and go.
 
-The order of the checks is the server's, because the first that fails decides the answer. What is special about one kind
+The order of the checks is the server's, because the first that fails decides the answer: webhooks that change an object
+are asked before anybody looks at it closely, those that check it after the server has. What is special about one kind
 stands in its declaration; namespaces alone are known here, as everything lives in them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.memory import statuses
+from hedgerow_adapters.memory.admission import Admission, Operation
 from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.deletion import DeleteOptions, failed_precondition, remaining_finalizers
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
@@ -18,6 +22,7 @@ from hedgerow_adapters.memory.kinds import namespaces
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.metadata import decoded, metadata_change_errors, metadata_errors
 from hedgerow_adapters.memory.patching import patched
+from hedgerow_adapters.memory.scales import scale_errors, scale_kind, scale_of, with_scale
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
 
@@ -35,8 +40,9 @@ class _Update(NamedTuple):
 class Registry:
     """Creates, updates and deletes objects of any kind."""
 
-    def __init__(self, storage: Storage, now: Callable[[], datetime]) -> None:
+    def __init__(self, storage: Storage, now: Callable[[], datetime], admission: Admission) -> None:
         self.storage = storage
+        self._admission = admission
         self._now = now
         self._identities = Identities()
 
@@ -54,18 +60,22 @@ class Registry:
 
     def create(self, kind: Kind, namespace: str, body: Any) -> Manifest:
         """Create an object in a namespace."""
-        new = _decoded_request(kind, body)
+        given = _decoded_request(kind, body)
+        _require_namespace(kind, given["metadata"], namespace)
+        operation = Operation(CREATE, kind, ObjectKey(namespace, given["metadata"].get("name", "")))
+        self._admit_creation(kind, operation.key)
+        _prepare_new(kind, given, namespace)
+        new = self._admission.mutated(operation, given, None)
         metadata = new["metadata"]
-        _require_namespace(kind, metadata, namespace)
         if "name" not in metadata and "generateName" in metadata:
             metadata["name"] = self._identities.name(metadata["generateName"])
         name = metadata.get("name", "")
-        self._admit_creation(kind, namespace, name)
-        self._complete_new(kind, new, namespace)
+        self._complete_new(kind, new)
         _refuse_invalid(kind, name, (*metadata_errors(metadata, kind), *kind.rules(new, None)))
+        key = ObjectKey(namespace, name)
+        self._admission.check(replace(operation, key=key), new, None)
         if metadata.pop("resourceVersion", None) is not None:
             raise statuses.internal("resourceVersion should not be set on objects to be created")
-        key = ObjectKey(namespace, name)
         present = self.storage.get(kind.stored_as, key)
         if present is not None:
             raise statuses.already_exists(kind.resource, name, deleting=is_terminating(present))
@@ -84,6 +94,21 @@ class Registry:
             return self._finalized(kind, key, old, new)
         return self._update(kind, _Update(body, old, new), subresource)
 
+    def scale(self, kind: Kind, key: ObjectKey) -> dict[str, Any]:
+        """The replicas of a workload alone."""
+        return scale_of(self.existing(kind, key))
+
+    def replace_scale(self, kind: Kind, key: ObjectKey, body: Any) -> dict[str, Any]:
+        """Update the replicas of a workload, and nothing else, to what a Scale says."""
+        given = _decoded_request(scale_kind(kind), body)
+        _require_same_key(kind, given["metadata"], key)
+        return self._update_scale(kind, key, given)
+
+    def patch_scale(self, kind: Kind, key: ObjectKey, patch: Any, content_type: str) -> dict[str, Any]:
+        """Change the replicas of a workload as a patch of its Scale says."""
+        document = patched(self.scale(kind, key), patch, content_type)
+        return self._update_scale(kind, key, _decoded_request(scale_kind(kind), document))
+
     def patch(self, kind: Kind, key: ObjectKey, patch: Any, content_type: str, subresource: str) -> Manifest:
         """Change an object as a patch says."""
         old = self.existing(kind, key)
@@ -95,8 +120,15 @@ class Registry:
         _require_same_key(kind, new["metadata"], key)
         return self._update(kind, _Update(document, old, new), subresource)
 
-    def delete(self, kind: Kind, key: ObjectKey, options: DeleteOptions) -> Manifest:
-        """Delete an object, or mark it for deletion while finalizers hold it; the answer to the client."""
+    def delete(self, kind: Kind, key: ObjectKey, options: DeleteOptions, *, of_collection: bool = False) -> Manifest:
+        """Delete an object, or mark it for deletion while finalizers hold it; the answer to the client.
+
+        Args:
+            kind: what the object is.
+            key: which object.
+            options: what the client wants to be respected.
+            of_collection: whether it is one of many that go at once, so that webhooks are not told its name.
+        """
         old = self.existing(kind, key)
         is_namespace = kind is namespaces.NAMESPACES
         if is_namespace and key.name in namespaces.INDESTRUCTIBLE:
@@ -104,6 +136,9 @@ class Registry:
         problem = failed_precondition(old, options)
         if problem is not None:
             raise statuses.precondition_failed(kind.resource, key.name, problem)
+        operation = Operation(DELETE, kind, ObjectKey(key.namespace, "") if of_collection else key)
+        self._admission.mutated(operation, None, old)
+        self._admission.check(operation, None, old)
         if is_namespace:
             return self._delete_namespace(key, old)
         finalizers = remaining_finalizers(old["metadata"].get("finalizers", ()), options.propagation)
@@ -126,21 +161,17 @@ class Registry:
         metadata = {name: value for name, value in {**old["metadata"], **changes}.items() if value}
         self._settle(kind, key, old, {**old, "metadata": metadata})
 
-    def _admit_creation(self, kind: Kind, namespace: str, name: str) -> None:
+    def _admit_creation(self, kind: Kind, key: ObjectKey) -> None:
         if not kind.resource.namespaced:
             return
-        parent = self.storage.get(namespaces.NAMESPACE_RESOURCE, ObjectKey("", namespace))
-        refusal = namespaces.refusal_to_create(parent, namespace, kind.resource, name)
+        parent = self.storage.get(namespaces.NAMESPACE_RESOURCE, ObjectKey("", key.namespace))
+        refusal = namespaces.refusal_to_create(parent, key.namespace, kind.resource, key.name)
         if refusal is not None:
             raise refusal
 
-    def _complete_new(self, kind: Kind, new: Fields, namespace: str) -> None:
+    def _complete_new(self, kind: Kind, new: Fields) -> None:
         """Fill in what the server decides about a new object."""
         metadata = new["metadata"]
-        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "namespace"):
-            metadata.pop(name, None)
-        if namespace:
-            metadata["namespace"] = namespace
         metadata["uid"] = self._identities.uid()
         metadata["creationTimestamp"] = timestamp(self._now())
         if kind.has_generation:
@@ -150,24 +181,25 @@ class Registry:
         kind.defaults(new, None)
 
     def _update(self, kind: Kind, update: _Update, subresource: str) -> Manifest:
-        old, new, key = update.old, update.new, key_of(update.old)
-        _require_version(kind, new["metadata"], old)
-        if subresource == "status":
-            new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
-        elif kind.has_status and "status" in old:
-            new["status"] = old["status"]
-        metadata = new["metadata"]
-        metadata.setdefault("uid", old["metadata"]["uid"])
-        metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
-        kind.defaults(new, old)
-        _count_generation(kind, update.given, new, old)
-        errors = (
-            *metadata_errors(metadata, kind),
-            *metadata_change_errors(metadata, old["metadata"]),
-            *kind.rules(new, old),
-        )
-        _refuse_invalid(kind, key.name, errors)
+        old, key = update.old, key_of(update.old)
+        operation = Operation(UPDATE, kind, key, subresource)
+        kind.defaults(update.new, old)
+        changed = update._replace(new=self._admission.mutated(operation, update.new, old))
+        new = _checked_update(kind, changed, subresource)
+        self._admission.check(operation, new, old)
         return self._settle(kind, key, old, new)
+
+    def _update_scale(self, kind: Kind, key: ObjectKey, given: Fields) -> dict[str, Any]:
+        workload = self.existing(kind, key)
+        old = scale_of(workload)
+        operation = Operation(UPDATE, scale_kind(kind), key, "scale", kind.resource)
+        scale = self._admission.mutated(operation, given, old)
+        new: Fields = with_scale(workload, scale)
+        _require_version(kind, new["metadata"], workload)
+        _refuse_invalid(operation.kind, key.name, scale_errors(scale))
+        _count_generation(kind, new, new, workload)
+        self._admission.check(operation, scale_of(new), old)
+        return scale_of(self._settle(kind, key, workload, new))
 
     def _finalized(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
         _require_version(kind, new["metadata"], old)
@@ -208,6 +240,42 @@ def _decoded_request(kind: Kind, body: Any) -> Fields:
     except ShapeError as error:
         name, version = kind.resource.kind, kind.resource.version
         raise statuses.bad_request(f'{name} in version "{version}" cannot be handled as a {name}: {error}') from None
+
+
+def _prepare_new(kind: Kind, given: Fields, namespace: str) -> None:
+    """Complete what a client sent, without what only the server may say."""
+    metadata = given["metadata"]
+    for name in (*_KEPT_ON_UPDATE, "uid", "namespace"):
+        metadata.pop(name, None)
+    if namespace:
+        metadata["namespace"] = namespace
+    kind.defaults(given, None)
+
+
+def _checked_update(kind: Kind, update: _Update, subresource: str) -> Fields:
+    """The object as an update makes it, completed; refused if it is not valid, or not meant for this version."""
+    given, old, new = update
+    _require_version(kind, new["metadata"], old)
+    if subresource == "status":
+        new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
+    elif kind.has_status:
+        new = {**new, "status": old["status"]} if "status" in old else _without_status(new)
+    metadata = new["metadata"]
+    metadata.setdefault("uid", old["metadata"]["uid"])
+    metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
+    kind.defaults(new, old)
+    _count_generation(kind, given, new, old)
+    errors = (
+        *metadata_errors(metadata, kind),
+        *metadata_change_errors(metadata, old["metadata"]),
+        *kind.rules(new, old),
+    )
+    _refuse_invalid(kind, key_of(old).name, errors)
+    return new
+
+
+def _without_status(manifest: Fields) -> Fields:
+    return {name: value for name, value in manifest.items() if name != "status"}
 
 
 def _require_namespace(kind: Kind, metadata: Fields, namespace: str) -> None:

@@ -3,11 +3,12 @@
 Source: Kubernetes documentation, "Kubernetes API concepts", resource URIs.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.memory.kinds.kind import Kind
+from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
+from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import no_such_path
 
 
@@ -34,10 +35,8 @@ class Target:
 class Routes:
     """The paths of the kinds that a server knows."""
 
-    def __init__(self, kinds: Iterable[Kind]) -> None:
-        self._kinds: Mapping[tuple[str, str], Kind] = {
-            (kind.resource.api_version, kind.resource.plural): kind for kind in kinds
-        }
+    def __init__(self, kinds: ServedKinds) -> None:
+        self._kinds = kinds
 
     def target(self, path: str) -> Target:
         """What a path leads to; refused if that is nothing."""
@@ -63,12 +62,21 @@ class Routes:
                 raise no_such_path()
 
     def _target(self, api_version: str, plural: str, namespace: str, name: str, subresource: str) -> Target:
-        kind = self._kinds.get((api_version, plural))
+        kind = self._kinds.at(api_version, plural)
         if kind is None or (namespace and not kind.resource.namespaced):
             raise no_such_path()
         if name and kind.resource.namespaced and not namespace:
             raise no_such_path()
-        has_it = (subresource == "status" and kind.has_status) or (subresource, plural) == ("finalize", "namespaces")
-        if subresource and not has_it:
+        if subresource and not _has(kind, subresource):
             raise no_such_path()
         return Target(kind, namespace, name, subresource)
+
+
+def _has(kind: Kind, subresource: str) -> bool:
+    match subresource:
+        case "status":
+            return kind.has_status
+        case "scale":
+            return kind.has_scale
+        case _:
+            return (kind.resource, subresource) == (NAMESPACE_RESOURCE, "finalize")

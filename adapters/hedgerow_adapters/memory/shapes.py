@@ -155,6 +155,20 @@ def structure(fields: Mapping[str, Shape]) -> Shape:
     return decode
 
 
+def open_structure(fields: Mapping[str, Shape]) -> Shape:
+    """An object with fields of certain shapes; others may be there, and are kept as they are."""
+    known = structure(fields)
+
+    def decode(value: Any, path: str) -> dict[str, Any] | None:
+        kept = known(value, path)
+        if kept is None:
+            return None
+        others = {name: item for name, item in value.items() if name not in fields}
+        return {**anything(others, path), **kept}
+
+    return decode
+
+
 def _mismatch(value: Any, path: str, wanted: str) -> ShapeError:
     given = _JSON_NAMES.get(type(value), "value")
     return ShapeError(f"json: cannot unmarshal {given} into field {path} of type {wanted}")

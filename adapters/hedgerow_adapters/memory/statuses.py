@@ -109,6 +109,12 @@ def internal(message: str) -> RefusedError:
     return refused(500, "", message)
 
 
+def internal_error(problem: str) -> RefusedError:
+    """The refusal because of something that went wrong inside of the server, or between it and a webhook."""
+    details = {"causes": [{"message": problem}]}
+    return refused(500, "InternalError", f"Internal error occurred: {problem}", details)
+
+
 def forbidden(resource: Resource, name: str, problem: str, *, cause: Mapping[str, str] | None = None) -> RefusedError:
     """The refusal by admission."""
     details = details_of(resource, name, causes=[cause] if cause else None)

@@ -77,6 +77,8 @@ class Storage:
         self._listeners: defaultdict[Resource, list[Callable[[StoredChange], None]]] = defaultdict(list)
         self._untold: deque[tuple[Resource, StoredChange]] = deque()
         self._held_back = False
+        self.is_trial = False
+        """Whether writes are answered and not done."""
 
     def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
         """The object of a key."""
@@ -115,7 +117,9 @@ class Storage:
         return self._shelves[resource].horizon
 
     def put(self, resource: Resource, key: ObjectKey, manifest: Manifest) -> Manifest:
-        """Store an object, and return it with its new resourceVersion."""
+        """Store an object, and return it with its new resourceVersion; in a trial, return it as it is."""
+        if self.is_trial:
+            return manifest
         shelf, path = self._shelves[resource], path_of(key)
         old = shelf.objects.get(path)
         if old is None:
@@ -126,7 +130,9 @@ class Storage:
         return stored
 
     def remove(self, resource: Resource, key: ObjectKey) -> None:
-        """Forget an object."""
+        """Forget an object, unless in a trial."""
+        if self.is_trial:
+            return
         shelf, path = self._shelves[resource], path_of(key)
         old = shelf.objects.pop(path)
         del shelf.paths[bisect_left(shelf.paths, path)]
@@ -167,6 +173,15 @@ class Storage:
         if not self._held_back:
             with self.held_back():
                 pass
+
+    @contextmanager
+    def trial(self, *, is_trial: bool) -> Iterator[None]:
+        """Writes inside of the context are answered and, if it is a trial, not done."""
+        self.is_trial = is_trial
+        try:
+            yield
+        finally:
+            self.is_trial = False
 
     @contextmanager
     def held_back(self) -> Iterator[None]:

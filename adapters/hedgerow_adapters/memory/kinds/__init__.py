@@ -7,14 +7,23 @@ One declaration a kind; those with rules of their own have a module each. A furt
 from typing import Final
 
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.memory.kinds.autoscalers import AUTOSCALERS, AUTOSCALERS_V1
+from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
+from hedgerow_adapters.memory.kinds.endpoint_slices import ENDPOINT_SLICES
 from hedgerow_adapters.memory.kinds.events import SERVED_EVENTS, STORED_EVENTS
 from hedgerow_adapters.memory.kinds.ingresses import INGRESSES
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.kinds.leases import LEASES
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACES
 from hedgerow_adapters.memory.kinds.network_policies import NETWORK_POLICIES
+from hedgerow_adapters.memory.kinds.pods import PODS
 from hedgerow_adapters.memory.kinds.secrets import CONFIG_MAPS, SECRETS
 from hedgerow_adapters.memory.kinds.services import SERVICES
+from hedgerow_adapters.memory.kinds.webhook_configurations import (
+    MUTATING_CONFIGURATIONS,
+    VALIDATING_CONFIGURATIONS,
+)
+from hedgerow_adapters.memory.kinds.workloads import DEPLOYMENTS, STATEFUL_SETS
 from hedgerow_adapters.memory.shapes import anything, flag
 
 DEFAULT_RESOURCES: Final = (
@@ -34,13 +43,15 @@ DEFAULT_RESOURCES: Final = (
         fields={"secrets": anything, "imagePullSecrets": anything, "automountServiceAccountToken": flag},
         answers_deleted_object=True,
     ),
-    Kind(
-        Resource("", "v1", "pods", "Pod"),
-        has_status=True,
-        initial_status={"phase": "Pending"},
-        has_generation=True,
-        answers_deleted_object=True,
-    ),
+    PODS,
+    DEPLOYMENTS,
+    STATEFUL_SETS,
+    AUTOSCALERS,
+    AUTOSCALERS_V1,
+    ENDPOINT_SLICES,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    MUTATING_CONFIGURATIONS,
+    VALIDATING_CONFIGURATIONS,
 )
 
 __all__ = ["DEFAULT_RESOURCES", "Kind"]

@@ -40,8 +40,8 @@ class Kind:
     """One kind of objects of the in-memory API server."""
 
     resource: Resource
-    fields: Mapping[str, Shape] = field(default_factory=lambda: {"spec": anything, "status": anything})
-    """Every field beside apiVersion, kind and metadata, with its shape."""
+    fields: Mapping[str, Shape] | None = field(default_factory=lambda: {"spec": anything, "status": anything})
+    """Every field beside apiVersion, kind and metadata, with its shape; none: any fields, as they are given."""
     name_problem: Callable[[str], str | None] = dns_subdomain_problem
     defaults: Callable[[Fields, Manifest | None], None] = no_defaults
     """Completes a decoded object, in place; the old one is none on creation."""
@@ -49,6 +49,8 @@ class Kind:
     """What is wrong with a completed object beside its metadata; the old one is none on creation."""
     has_status: bool = False
     """Whether status is a subresource, so that it and the rest are written separately."""
+    has_scale: bool = False
+    """Whether its replicas can be written alone."""
     initial_status: Mapping[str, Any] | None = None
     """The status of a new object, whatever was given; none: what was given."""
     has_generation: bool = False

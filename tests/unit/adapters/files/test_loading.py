@@ -120,6 +120,25 @@ def test_an_object_stands_in_one_place(load: Load, first: str, second: str, expe
     assert [str(problem) for problem in loaded.swap().value_or(())] == expected
 
 
+def test_what_is_sent_may_leave_its_name_to_the_server_and_goes_where_the_sender_is() -> None:
+    """Two requests for names are two requests, and an AdmissionReview is no object with a name at all."""
+    pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: web-}\n"
+    review = "---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {}\n"
+
+    def load(text: str) -> Any:
+        return load_manifests(["-"], stdin=io.BytesIO(text.encode()), namespace="shop", sent=True)
+
+    assert [each.manifest.get("metadata") for each in load(pod + pod + review + review).unwrap()] == [
+        *[{"generateName": "web-", "namespace": "shop"}] * 2,
+        *[None] * 2,
+    ]
+    assert [str(problem) for problem in load(pod.replace("generateName", "labels") + manifest("a") * 2).failure()] == [
+        "<stdin>:1: a Pod without a name",
+        '<stdin>:1: metadata.labels: must be a mapping, got "web-"',
+        "<stdin>:3: Service shop/a stands already in <stdin>:2",
+    ]
+
+
 def test_problems_show_what_a_terminal_would_obey(load: Load) -> None:
     (problem,) = load("-", stdin='{"apiVersion": "v1", "kind": "\\u001b[31m\\nPod", "metadata": {}}').failure()
 

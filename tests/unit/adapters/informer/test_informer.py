@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.controller import Watch
+from hedgerow.machinery.objects import key_of
 from hedgerow_adapters.informer import Delivery, Put, Remove, Replace
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.requests import METADATA, METADATA_LIST
@@ -76,6 +77,22 @@ async def test_changes_arrive_in_order_projected_and_with_their_version() -> Non
             {"metadata": {"namespace": "default", "name": "a", "resourceVersion": "6"}, "data": {"of": "a"}}
         )
         assert informer.resource_version == int(cluster.resource_version)
+
+
+@virtual_time
+async def test_what_is_kept_need_not_hold_the_version() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    watch = Watch(CONFIG_MAPS, keep=lambda manifest: {"metadata": key_of(manifest)._asdict()}, keys=WATCH.keys)
+    informer = informer_of(MemoryTransport(cluster), listener, watch=watch)
+
+    async with running(informer):
+        await informer.synced.wait()
+        create_all(cluster, ["a"])
+        await asyncio.sleep(1)
+
+    assert listener.deliveries[1:] == [Put({"metadata": {"namespace": "default", "name": "a"}})]
+    assert listener.causes == []
+    assert informer.resource_version == int(cluster.resource_version)
 
 
 @virtual_time

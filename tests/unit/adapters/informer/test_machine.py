@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.informer.machine import (
+    Absent,
     Delivery,
     Empty,
     Input,
@@ -32,6 +33,11 @@ def named(name: str, version: str = "7") -> Manifest:
     return {"metadata": {"name": name, "resourceVersion": version}}
 
 
+def event(kind: str, manifest: Manifest) -> WatchEvent:
+    """The event of an object of which all is kept."""
+    return WatchEvent(kind, manifest, manifest["metadata"].get("resourceVersion"))
+
+
 A, B, C = named("a"), named("b"), named("c")
 FIRST, LAST = Page((A,), "token-1", "5"), Page((B, C), "", "6")
 LISTING = Listing("token-1", ((A,),))
@@ -49,15 +55,15 @@ LISTED, WATCHING = Listed("5"), Watching("5")
         pytest.param(Empty(), LAST, Listed("6"), Replace((B, C)), id="a single page is a whole list"),
         pytest.param(Empty(), Page((), "", "6"), Listed("6"), Replace(()), id="an empty list is a list"),
         pytest.param(LISTED, Opened(), WATCHING, None, id="the watch opens"),
-        pytest.param(WATCHING, WatchEvent("ADDED", A), Watching("7"), Put(A), id="added"),
-        pytest.param(WATCHING, WatchEvent("MODIFIED", A), Watching("7"), Put(A), id="modified"),
-        pytest.param(WATCHING, WatchEvent("DELETED", A), Watching("7"), Remove(A), id="deleted"),
-        pytest.param(WATCHING, WatchEvent("BOOKMARK", named("", "9")), Watching("9"), None, id="a bookmark moves on"),
-        pytest.param(WATCHING, WatchEvent("BOOKMARK", named("", "5")), WATCHING, None, id="or stays"),
+        pytest.param(WATCHING, event("ADDED", A), Watching("7"), Put(A), id="added"),
+        pytest.param(WATCHING, event("MODIFIED", A), Watching("7"), Put(A), id="modified"),
+        pytest.param(WATCHING, event("DELETED", A), Watching("7"), Remove(A), id="deleted"),
+        pytest.param(WATCHING, event("BOOKMARK", named("", "9")), Watching("9"), None, id="a bookmark moves on"),
+        pytest.param(WATCHING, event("BOOKMARK", named("", "5")), WATCHING, None, id="or stays"),
         pytest.param(
-            Watching("9"), WatchEvent("ADDED", named("a", "10")), Watching("10"), Put(named("a", "10")), id="as numbers"
+            Watching("9"), event("ADDED", named("a", "10")), Watching("10"), Put(named("a", "10")), id="as numbers"
         ),
-        pytest.param(Watching("b"), WatchEvent("ADDED", A), Watching("7"), Put(A), id="versions that are no numbers"),
+        pytest.param(Watching("b"), event("ADDED", A), Watching("7"), Put(A), id="versions that are no numbers"),
         pytest.param(WATCHING, Interrupted(), LISTED, None, id="a watch that ends resumes where it was"),
         pytest.param(Empty(), Interrupted(), Empty(), None, id="a first page that fails is asked for again"),
         pytest.param(LISTING, Interrupted(), LISTING, None, id="a later page that fails is asked for again"),
@@ -66,6 +72,10 @@ LISTED, WATCHING = Listed("5"), Watching("5")
         pytest.param(LISTING, Lost(), Empty(), None, id="a token that has expired starts anew"),
         pytest.param(LISTED, Lost(), Empty(), None, id="a version that has expired starts anew"),
         pytest.param(WATCHING, Lost(), Empty(), None, id="as it does in an open watch"),
+        pytest.param(Empty(), Absent(), Empty(), Replace(()), id="what the server does not know has no objects"),
+        pytest.param(LISTING, Absent(), Empty(), Replace(()), id="nor has it in the middle of a list"),
+        pytest.param(LISTED, Absent(), Empty(), Replace(()), id="what the server forgets is gone with all its objects"),
+        pytest.param(WATCHING, Absent(), Empty(), Replace(()), id="as it is in an open watch"),
     ],
 )
 def test_an_answer_leads_to_the_next_state(
@@ -78,22 +88,22 @@ def test_an_answer_leads_to_the_next_state(
     ("state", "received", "problem"),
     [
         (Empty(), Opened(), "Opened is not expected while Empty"),
-        (Empty(), WatchEvent("ADDED", A), "WatchEvent is not expected while Empty"),
+        (Empty(), event("ADDED", A), "WatchEvent is not expected while Empty"),
         (LISTING, Opened(), "Opened is not expected while Listing"),
-        (LISTING, WatchEvent("ADDED", A), "WatchEvent is not expected while Listing"),
+        (LISTING, event("ADDED", A), "WatchEvent is not expected while Listing"),
         (LISTED, FIRST, "Page is not expected while Listed"),
-        (LISTED, WatchEvent("ADDED", A), "WatchEvent is not expected while Listed"),
+        (LISTED, event("ADDED", A), "WatchEvent is not expected while Listed"),
         (WATCHING, FIRST, "Page is not expected while Watching"),
         (WATCHING, Opened(), "Opened is not expected while Watching"),
-        (WATCHING, WatchEvent("CHANGED", A), "an event of the unknown type CHANGED"),
-        (WATCHING, WatchEvent("ADDED", named("a", "4")), "an event of version 4 after version 5: the past has changed"),
+        (WATCHING, event("CHANGED", A), "an event of the unknown type CHANGED"),
+        (WATCHING, event("ADDED", named("a", "4")), "an event of version 4 after version 5: the past has changed"),
         (
             WATCHING,
-            WatchEvent("BOOKMARK", named("", "4")),
+            event("BOOKMARK", named("", "4")),
             "an event of version 4 after version 5: the past has changed",
         ),
-        (WATCHING, WatchEvent("ADDED", {"metadata": {}}), "an event of type ADDED without a resource version"),
-        (WATCHING, WatchEvent("BOOKMARK", named("", "")), "an event of type BOOKMARK without a resource version"),
+        (WATCHING, event("ADDED", {"metadata": {}}), "an event of type ADDED without a resource version"),
+        (WATCHING, event("BOOKMARK", named("", "")), "an event of type BOOKMARK without a resource version"),
         (Empty(), Page((A,), "", ""), "a list without a resource version"),
         (LISTING, Page((B,), "token-1", "5"), "a list whose next page is the same again"),
     ],

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, Controller, Watch
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.controller import Change, Controller, Read, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
@@ -92,10 +92,42 @@ async def test_what_two_controllers_read_is_listed_once_and_found_by_the_indexes
     assert second.snapshot.by_index(BY_ORIGIN, KEY) == []
 
 
+@virtual_time
+async def test_who_need_not_hear_of_changes_reads_from_the_same_cache() -> None:
+    hall, ears = Hall(), Ears()
+    hall.give("a", "red")
+    hall.view("controller", reading(WHOLE))
+    view = hall.caches.reading([Read(CONFIG_MAPS, kept)], [BY_VALUE], ears)
+    assert not view.is_complete(Cluster.TARGET)
+
+    async with hall.open():
+        assert view.is_complete(Cluster.TARGET)
+        hall.give("b", "red")
+        hall.cluster.close_watches()
+        await asyncio.sleep(1)
+
+    assert hall.wire.lists == 1
+    assert [key_of(each).name for each in view.snapshot.by_index(BY_VALUE, "red")] == ["a", "b"]
+    assert ears.causes == [(CONFIG_MAPS, "closed-early")]
+
+
+@virtual_time
+async def test_a_reader_sees_the_namespaces_that_are_shown() -> None:
+    hall = Hall(namespaces=("default", "shop"))
+    namespaces = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+    hall.cluster.handle(requests.create(namespaces, {"metadata": {"name": "hidden"}}))
+    view = hall.caches.reading([Read(namespaces, kept)], [], Ears())
+
+    async with hall.open():
+        pass
+
+    assert [key_of(each).name for each in view.snapshot.list(namespaces)] == ["default", "shop"]
+
+
 @pytest.mark.parametrize(
     "other",
-    [replace(WHOLE, keep=names_only), replace(WHOLE, metadata_only=True)],
-    ids=["other fields", "metadata alone"],
+    [replace(WHOLE, keep=names_only), replace(WHOLE, metadata_only=True), replace(WHOLE, optional=True)],
+    ids=["other fields", "metadata alone", "what may be absent"],
 )
 @virtual_time
 async def test_who_keeps_something_else_reads_for_himself(other: Watch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.kubernetes.json_codec import Codec, fastest, standard
+from hedgerow_adapters.protocol.json_codec import Codec, fastest, standard
 
 CODECS = pytest.mark.parametrize("codec", [standard(), fastest()], ids=["standard", "fastest"])
 
@@ -37,7 +37,7 @@ def test_json_is_written_compactly_in_utf_8(codec: Codec) -> None:
 
 
 @CODECS
-@pytest.mark.parametrize("text", [b"", b"{", b"{}x", b"NaN", b"-Infinity", b'"\xff"', b"\xef\xbb\xbf{}"])
+@pytest.mark.parametrize("text", [b"", b"{", b"{}x", b"NaN", b"-Infinity", b'"\xff"', b"\xef\xbb\xbf{}", b'"\\ud800"', b'{"\\uDfff":1}'])
 def test_what_is_no_json_is_a_value_error(codec: Codec, text: bytes) -> None:
     with pytest.raises(ValueError, match=r".*"):
         codec.decode(text)

@@ -1,0 +1,95 @@
+"""Webhooks that answer in the very process of the cluster: no sockets, no documents as text.
+
+    cluster = InMemoryCluster()
+    cluster.answer_webhooks(LocalWebhooks(cluster, webhooks(config)))
+
+A webhook sees the cluster as it is at the moment of the call, through its own reads and indexes.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hedgerow.admission import Decision, Webhook
+from hedgerow.admission.request import AdmissionRequest
+from hedgerow.admission.review import answer, parse_review
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Resource, labels_of
+from hedgerow.machinery.questions import (
+    Answer,
+    Found,
+    ListQuestion,
+    NotAnswered,
+    ObjectQuestion,
+    Question,
+)
+from hedgerow.machinery.selectors import parse_selector_query
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
+from hedgerow_adapters.memory.admission.calls import CallFailedError, WebhookCall
+from hedgerow_adapters.memory.cluster import InMemoryCluster
+
+
+class LocalWebhooks:
+    """Answers the calls of an in-memory cluster: each goes to the webhook of its path."""
+
+    def __init__(
+        self, cluster: InMemoryCluster, webhooks: Iterable[Webhook], *, source: InMemoryCluster | None = None
+    ) -> None:
+        """Webhooks that look after a cluster.
+
+        Args:
+            cluster: what they see as the target.
+            webhooks: who answers; each has a path of its own.
+            source: what they see as the source cluster; none: the same.
+        """
+        self._clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: source or cluster}
+        self._webhooks = {webhook.path: webhook for webhook in webhooks}
+
+    def __call__(self, call: WebhookCall) -> Mapping[str, Any]:
+        """The answer to a call.
+
+        Raises:
+            CallFailedError: nobody answers at that path.
+        """
+        webhook = self._webhooks.get(call.entry.client.path)
+        if webhook is None:
+            raise CallFailedError("the server could not find the requested resource")
+        review = parse_review(call.review).unwrap()
+        decision = self.decide(webhook, review.request)
+        return answer(review.api_version, review.request.uid, decision, _encoded)
+
+    def decide(self, webhook: Webhook, request: AdmissionRequest) -> Decision:
+        """What a webhook decides about a request; its questions are answered from the clusters."""
+        snapshot = self._snapshot(webhook)
+        answers: dict[Question, Answer] = {}
+        while isinstance(outcome := webhook.review(request, snapshot, answers), ObjectQuestion | ListQuestion):
+            answers[outcome] = self._found(outcome)
+        return outcome
+
+    def _snapshot(self, webhook: Webhook) -> StoreSnapshot:
+        stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
+        for read in webhook.reads:
+            store = stores[read.cluster][read.resource] = ObjectStore(
+                index for index in webhook.indexes if (index.resource, index.cluster) == (read.resource, read.cluster)
+            )
+            cluster = self._clusters[read.cluster]
+            for manifest in cluster.objects(read.resource) if cluster.serves(read.resource) else ():
+                store.put(read.keep(manifest))
+        return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
+
+    def _found(self, question: Question) -> Answer:
+        cluster = self._clusters[question.cluster]
+        if not cluster.serves(question.resource):
+            return NotAnswered(404, "NotFound", "the server could not find the requested resource")
+        if isinstance(question, ListQuestion):
+            selector = parse_selector_query(question.label_selector).unwrap()
+            listed = cluster.objects(question.resource, question.namespace)
+            return Found(tuple(manifest for manifest in listed if selector.matches(labels_of(manifest))))
+        manifest = cluster.get(question.resource, question.key)
+        if manifest is None:
+            return NotAnswered(404, "NotFound", f'{question.resource} "{question.key.name}" not found')
+        return Found((manifest,))
+
+
+def _encoded(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()

@@ -1,0 +1,110 @@
+"""Webhooks that answer an in-memory cluster from its own objects."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hedgerow.admission import AdmissionRequest, Allowed, Webhook
+from hedgerow.admission.decision import Review, forbidden
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Read
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.questions import Answers, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Response
+from hedgerow_adapters.simulation import LocalWebhooks
+
+CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
+SECRETS = Resource("", "v1", "secrets", "Secret")
+WIDGETS = Resource("hedgerow.dev", "v1", "widgets", "Widget")
+CONFIGURATIONS = Resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingwebhookconfigurations",
+    "MutatingWebhookConfiguration",
+    namespaced=False,
+)
+BY_COLOUR = Index("by colour", SECRETS, lambda manifest: [manifest["metadata"]["labels"]["colour"]])
+
+
+def created(
+    review: Callable[[AdmissionRequest, Snapshot, Answers], Review], *, path: str = "/test", **webhook: Any
+) -> Response:
+    """What becomes of a ConfigMap if a webhook reviews it in a cluster with one red Secret."""
+    cluster, source = InMemoryCluster(), InMemoryCluster(namespaces=("garden",))
+    cluster.answer_webhooks(LocalWebhooks(cluster, [Webhook("test", "/test", review, **webhook)], source=source))
+    cluster.handle(requests.create(SECRETS, {"metadata": {"name": "s", "labels": {"colour": "red"}}}, "default"))
+    source.handle(requests.create(SECRETS, {"metadata": {"name": "s", "labels": {"colour": "blue"}}}, "garden"))
+    rule = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
+    entry = {
+        "name": "test.hedgerow.dev",
+        "clientConfig": {"url": f"https://127.0.0.1{path}"},
+        "rules": [rule],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    cluster.handle(requests.create(CONFIGURATIONS, {"metadata": {"name": "test"}, "webhooks": [entry]}))
+    return cluster.handle(requests.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default"))
+
+
+def whole(manifest: Any) -> Any:
+    """Everything is kept."""
+    return manifest
+
+
+def test_a_webhook_reads_what_the_cluster_holds_now_as_it_declares_to() -> None:
+    seen: dict[str, Any] = {}
+
+    def review(_request: AdmissionRequest, snapshot: Snapshot, _answers: Answers) -> Review:
+        seen["red"] = [each["metadata"]["name"] for each in snapshot.by_index(BY_COLOUR, "red")]
+        seen["kept"] = list(snapshot.get(SECRETS, ObjectKey("default", "s")) or {})
+        seen["source"] = len(snapshot.list(SECRETS, namespace="garden", cluster=Cluster.SOURCE))
+        seen["unknown"] = len(snapshot.list(WIDGETS))
+        return Allowed()
+
+    reads = (
+        Read(SECRETS, lambda manifest: {"metadata": manifest["metadata"]}),
+        Read(SECRETS, whole, cluster=Cluster.SOURCE),
+        Read(WIDGETS, whole, optional=True),
+    )
+    assert created(review, reads=reads, indexes=(BY_COLOUR,)).status == 201
+
+    assert seen == {"red": ["s"], "kept": ["metadata"], "source": 1, "unknown": 0}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (ObjectQuestion(SECRETS, ObjectKey("default", "s")), ["s"]),
+        (ObjectQuestion(SECRETS, ObjectKey("garden", "s"), Cluster.SOURCE), ["s"]),
+        (ListQuestion(SECRETS, "default"), ["s"]),
+        (ListQuestion(SECRETS, "default", "colour=blue"), []),
+        (ObjectQuestion(SECRETS, ObjectKey("default", "missing")), 404),
+        (ListQuestion(WIDGETS), 404),
+    ],
+)
+def test_questions_are_answered_from_the_cluster(question: Question, expected: list[str] | int) -> None:
+    found: list[Any] = []
+
+    def review(_request: AdmissionRequest, _snapshot: Snapshot, answers: Answers) -> Review:
+        match answers.get(question):
+            case None:
+                return question
+            case Found(objects):
+                found.extend(each["metadata"]["name"] for each in objects)
+            case NotAnswered(code):
+                found.append(code)
+        return Allowed()
+
+    assert created(review).status == 201
+    assert found == (expected if isinstance(expected, list) else [expected])
+
+
+def test_a_path_without_a_webhook_fails_the_call() -> None:
+    refused = created(lambda *_: forbidden("never asked"), path="/other")
+
+    assert (refused.status, refused.body["reason"]) == (500, "InternalError")
+    assert "could not find the requested resource" in refused.body["message"]

@@ -1,0 +1,102 @@
+"""What is counted and written of the admission server."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from hedgerow.admission import Denied, creation
+from hedgerow.admission.resources import PODS
+from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs, get_logger
+from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
+
+PATH = "/webhooks/stamp"
+SECRET = "s3cr3t"  # noqa: S105 -- must not be found in lines
+POD = creation(PODS, {"metadata": {"name": "cart", "namespace": "shop"}, "spec": SECRET})
+
+
+class Heard:
+    """A server's ears, with a clock that tests set, and what they wrote."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self._stream = io.StringIO()
+        configure_logs("info", "json", self._stream)
+        self.metrics = RuntimeMetrics()
+        webhook_metrics = WebhookMetrics(self.metrics.registry, [PATH])
+        self.telemetry = AdmissionTelemetry(webhook_metrics, get_logger("webhook"), lambda: self.now)
+
+    def count(self, name: str, **labels: str) -> float | None:
+        found = self.metrics.registry.get_sample_value(name, labels)
+        return None if found is None else float(found)
+
+    def lines(self) -> list[dict[str, Any]]:
+        assert SECRET not in self._stream.getvalue()
+        return [json.loads(line) for line in self._stream.getvalue().splitlines()]
+
+
+def test_requests_are_counted_by_path_and_status_from_zero_on() -> None:
+    heard = Heard()
+    assert heard.count("controller_runtime_webhook_requests_total", webhook=PATH, code="200") == 0
+    assert heard.count("controller_runtime_webhook_requests_in_flight", webhook=PATH) == 0
+
+    heard.telemetry.began(PATH)
+    assert heard.count("controller_runtime_webhook_requests_in_flight", webhook=PATH) == 1
+    heard.telemetry.answered(PATH, 200, 0.004)
+    heard.telemetry.began(PATH)
+    heard.telemetry.answered(PATH, 413, 2.0)
+
+    assert heard.count("controller_runtime_webhook_requests_in_flight", webhook=PATH) == 0
+    assert heard.count("controller_runtime_webhook_requests_total", webhook=PATH, code="200") == 1
+    assert heard.count("controller_runtime_webhook_requests_total", webhook=PATH, code="413") == 1
+    assert heard.count("controller_runtime_webhook_latency_seconds_bucket", webhook=PATH, le="0.005") == 1
+    assert heard.count("controller_runtime_webhook_latency_seconds_count", webhook=PATH) == 2
+
+
+def test_readings_of_the_certificate_are_counted_and_their_problems_said() -> None:
+    heard = Heard()
+    heard.telemetry.certificate_read()
+    heard.telemetry.certificate_unreadable("tls.key is missing")
+
+    assert heard.count("certwatcher_read_certificate_total") == 2
+    assert heard.count("certwatcher_read_certificate_errors_total") == 1
+    assert [(line["level"], line.get("error")) for line in heard.lines()] == [
+        ("info", None),
+        ("error", "tls.key is missing"),
+    ]
+
+
+def test_a_denial_names_the_object_and_shows_nothing_of_it() -> None:
+    heard = Heard()
+    heard.telemetry.denied(PATH, POD, Denied(422, f"Invalid value: {SECRET}", "Invalid"))
+
+    (line,) = heard.lines()
+    assert (line["msg"], line["key"], line["reason"], line["webhook"]) == ("Denied", "shop/cart", "Invalid", PATH)
+
+
+def test_what_hits_all_alike_is_said_once_in_a_while() -> None:
+    heard = Heard()
+    for _ in range(50):
+        heard.telemetry.denied(PATH, POD, Denied(500, "its caches are not complete"))
+        heard.telemetry.handshake_failed("TLSV1_ALERT_UNKNOWN_CA")
+        heard.telemetry.crowded(refused=False)
+        heard.telemetry.malformed("BadHttpMessage")
+
+    assert [(line["level"], line["msg"]) for line in heard.lines()] == [
+        ("error", "Could not decide"),
+        ("warning", "TLS handshake failed"),
+        ("warning", "Too many connections"),
+    ]
+    assert heard.count("hedgerow_webhook_connections_closed_total", reason="handshake") == 50
+
+
+def test_a_defect_is_shown_with_its_traceback() -> None:
+    heard = Heard()
+    with pytest.raises(KeyError) as defect:
+        raise KeyError("spec")
+    heard.telemetry.raised(PATH, POD, defect.value)
+
+    (line,) = heard.lines()
+    assert line["stacktrace"].endswith("KeyError: 'spec'")
+    assert line["uid"] == POD.uid
