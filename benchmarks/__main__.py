@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from benchmarks import churn, cold, imports, live, planner, start_up, steady, unrelated_secrets
+from benchmarks import admission, churn, cold, imports, live, planner, start_up, steady, unrelated_secrets
 from benchmarks.figures import Figure
 from benchmarks.launch import SPEED_EXTRAS, Command
 
 MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
     "imports": lambda _command: imports.measure(),
     "planner": lambda _command: planner.measure(),
+    "admission": admission.measure,
     "start-up": start_up.measure,
     "cold": cold.measure,
     "live": live.measure,

@@ -17,14 +17,14 @@ REPOSITORY: Final = Path(__file__).resolve().parents[1]
 _PLAIN: Final = """
 import sys
 sys.modules.update(dict.fromkeys({hidden!r}))
-from hedgerow_entrypoints.command import main
+from {module} import main
 main()
 """
 _PROFILED: Final = """
 import cProfile, sys, time
 sys.modules.update(dict.fromkeys({hidden!r}))
 def run():
-    from hedgerow_entrypoints.command import main
+    from {module} import main
     main()
 profiler = cProfile.Profile(time.process_time)
 try:
@@ -50,9 +50,13 @@ class Command:
 
     def line(self, name: str, *arguments: str) -> list[str]:
         """The command line for a process that works at something of a name."""
+        return self.line_of(name, "hedgerow_entrypoints.command", *arguments)
+
+    def line_of(self, name: str, module: str, *arguments: str) -> list[str]:
+        """The same for the `main` of another module than the command's."""
         hidden = OF_LINTERS if self.with_speed_extras else (*OF_LINTERS, *SPEED_EXTRAS)
         if self.profiles is None:
-            program = _PLAIN.format(hidden=hidden)
+            program = _PLAIN.format(hidden=hidden, module=module)
         else:
-            program = _PROFILED.format(hidden=hidden, file=str(self.profiles / f"{name}.prof"))
+            program = _PROFILED.format(hidden=hidden, module=module, file=str(self.profiles / f"{name}.prof"))
         return [sys.executable, "-c", program, *arguments]

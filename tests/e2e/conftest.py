@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.contract.webhook_server import ServingPair
 from tests.control_plane import ControlPlane, server_binaries
 from tests.control_plane.fault_proxy import FaultProxy
 from tests.e2e.resource_manager import ResourceManager
@@ -47,6 +48,12 @@ def territory(control_plane: ControlPlane, namespace_prefix: str, tmp_path: Path
     own = Territory(control_plane, namespace_prefix, tmp_path)
     yield own
     own.clear()
+
+
+@pytest.fixture
+def serving_pair(tmp_path: Path) -> ServingPair:
+    """The certificate of the test's webhooks, where its processes look for it."""
+    return ServingPair.new(tmp_path)
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ class Replica(ResourceManager):
         network_policy: Mapping[str, Any] | None = None,
         source: Mapping[str, Any] | None = None,
         gateway: Gateway | None = None,
+        webhooks: Mapping[str, Any] | None = None,
     ) -> None:
         """A replica that has not been started, with an account of its own that may compete for the Lease.
 
@@ -44,6 +45,7 @@ class Replica(ResourceManager):
             network_policy: adds to what the configuration says of the controller.
             source: adds to what it says of the connection.
             gateway: by which it reaches the API server; none: it does so itself.
+            webhooks: those that it serves.
         """
         self._control_plane = territory.control_plane
         self._account = territory.namespace(name, handled=False)
@@ -54,7 +56,7 @@ class Replica(ResourceManager):
         if gateway is not None:
             lead_through(gateway, kubeconfig)
         election = {"leaderElect": True, "resourceNamespace": territory.home}
-        config = territory.configuration(network_policy, leaderElection=election)
+        config = territory.configuration(network_policy, leaderElection=election, webhooks=webhooks or {})
         connection = {"kubeconfig": str(kubeconfig), **(source or {})}
         super().__init__(territory.folder, {**config, "sourceClientConnection": connection}, name=name)
 

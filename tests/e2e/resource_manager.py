@@ -71,14 +71,17 @@ class ResourceManager(Server):
         """A process that has not been started.
 
         Args:
-            folder: where its configuration and its output go.
+            folder: where its configuration and its output go, and where it looks for the certificate of its webhooks.
             config: as `configuration` makes it; its `server` is set here.
             name: tells the processes of one test apart.
         """
-        self.health_port, self.metrics_port = free_ports(2)
+        self.health_port, self.metrics_port, self.webhook_port = free_ports(3)
         self.config_file = folder / f"{name}.yaml"
-        endpoints = {"healthProbes": self.health_port, "metrics": self.metrics_port}
-        server = {endpoint: {"bindAddress": "127.0.0.1", "port": port} for endpoint, port in endpoints.items()}
+        endpoints = {"healthProbes": self.health_port, "metrics": self.metrics_port, "webhooks": self.webhook_port}
+        server: dict[str, dict[str, Any]] = {
+            endpoint: {"bindAddress": "127.0.0.1", "port": port} for endpoint, port in endpoints.items()
+        }
+        server["webhooks"]["tls"] = {"serverCertDir": str(folder)}
         self.config_file.write_text(yaml.safe_dump({"logFormat": "json", **config, "server": server}), encoding="utf-8")
         command = [*_ENV, str(COMMAND), "run", "resource-manager", "--config", str(self.config_file)]
         super().__init__(name, command, folder / f"{name}.log")

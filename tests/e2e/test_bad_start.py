@@ -105,8 +105,8 @@ INVALID = {
         "controllers.node: Forbidden: this controller does not exist in this version",
     ),
     "a webhook": (
-        {"webhooks": {"seccompProfile": {"enabled": True}}},
-        "webhooks.seccompProfile: Forbidden: this webhook does not exist in this version",
+        {"webhooks": {"kubernetesServiceHost": {"enabled": True}}},
+        "webhooks.kubernetesServiceHost.host: Required value: must specify host when webhook is enabled",
     ),
     "an unreadable selector": (
         {"controllers": {"networkPolicy": {"enabled": True, "namespaceSelectors": SELECTORS}}},

@@ -10,11 +10,10 @@ import pytest
 from aiohttp import web
 
 from hedgerow.machinery.objects import Resource
-from hedgerow_adapters.kubernetes import json_codec
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.kubernetes.identity import FixedIdentity
-from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol import json_codec, requests
 from hedgerow_adapters.protocol.transport import Stream, TransportError
 from tests.e2e.loopback_servers import CHUNKED, JSON, chunk, http_server, in_turn, raw_server
 

@@ -6,13 +6,26 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES
+from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, PODS
+from tests.contract.webhook_server import ServingPair
 from tests.control_plane import ControlPlane
+from tests.e2e.admission import HIGH_AVAILABILITY, calling, deployment, review
+from tests.e2e.hvpas import hvpas_defined
 from tests.e2e.permissions import MANIFEST, account_kubeconfig, grant, refusals_of, revoke, user_of
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Manifest, N, Territory, ingress, pair, service
 
 INGRESS_PODS = {"matchLabels": {"app": "nginx"}}
 BROKEN = {"namespace-selectors": "nonsense"}
+pytestmark = pytest.mark.usefixtures("serving_pair")
+
+READING_WEBHOOKS = (
+    "crdDeletionProtection",
+    "highAvailabilityConfig",
+    "projectedTokenMount",
+    "systemComponentsConfig",
+)
 
 
 def everything(territory: Territory, home: str) -> Manifest:
@@ -20,6 +33,7 @@ def everything(territory: Territory, home: str) -> Manifest:
     config = territory.configuration(
         {"ingressControllerSelector": {"namespace": territory.home, "podSelector": INGRESS_PODS}},
         leaderElection={"leaderElect": True, "resourceNamespace": home},
+        webhooks={name: {"enabled": True} for name in READING_WEBHOOKS},
     )
     kubeconfig = account_kubeconfig(territory.control_plane, home, territory.folder)
     return {**config, "sourceClientConnection": {"kubeconfig": str(kubeconfig)}}
@@ -34,7 +48,16 @@ def garden(control_plane: ControlPlane) -> Iterator[str]:
     control_plane.kubectl("delete", "-f", str(MANIFEST))
 
 
-def test_the_example_roles_allow_everything_that_the_process_does(territory: Territory, garden: str) -> None:
+@pytest.fixture
+def all_kinds(control_plane: ControlPlane) -> Iterator[None]:
+    """Everything that is read is defined."""
+    with hvpas_defined(control_plane):
+        yield
+
+
+def test_the_example_roles_allow_everything_that_the_process_does(
+    territory: Territory, garden: str, all_kinds: None, serving_pair: ServingPair
+) -> None:
     shop = territory.namespace("shop")
     territory.create(
         service(shop, "cart"), service(shop, "till", annotations=BROKEN), ingress(shop, "front", "cart", 80)
@@ -52,10 +75,22 @@ def test_the_example_roles_allow_everything_that_the_process_does(territory: Ter
         territory.delete("Service", shop, "cart")
         territory.wait_for_policies([])
         process.wait_for(lambda: territory.objects("Event"), "has not recorded the event")
+        ask_for_what_no_cache_holds(process, serving_pair, f"{territory.prefix}-new")
         assert process.terminate() == 0
 
     assert refusals_of(territory.control_plane, garden) == []
     assert used(territory.control_plane, garden) == granted()
+
+
+def ask_for_what_no_cache_holds(process: ResourceManager, pair: ServingPair, namespace: str) -> None:
+    """Reviews for which the process asks the API server."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"serviceAccountName": "cart"}}
+    of_many = [review(each, "DELETE", namespace, "", None) for each in (CUSTOM_RESOURCE_DEFINITIONS, *CUSTOM_RESOURCES)]
+    with calling(process, pair) as caller:
+        caller.ask(HIGH_AVAILABILITY, review(DEPLOYMENTS, "CREATE", namespace, "cart", deployment(namespace, "cart")))
+        caller.ask("/webhooks/mount-projected-service-account-token", review(PODS, "CREATE", namespace, "cart", pod))
+        for each in of_many:
+            caller.ask("/webhooks/validate-crd-deletion", each)
 
 
 def granted() -> set[tuple[str, str]]:
@@ -79,6 +114,8 @@ MISSING = [
     *((verb, "networkpolicies") for verb in ("create", "patch", "delete")),
     ("create", "events"),
     *((verb, "leases") for verb in ("get", "create", "update")),
+    ("watch", "horizontalpodautoscalers"),
+    ("list", "nodes"),
 ]
 
 

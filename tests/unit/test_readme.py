@@ -47,6 +47,7 @@ def test_a_command_prints_what_stands_below_it(block: str, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     Path("cart.yaml").write_text(next(text for language, text in BLOCKS if language == "yaml"), encoding="utf-8")
     Path("broken.yaml").write_text(BROKEN, encoding="utf-8")
+    Path("examples").symlink_to(README.parent / "examples")
 
     result = CliRunner().invoke(hedgerow, shlex.split(command.removeprefix("$ hedgerow ")), prog_name="hedgerow")
 

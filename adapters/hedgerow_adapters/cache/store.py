@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from hedgerow.machinery.clusters import EVERYTHING, Cluster, Part
-from hedgerow.machinery.controller import Change, Controller, Watch
+from hedgerow.machinery.controller import Change, Controller, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Value
@@ -197,6 +197,6 @@ class StoreSnapshot:
         return stores[index.resource].under(index, value)
 
 
-def is_over(index: Index[Any], watch: Watch) -> bool:
-    """Whether an index looks up what a watch sees."""
-    return (index.resource, index.cluster) == (watch.resource, watch.cluster)
+def is_over(index: Index[Any], read: Read) -> bool:
+    """Whether an index looks up what is read there."""
+    return (index.resource, index.cluster) == (read.resource, read.cluster)

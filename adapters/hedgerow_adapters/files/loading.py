@@ -13,7 +13,13 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow_adapters.files.decoding import decoded
 from hedgerow_adapters.files.loaded import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.manifests import parts_of
-from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KINDS, group_of, in_its_namespace
+from hedgerow_adapters.files.scopes import (
+    CLUSTER_SCOPED_KINDS,
+    DEFAULT_NAMESPACE,
+    NAMESPACED_KINDS,
+    group_of,
+    in_its_namespace,
+)
 from hedgerow_adapters.files.sources import source_texts
 
 
@@ -40,6 +46,8 @@ def load_manifests(
     stdin: BinaryIO,
     cluster_scoped_kinds: frozenset[str] = CLUSTER_SCOPED_KINDS,
     namespaced_kinds: frozenset[str] = NAMESPACED_KINDS,
+    namespace: str = DEFAULT_NAMESPACE,
+    sent: bool = False,
 ) -> Result[tuple[LoadedObject, ...], tuple[LoadProblem, ...]]:
     """All objects that paths name, in their order, or everything that is wrong with them.
 
@@ -47,16 +55,22 @@ def load_manifests(
         paths: files, folders (all `.yaml`, `.yml` and `.json` files in them and below), or `-` for standard input.
         stdin: standard input; read only where a path says so.
         cluster_scoped_kinds: kinds that live in no namespace, those outside Kubernetes' own groups as `Kind.group`.
-        namespaced_kinds: kinds that go to the namespace `default` where they name none, written likewise.
+        namespaced_kinds: kinds that go to `namespace` where they name none, written likewise.
+        namespace: where objects go that name none.
+        sent: whether the objects are as somebody sends them to an API server, and not as one holds them: their name
+            may be left to the server, and an AdmissionReview has none.
     """
     problems: list[LoadProblem] = []
     found: list[_Found] = []
-    for read in _read(paths, stdin):
+    for read in _read(paths, stdin, sent=sent):
         if isinstance(read, LoadProblem):
             problems.append(read)
         else:
             manifest = in_its_namespace(
-                read.manifest, cluster_scoped_kinds=cluster_scoped_kinds, namespaced_kinds=namespaced_kinds
+                read.manifest,
+                cluster_scoped_kinds=cluster_scoped_kinds,
+                namespaced_kinds=namespaced_kinds,
+                namespace=namespace,
             )
             found.append(read._replace(manifest=manifest))
     problems += _repetitions(found)
@@ -65,7 +79,7 @@ def load_manifests(
     return Success(tuple(LoadedObject(each.manifest, each.source) for each in found))
 
 
-def _read(paths: Sequence[str], stdin: BinaryIO) -> Iterator[_Found | LoadProblem]:
+def _read(paths: Sequence[str], stdin: BinaryIO, *, sent: bool) -> Iterator[_Found | LoadProblem]:
     """All objects and all problems, in the order of the paths."""
     for text in source_texts(paths, stdin):
         if isinstance(text, LoadProblem):
@@ -76,7 +90,7 @@ def _read(paths: Sequence[str], stdin: BinaryIO) -> Iterator[_Found | LoadProble
             if document.problems:
                 yield from (LoadProblem(source, problem) for problem in document.problems)
                 continue
-            for part in parts_of(document.value):
+            for part in parts_of(document.value, sent=sent):
                 yield from (LoadProblem(source, f"{_prefix(part.where)}{problem}") for problem in part.problems)
                 if not part.problems:
                     yield _Found(part.value, source, part.where)
@@ -88,7 +102,7 @@ def _repetitions(found: Iterable[_Found]) -> Iterator[LoadProblem]:
     for each in found:
         identity = _Identity(group_of(each.manifest), each.manifest["kind"], key_of(each.manifest))
         earlier = first.setdefault(identity, each)
-        if earlier is not each:
+        if earlier is not each and identity.key.name:
             place = f"{earlier.source} {earlier.where}".rstrip()
             what = f"{identity.kind} {identity.key} stands already in {place}"
             yield LoadProblem(each.source, f"{_prefix(each.where)}{what}")

@@ -4,10 +4,11 @@ Decides on values alone. What the kinds mean, and whether the rest of an object 
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 _LIST: Final = "List"
+_REVIEW: Final = "AdmissionReview"
 _LONGEST_SHOWN: Final = 40
 _TEXTS_OF_METADATA: Final = (
     *("name", "generateName", "namespace", "uid", "resourceVersion"),
@@ -24,25 +25,30 @@ class Part(NamedTuple):
     problems: tuple[str, ...]
 
 
-def parts_of(document: Any) -> Iterator[Part]:
+ObjectRule: TypeAlias = Callable[[Mapping[str, Any]], Iterator[str]]
+"""Everything of one sort that is wrong with an object."""
+
+
+def parts_of(document: Any, *, sent: bool = False) -> Iterator[Part]:
     """All objects that a document holds, each with what is wrong with it; none for an empty document.
 
     Args:
         document: any JSON value, of bounded nesting.
+        sent: whether the objects are as somebody sends them to an API server, and not as one holds them.
     """
     if document is not None:
-        yield from _parts(document, "")
+        yield from _parts(document, "", SENT_OBJECT_RULES if sent else OBJECT_RULES)
 
 
-def _parts(value: Any, where: str) -> Iterator[Part]:
+def _parts(value: Any, where: str, rules: Sequence[ObjectRule]) -> Iterator[Part]:
     if not _is_list(value):
-        yield Part(value, where, object_problems(value))
+        yield Part(value, where, object_problems(value, rules))
         return
     items, problems = _items(value)
     if problems:
         yield Part(value, where, problems)
     for position, item in enumerate(items):
-        yield from _parts(_typed_as_item(item, value), f"{where}.items[{position}]".removeprefix("."))
+        yield from _parts(_typed_as_item(item, value), f"{where}.items[{position}]".removeprefix("."), rules)
 
 
 def _is_list(value: Any) -> bool:
@@ -72,11 +78,11 @@ def _typed_as_item(item: Any, parent: Mapping[str, Any]) -> Any:
     return {**implied, **item, **missing}
 
 
-def object_problems(value: Any) -> tuple[str, ...]:
+def object_problems(value: Any, rules: Sequence[ObjectRule]) -> tuple[str, ...]:
     """Everything that keeps a value from being an object that can be looked up and selected."""
     if not isinstance(value, dict):
         return (_wrong_type("", "a mapping", value),)
-    return tuple(problem for rule in OBJECT_RULES for problem in rule(value))
+    return tuple(problem for rule in rules for problem in rule(value))
 
 
 def _type_is_unknown(value: Mapping[str, Any]) -> Iterator[str]:
@@ -95,6 +101,12 @@ def _name_is_missing(value: Mapping[str, Any]) -> Iterator[str]:
         yield _wrong_type("metadata", "a mapping", metadata)
     elif _is_absent((metadata or {}).get("name")):
         yield f"{_an_object(value)} without a name"
+
+
+def _name_cannot_be_made(value: Mapping[str, Any]) -> Iterator[str]:
+    """Who sends an object may leave its name to the server; the review of a request has none."""
+    if value.get("kind") != _REVIEW and _is_absent(_mapping(value.get("metadata")).get("generateName")):
+        yield from _name_is_missing(value)
 
 
 def _metadata_is_no_text(value: Mapping[str, Any]) -> Iterator[str]:
@@ -118,6 +130,7 @@ def _labels_are_no_texts(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 OBJECT_RULES: Final = (_type_is_unknown, _name_is_missing, _metadata_is_no_text, _labels_are_no_texts)
+SENT_OBJECT_RULES: Final = (_type_is_unknown, _name_cannot_be_made, _metadata_is_no_text, _labels_are_no_texts)
 
 
 def _is_absent(value: Any) -> bool:

@@ -101,21 +101,25 @@ def group_of(manifest: Manifest) -> str:
 
 
 def in_its_namespace(
-    manifest: Manifest, *, cluster_scoped_kinds: frozenset[str], namespaced_kinds: frozenset[str]
+    manifest: Manifest,
+    *,
+    cluster_scoped_kinds: frozenset[str],
+    namespaced_kinds: frozenset[str],
+    namespace: str = DEFAULT_NAMESPACE,
 ) -> Manifest:
     """The object as kubectl and an API server place it.
 
-    One of a namespaced kind without a namespace goes to `default`; one of a cluster-scoped kind loses the namespace
+    One of a namespaced kind without a namespace goes to `namespace`; one of a cluster-scoped kind loses the namespace
     that it names; one of a kind that is in neither set stays as it is. The object that is passed in does not change.
     """
-    metadata: dict[str, Any] = manifest["metadata"]
+    metadata: dict[str, Any] = manifest.get("metadata") or {}
     kind = _scope_name(manifest)
     if kind in cluster_scoped_kinds:
         if "namespace" not in metadata:
             return manifest
         return {**manifest, "metadata": {name: value for name, value in metadata.items() if name != "namespace"}}
     if kind in namespaced_kinds and not metadata.get("namespace"):
-        return {**manifest, "metadata": {**metadata, "namespace": DEFAULT_NAMESPACE}}
+        return {**manifest, "metadata": {**metadata, "namespace": namespace}}
     return manifest
 
 

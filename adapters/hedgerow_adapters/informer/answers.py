@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, Resource, key_of
+from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Request, Response
@@ -31,6 +31,11 @@ class Refused(Exception):  # noqa: N818 -- an answer of the server, not an error
         """
         error = self.error
         return error.is_expired or error.status == HTTPStatus.BAD_REQUEST or FROM_THE_FUTURE in error.causes
+
+    @property
+    def is_absence(self) -> bool:
+        """Whether the server does not know the resource that it was asked about."""
+        return self.error.is_not_found
 
 
 class UnreadableObjectError(Exception):
@@ -75,7 +80,7 @@ class Reader:
             raise ProtocolError("a watch event without type and object")
         if kind == "ERROR":
             raise Refused(request, api_error(Response(HTTPStatus.INTERNAL_SERVER_ERROR, body)))
-        return WatchEvent(kind, body if kind == "BOOKMARK" else self._kept(body))
+        return WatchEvent(kind, body if kind == "BOOKMARK" else self._kept(body), resource_version_of(body))
 
     def _kept(self, manifest: Manifest) -> Manifest:
         try:

@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import EVERYTHING, Cluster, Part
-from hedgerow.machinery.controller import Watch
+from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.informer.answers import Reader, Refused, UnreadableObjectError
-from hedgerow_adapters.informer.backoff import restart_delay
+from hedgerow_adapters.informer.backoff import restart_delay, search_delay
 from hedgerow_adapters.informer.machine import (
+    Absent,
     Delivery,
     Empty,
     Input,
@@ -54,8 +55,9 @@ class InformerObserver(Protocol):
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end.
 
-        The causes: `closed` and `closed-early`, `disconnected`, `refused`, `forbidden`, `expired`, `unreadable`, and
-        `raised` for a defect of whoever carries the requests or is delivered to.
+        The causes: `closed` and `closed-early`, `disconnected`, `refused`, `forbidden`, `expired`, `unreadable`,
+        `absent` where the server does not know what may be unknown to it, told once for an absence, and `raised` for a
+        defect of whoever carries the requests or is delivered to.
         """
         ...
 
@@ -80,13 +82,14 @@ class Informer:
 
     Guarantees: after an end that is no good sign the next try waits, from 0.8 s up to 30 s and jitter, until a watch
     has lasted; an answer that cannot be read, or that the listener does not take but raises, is told and leads to a
-    fresh list. Who raises must not have taken any of it: the list brings it again.
+    fresh list. Who raises must not have taken any of it: the list brings it again. An optional resource that the server
+    does not know has no objects; it is looked for again, ever more rarely, and is listed once it is there.
     """
 
     def __init__(
         self,
         transport: Transport,
-        watch: Watch,
+        read: Read,
         deliver: Callable[[Delivery], None],
         *,
         observer: InformerObserver,
@@ -98,29 +101,32 @@ class Informer:
 
         Args:
             transport: leads to the API server.
-            watch: what to list and watch, and what to keep of it.
+            read: what to list and watch, and what to keep of it.
             deliver: gets what arrives.
             observer: is told what happens.
             random: numbers between 0 and 1, for jitter.
             part: of the objects.
             pause: waits for so many seconds before a further try; true if it came back early, as all is well again.
         """
-        self.resource: Final = watch.resource
+        self.resource: Final = read.resource
         self.part: Final = part
-        self._watched = Watched(watch.resource, watch.cluster, part)
+        self._watched = Watched(read.resource, read.cluster, part)
         self.synced = asyncio.Event()
         self.resource_version = 0
         self.heard_at = asyncio.get_running_loop().time()
         """When the server last showed that nothing is missed, by a whole list or a watch; before when this was made."""
         self._transport = transport
-        self._metadata_only = watch.metadata_only
-        self._reader = Reader(watch.resource, watch.keep)
+        self._metadata_only = read.metadata_only
+        self._is_optional = read.optional
+        self._reader = Reader(read.resource, read.keep)
         self._deliver = deliver
         self._observer = observer
         self._random = random
         self._pause = pause
         self._state: State = Empty()
         self._fruitless = 0
+        self._searches = 0
+        """How many times in a row the server turned out not to know the resource."""
         self._may_start_anew_at_once = True
         self._is_in_trouble = False
         self._step: asyncio.Task[bool] | None = None
@@ -134,12 +140,15 @@ class Informer:
                 self._under_way, self._asked_for = self._asked_for, None
                 self._state = Empty()
             if await self._unless_relisted(self._next_step()) is False:
-                self._fruitless += 1
+                if not self._searches:
+                    self._fruitless += 1
                 if not self._must_start_anew:
-                    await self._unless_relisted(self._wait(restart_delay(self._fruitless, self._random())))
+                    await self._unless_relisted(self._wait())
 
-    async def _wait(self, seconds: float) -> bool:
-        if await self._pause(seconds):
+    async def _wait(self) -> bool:
+        if self._searches:
+            await _pause(search_delay(self._searches, self._random()))  # the server is well: its return is no news
+        elif await self._pause(restart_delay(self._fruitless, self._random())):
             self._fruitless = 0
         return True
 
@@ -187,16 +196,33 @@ class Informer:
             return self._ended(Lost(), "raised", problem)
 
     async def _ask(self) -> bool:
-        match self._state:
-            case Empty():
-                return await self._list("")
-            case Listing(continuation):
-                return await self._list(continuation)
-            case Listed(version) | Watching(version):
-                return await self._watch_from(version)
+        try:
+            match self._state:
+                case Empty():
+                    return await self._list("")
+                case Listing(continuation):
+                    return await self._list(continuation)
+                case Listed(version) | Watching(version):
+                    return await self._watch_from(version)
+        except Refused as refused:
+            if self._is_optional and refused.is_absence:
+                return self._found_absent()
+            raise
+
+    def _found_absent(self) -> bool:
+        """Take it that there are no objects, as the server answers and knows nothing of them."""
+        self._receive(Absent())
+        self._heard()
+        self._is_well()
+        if not self._searches:
+            self._observer.interrupted(self._watched, "absent", None)
+        self._searches += 1
+        self._fruitless = 0
+        return False
 
     def _ended(self, received: Input, cause: str, problem: Exception) -> bool:
         self._is_in_trouble = True
+        self._searches = 0
         self._observer.interrupted(self._watched, cause, problem)
         self._receive(received)
         return False
@@ -222,6 +248,7 @@ class Informer:
         if not response.is_success:
             raise Refused(request, api_error(response))
         self._receive(self._reader.page(response.body))
+        self._searches = 0
         if isinstance(self._state, Listed):
             self._heard()
         return True

@@ -4,7 +4,7 @@ Decides which request comes next and what a cache is told. Knows no connection, 
 
     Empty ──page──▶ Listing ──last page──▶ Listed ──opened──▶ Watching ──interrupted──▶ Listed
       ▲                │                      │                   │
-      └──────lost──────┴─────────lost─────────┴───────lost────────┘
+      └─lost, absent───┴─────lost, absent─────┴───lost, absent────┘
 
 Guarantees: a list counts only when its last page has arrived, and then replaces everything at once; what the server no
 longer knows (410), or says in a way that cannot be read, starts anew, as does a watch whose versions run backwards;
@@ -13,9 +13,9 @@ Source: Kubernetes documentation, "Kubernetes API concepts", efficient detection
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from hedgerow.machinery.objects import Manifest, resource_version_of
+from hedgerow.machinery.objects import Manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,9 @@ class WatchEvent:
 
     type: str
     object: Manifest
+    """What is kept of it, which need not be its version."""
+    resource_version: Any
+    """Of the object as it was sent; a text, if the server is well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,12 @@ class Interrupted:
     """The watch or a request has ended without an answer that counts."""
 
 
-Input: TypeAlias = Page | Opened | WatchEvent | Lost | Interrupted
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The server does not know the resource, so that there are no objects of it."""
+
+
+Input: TypeAlias = Page | Opened | WatchEvent | Lost | Absent | Interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +133,8 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
             return _after_page(state, received)
         case Listed(version), Opened():
             return Watching(version), None
-        case _, Lost():
-            return Empty(), None
+        case _, (Lost() | Absent()):
+            return Empty(), Replace(()) if isinstance(received, Absent) else None
         case Watching(version), Interrupted():
             return Listed(version), None
         case ((Empty() | Listing() | Listed()), Interrupted()):
@@ -147,7 +155,7 @@ def _after_page(state: Empty | Listing, page: Page) -> tuple[State, Delivery | N
 
 
 def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | None]:
-    version = resource_version_of(event.object)
+    version = event.resource_version
     if not isinstance(version, str) or not version:
         raise ProtocolError(f"an event of type {event.type} without a resource version")
     if _is_before(version, state.resource_version):

@@ -8,7 +8,7 @@ from typing import Any
 
 from returns.result import Failure, Result, Success
 
-from hedgerow_adapters.kubernetes import json_codec
+from hedgerow_adapters.protocol import json_codec
 
 
 def decoded_body(content: bytes, *, headers: Mapping[str, str], accept: str, is_success: bool) -> Result[Any, str]:

@@ -11,7 +11,7 @@ import aiohttp
 from yarl import URL
 
 from hedgerow.version import __version__
-from hedgerow_adapters.kubernetes import json_codec
+from hedgerow_adapters.protocol import json_codec
 from hedgerow_adapters.protocol.transport import NotSentError, Request
 
 HEADERS: Final = {

@@ -18,6 +18,10 @@ class ListingError(Exception):
     """A list could not be had; says why as one sentence."""
 
 
+class UnknownResourceError(ListingError):
+    """The server has no such resource."""
+
+
 class _ExpiredError(ListingError):
     """The server no longer knows the state that the earlier pages showed."""
 
@@ -38,14 +42,24 @@ async def world_of(
     resources = dict.fromkeys(watch.resource for controller in controllers for watch in controller.watches)
     return {
         resource: [
-            each for part in visible_parts(resource, namespaces) for each in await _all(transport, resource, part)
+            each for part in visible_parts(resource, namespaces) for each in await objects_of(transport, resource, part)
         ]
         for resource in resources
     }
 
 
-async def _all(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
-    """A whole list; it is begun anew once where it takes longer than the server remembers the state that it shows."""
+async def objects_of(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
+    """A whole list; it is begun anew once where it takes longer than the server remembers the state that it shows.
+
+    Args:
+        transport: leads to the cluster.
+        resource: what is listed.
+        part: which objects of it.
+
+    Raises:
+        UnknownResourceError: the server has no such resource.
+        ListingError: the server cannot be reached, or does not allow it.
+    """
     try:
         return await _pages(transport, resource, part)
     except _ExpiredError:
@@ -71,6 +85,7 @@ async def _page(transport: Transport, request: Request) -> Manifest:
         raise ListingError(str(lost)) from lost
     if not response.is_success:
         error = api_error(response)
-        raise (_ExpiredError if error.is_expired else ListingError)(missing_permission(request, error))
+        kind = _ExpiredError if error.is_expired else UnknownResourceError if error.is_not_found else ListingError
+        raise kind(missing_permission(request, error))
     body: Manifest = response.body
     return body

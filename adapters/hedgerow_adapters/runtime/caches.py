@@ -1,9 +1,9 @@
-"""The caches of a process: what its controllers read of the clusters, each thing read once however many read it.
+"""The caches of a process: what its controllers and webhooks read of the clusters, each thing once for all who read it.
 
-Expected flow: every controller asks for its `view` before `run` is started; `run` in a task then keeps the stores in
-step with the API servers. Guarantees: a listener hears of changes in their order, when the store shows them already;
-one that raises keeps no other from hearing of them, and ends `run` with its error, as nothing would tell it again what
-it has missed.
+Expected flow: every controller asks for its `view`, and whoever else reads for what he is `reading`, before `run` is
+started; `run` in a task then keeps the stores in step with the API servers. Guarantees: a listener hears of changes in
+their order, when the store shows them already; one that raises keeps no other from hearing of them, and ends `run` with
+its error, as nothing would tell it again what it has missed.
 """
 
 import asyncio
@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster, Part, visible_parts
-from hedgerow.machinery.controller import Change, Controller, Watch
+from hedgerow.machinery.controller import Change, Controller, Read, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.informer import Delivery, Informer, InformerObserver, Put, Recovery, Remove, Replace, Watched
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 
-Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool]
-"""What two watches have in common that can do with one cache."""
+Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool, bool]
+"""What two readers have in common that can do with one cache."""
 
 
 class Listener(Protocol):
@@ -36,11 +36,11 @@ class Listener(Protocol):
 
 
 class Cache:
-    """The objects of one resource in one cluster, as some watches keep them, and the informers that see to them."""
+    """The objects of one resource in one cluster, as some readers keep them, and the informers that see to them."""
 
     def __init__(
         self,
-        watch: Watch,
+        read: Read,
         access: Access,
         recovery: Recovery,
         *,
@@ -54,21 +54,24 @@ class Cache:
         self.informers: Final = tuple(
             Informer(
                 access.transport,
-                watch,
+                read,
                 self._receiver(part),
                 observer=self,
                 random=random,
                 part=part,
                 pause=recovery.pause,
             )
-            for part in visible_parts(watch.resource, access.namespaces)
+            for part in visible_parts(read.resource, access.namespaces)
         )
 
-    def subscribe(self, listener: Listener, observer: InformerObserver, indexes: Iterable[Index[Any]]) -> None:
-        """Let one more hear of changes and of what happens to the watches, and have the store indexed for it."""
+    def subscribe(self, listener: Listener) -> None:
+        """Let one more hear of changes."""
+        self._listeners.append(listener)
+
+    def serve(self, observer: InformerObserver, indexes: Iterable[Index[Any]]) -> None:
+        """Let one more hear of what happens to the watches, and have the store indexed for it."""
         for index in indexes:
             self.store.add_index(index)
-        self._listeners.append(listener)
         if not any(known is observer for known in self._observers):
             self._observers.append(observer)
 
@@ -112,7 +115,7 @@ class Cache:
 
 
 class View:
-    """What one controller reads."""
+    """What one controller, or another reader, sees."""
 
     def __init__(self, caches: Mapping[tuple[Cluster, Resource], Cache]) -> None:
         self._caches = caches
@@ -122,7 +125,7 @@ class View:
         self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
     def informer_of(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> Informer | None:
-        """The informer that sees an object; none if the controller does not watch it."""
+        """The informer that sees an object; none if it is not read."""
         cache = self._caches.get((cluster, resource))
         return cache.informer_of(key) if cache is not None else None
 
@@ -183,11 +186,26 @@ class Caches:
         Raises:
             ValueError: another controller has an index of the same name over the same objects.
         """
-        caches = {}
+        view = self.reading(controller.watches, controller.indexes, observer)
         for watch in controller.watches:
-            cache = caches[watch.cluster, watch.resource] = self._cache(watch)
-            indexes = [index for index in controller.indexes if is_over(index, watch)]
-            cache.subscribe(listener_of(watch), observer, indexes)
+            self._cache(watch).subscribe(listener_of(watch))
+        return view
+
+    def reading(self, reads: Iterable[Read], indexes: Sequence[Index[Any]], observer: InformerObserver) -> View:
+        """What somebody reads who need not hear of changes, such as a webhook; as `view` otherwise.
+
+        Args:
+            reads: what is looked up.
+            indexes: how else than by key, namespace and label.
+            observer: is told what happens to the watches.
+
+        Raises:
+            ValueError: somebody else has an index of the same name over the same objects.
+        """
+        caches = {}
+        for read in reads:
+            cache = caches[read.cluster, read.resource] = self._cache(read)
+            cache.serve(observer, [index for index in indexes if is_over(index, read)])
         return View(caches)
 
     def when_recovered(self, tell: Callable[[], None]) -> None:
@@ -210,12 +228,12 @@ class Caches:
                     tasks.create_task(informer.run())
             await self._end
 
-    def _cache(self, watch: Watch) -> Cache:
-        role = Cluster.TARGET if self.clusters.are_one else watch.cluster
-        shared = (role, watch.resource, watch.keep, watch.metadata_only)
+    def _cache(self, read: Read) -> Cache:
+        role = Cluster.TARGET if self.clusters.are_one else read.cluster
+        shared = (role, read.resource, read.keep, read.metadata_only, read.optional)
         if shared not in self._caches:
             self._caches[shared] = Cache(
-                watch,
+                read,
                 self.clusters.access(role),
                 self._recoveries[role],
                 random=self._random,

@@ -2,13 +2,15 @@
 
 `logs` makes every line, those of libraries included, one JSON object or one readable line. `metrics` holds the numbers
 under the names that operators of controller-runtime know. `reconciliation` gives all lines of one reconciliation the
-same `reconcileID`. `controller` turns what a running controller reports into both, `watching` what it reports of its
-watches. Nothing here decides anything but what is worth a line, by `repetition`.
+same `reconcileID`. `controller` turns what a running controller reports into both, `reading` what the caches report of
+whoever reads, `watching` what they report of their watches. Nothing here decides anything but what is worth a line, by
+`repetition`.
 """
 
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.logs import Format, Level, configure_logs, get_logger
-from hedgerow_adapters.telemetry.metrics import ControllerMetrics, QueueMetrics, RuntimeMetrics
+from hedgerow_adapters.telemetry.metrics import ControllerMetrics, QueueMetrics, ReadingMetrics, RuntimeMetrics
+from hedgerow_adapters.telemetry.reading import ReadingTelemetry
 from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
 
 __all__ = [
@@ -17,6 +19,8 @@ __all__ = [
     "Format",
     "Level",
     "QueueMetrics",
+    "ReadingMetrics",
+    "ReadingTelemetry",
     "RuntimeMetrics",
     "begin_reconciliation",
     "configure_logs",

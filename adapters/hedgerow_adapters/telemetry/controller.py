@@ -21,9 +21,9 @@ from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
+from hedgerow_adapters.telemetry.reading import ReadingTelemetry
 from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
 from hedgerow_adapters.telemetry.repetition import Repetition
-from hedgerow_adapters.telemetry.watching import WatchLines
 
 KINDS: Final[Mapping[type[Action], str]] = {
     Create: "create",
@@ -60,10 +60,9 @@ class ControllerTelemetry(ControllerObserver):
         self._clock = clock
         self._unix_time = unix_time
         self._repetition = Repetition()
-        self._watches = WatchLines(self._log, self._repetition, clock)
+        self._reading = ReadingTelemetry(self._log, self._metrics.reading, repetition=self._repetition, clock=clock)
         self._depth = 0
         self._slowed = 0
-        self._silences: dict[Resource, list[Callable[[], float]]] = {}
         self._running: dict[ObjectKey, float] = {}
         self._queue.depth.set_function(lambda: self._depth)
         self._queue.unfinished_work.set_function(lambda: sum(self._ages()))
@@ -77,29 +76,22 @@ class ControllerTelemetry(ControllerObserver):
 
     def synced(self) -> None:
         """The caches are complete."""
-        self._metrics.cache_sync_timestamp.set(self._unix_time())
-        self._log.info("Caches are complete")
+        self._reading.synced(self._unix_time())
 
     @override
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """Count the end of a list or watch; one that has a problem is worth a line."""
-        self._metrics.watch_restarts(str(watched.resource), cause).inc()
-        if problem is None:
-            self._log.debug("Watch ended", resource=watched.resource, cause=cause)
-        else:
-            self._watches.interrupted(watched, cause, problem)
+        self._reading.interrupted(watched, cause, problem)
 
     @override
     def resumed(self, watched: Watched) -> None:
         """Say so if it was the last one."""
-        self._watches.resumed(watched)
+        self._reading.resumed(watched)
 
     @override
     def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
         """Let a cache's silence be asked for with the other metrics; of several of a resource the longest."""
-        silences = self._silences.setdefault(resource, [])
-        silences.append(silence)
-        self._metrics.cache_sync_age(str(resource)).set_function(lambda: max(each() for each in silences))
+        self._reading.keeps(resource, silence)
 
     @override
     def started(self, keys: int) -> None:

@@ -51,8 +51,22 @@ class QueueMetrics:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingMetrics:
+    """What is counted of the caches of one reader."""
+
+    cache_sync_timestamp: Gauge
+    """Unix time when the caches became complete."""
+    cache_sync_age: Callable[[str], Gauge]
+    """By resource."""
+    watch_restarts: Callable[[str, str], Counter]
+    """By resource and cause."""
+
+
+@dataclass(frozen=True, slots=True)
 class ControllerMetrics:
     """What one controller counts."""
+
+    reading: ReadingMetrics
 
     results: Mapping[str, Counter]
     """Reconciliations by their result, one of `RESULTS`."""
@@ -64,18 +78,12 @@ class ControllerMetrics:
     max_concurrent: Gauge
     active_workers: Gauge
     deletion_guard_stops: Counter
-    cache_sync_timestamp: Gauge
-    """Unix time when the caches became complete."""
-    cache_sync_age: Callable[[str], Gauge]
-    """By resource."""
     cache_wait: Histogram
     """Seconds for which keys waited until the caches showed what was written for them."""
     cache_wait_timeouts: Counter
     """Waits that ended without that."""
     fights: Counter
     slowed_keys: Gauge
-    watch_restarts: Callable[[str, str], Counter]
-    """By resource and cause."""
     plan_actions: Callable[[str], Counter]
     """Actions carried out, by their kind."""
 
@@ -105,6 +113,10 @@ class RuntimeMetrics:
     def controller(self, name: str, workers: int) -> ControllerMetrics:
         """The metrics of a controller with so many workers, all series present from the start."""
         return self._controllers.of(name, workers)
+
+    def reading(self, name: str) -> ReadingMetrics:
+        """The metrics of the caches of a reader that is no controller, which stands under the label of controllers."""
+        return self._controllers.reading(name)
 
     def queue(self, name: str) -> QueueMetrics:
         """The metrics of a controller's queue, all series present from the start."""
@@ -216,10 +228,19 @@ class _ControllerFamilies:
             "hedgerow_plan_actions_total", "Actions carried out.", ("controller", "action"), registry=registry
         )
 
+    def reading(self, name: str) -> ReadingMetrics:
+        """The series of the caches of one reader."""
+        return ReadingMetrics(
+            cache_sync_timestamp=self.cache_sync_timestamp.labels(name),
+            cache_sync_age=lambda resource: self.cache_sync_age.labels(name, resource),
+            watch_restarts=lambda resource, cause: self.watch_restarts.labels(name, resource, cause),
+        )
+
     def of(self, name: str, workers: int) -> ControllerMetrics:
         """The series of one controller."""
         self.max_concurrent.labels(name).set(workers)
         return ControllerMetrics(
+            reading=self.reading(name),
             results={result: self.results.labels(name, result) for result in RESULTS},
             errors=self.errors.labels(name),
             terminal_errors=self.terminal_errors.labels(name),
@@ -228,13 +249,10 @@ class _ControllerFamilies:
             max_concurrent=self.max_concurrent.labels(name),
             active_workers=self.active_workers.labels(name),
             deletion_guard_stops=self.deletion_guard_stops.labels(name),
-            cache_sync_timestamp=self.cache_sync_timestamp.labels(name),
-            cache_sync_age=lambda resource: self.cache_sync_age.labels(name, resource),
             cache_wait=self.cache_wait.labels(name),
             cache_wait_timeouts=self.cache_wait_timeouts.labels(name),
             fights=self.fights.labels(name),
             slowed_keys=self.slowed_keys.labels(name),
-            watch_restarts=lambda resource, cause: self.watch_restarts.labels(name, resource, cause),
             plan_actions=lambda action: self.plan_actions.labels(name, action),
         )
 

@@ -93,7 +93,7 @@ def build() -> Path:
         return target
     with _lock(CACHE / "servers"):
         if not target.is_dir():
-            _build_into(target, _go_command())
+            _build_into(target, go_command())
     return target
 
 
@@ -124,7 +124,7 @@ def _build_into(target: Path, go: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _go_command() -> str:
+def go_command() -> str:
     """A Go that is new enough: the one on the PATH, or else one from PyPI."""
     found = shutil.which("go")
     if found is not None and _go_version(found) >= required_go():

@@ -37,7 +37,9 @@ def test_json_is_written_compactly_in_utf_8(codec: Codec) -> None:
 
 
 @CODECS
-@pytest.mark.parametrize("text", [b"", b"{", b"{}x", b"NaN", b"-Infinity", b'"\xff"', b"\xef\xbb\xbf{}", b'"\\ud800"', b'{"\\uDfff":1}'])
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"{}x", b"NaN", b"-Infinity", b'"\xff"', b"\xef\xbb\xbf{}", b'"\\ud800"', b'{"\\uDfff":1}']
+)
 def test_what_is_no_json_is_a_value_error(codec: Codec, text: bytes) -> None:
     with pytest.raises(ValueError, match=r".*"):
         codec.decode(text)

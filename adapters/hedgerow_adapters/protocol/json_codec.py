@@ -30,9 +30,12 @@ def standard() -> Codec:
 
     def decode(text: bytes) -> Any:
         try:
-            return decoder.decode(text.decode())
+            value = decoder.decode(text.decode())
+            if b"\\ud" in text or b"\\uD" in text:
+                encoder.encode(value).encode()  # half of a surrogate pair could be read, but not written: ValueError
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
+        return value
 
     return Codec("json", lambda value: encoder.encode(value).encode(), decode)
 

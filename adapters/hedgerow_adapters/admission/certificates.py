@@ -1,0 +1,134 @@
+"""The certificate of a server, read from a folder and read again when it changes there.
+
+Expected flow: `Certificates.of` reads the pair once; `watch` in a task then keeps `context` the newest pair that could
+be read. Guarantees: `context` always holds a certificate with its own key, both from one moment; connections that are
+open keep what they have. Caveats: a pair that cannot be read is told once and looked at again when a file changes.
+
+Sources: webhooks-and-tokens §2.1, §3.1; Kubernetes documentation, "Secrets" (how mounted ones are replaced).
+"""
+
+import asyncio
+import contextlib
+import ssl
+import tempfile
+from pathlib import Path
+from typing import Final, Self
+
+from hedgerow_adapters.kubernetes.seen_files import SeenFiles
+
+CERTIFICATE: Final = "tls.crt"
+KEY: Final = "tls.key"
+DEFAULT_FOLDER: Final = Path(tempfile.gettempdir(), "k8s-webhook-server", "serving-certs")
+PERIOD: Final = 1.0
+"""Seconds between looks at the files."""
+_ATTEMPTS: Final = 5
+"""Reads of a pair whose files are replaced between one and the other."""
+
+
+class CertificateError(Exception):
+    """There is no usable pair in a folder; the text is one clause that names it."""
+
+
+class CertificateObserver:
+    """Hears of pairs that are read, and changes nothing."""
+
+    def certificate_read(self) -> None:
+        """A pair was read and is used from now on."""
+
+    def certificate_unreadable(self, problem: str) -> None:
+        """A pair could not be read; the one before, if any, stays in use."""
+
+
+class Certificates:
+    """What the server shows at each moment."""
+
+    def __init__(self, folder: Path, observer: CertificateObserver, period: float) -> None:
+        self._folder = folder
+        self._period = period
+        self._observer = observer
+        self._seen = SeenFiles()
+        self._context: ssl.SSLContext | None = None
+
+    @classmethod
+    def of(cls, folder: Path, observer: CertificateObserver, *, period: float = PERIOD) -> Self:
+        """The certificates of a folder, whose pair is read now.
+
+        Args:
+            folder: holds the pair.
+            observer: is told of it, and of every later one.
+            period: seconds between looks at the files; looking is cheap, and sees however they are replaced.
+
+        Raises:
+            CertificateError: there is no usable pair.
+        """
+        certificates = cls(folder, observer, period)
+        certificates._take_over()
+        return certificates
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """The settings for a connection that is made now."""
+        assert self._context is not None, "the pair is read by `of`"  # noqa: S101 -- for the type checker
+        return self._context
+
+    async def watch(self) -> None:
+        """Take over every new pair, until cancelled."""
+        while True:
+            await asyncio.sleep(self._period)
+            if self._seen.have_changed():
+                with contextlib.suppress(CertificateError):  # the observer was told, and the pair before serves on
+                    self._take_over()
+
+    def _take_over(self) -> None:
+        """Use the pair as it is now from now on.
+
+        Raises:
+            CertificateError: it is not usable.
+        """
+        try:
+            self._context = self._pair()
+        except CertificateError as problem:
+            self._observer.certificate_unreadable(str(problem))
+            raise
+        self._observer.certificate_read()
+
+    def _pair(self) -> ssl.SSLContext:
+        """The pair: one whose files were replaced while they were read is read anew, as they did not fit together."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._pair_perhaps_torn()
+            except CertificateError:
+                if not self._seen.have_changed():
+                    raise
+        return self._pair_perhaps_torn()
+
+    def _pair_perhaps_torn(self) -> ssl.SSLContext:
+        self._seen = SeenFiles()
+        certificate, key = (self._folder / name for name in (CERTIFICATE, KEY))
+        for path in (certificate, key):
+            try:
+                self._seen.read(path)
+            except OSError as error:
+                raise CertificateError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+        context = _server_context()
+        try:
+            # Without a password given here OpenSSL would ask for one at the terminal.
+            context.load_cert_chain(certificate, key, password="")
+        except (OSError, ValueError) as error:  # an SSLError is an OSError
+            mismatch = getattr(error, "reason", None) == "KEY_VALUES_MISMATCH"
+            problem = "do not belong together" if mismatch else "are no certificate and key in PEM"
+            raise CertificateError(f"{CERTIFICATE} and {KEY} in {self._folder} {problem}") from error
+        return context
+
+
+def _server_context() -> ssl.SSLContext:
+    """TLS 1.2 or newer without renegotiation; nobody is asked for a certificate.
+
+    HTTP/1.1 is all that is offered: API servers speak nothing else to webhooks, so that their requests spread over the
+    endpoints of a Service.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION | ssl.OP_CIPHER_SERVER_PREFERENCE
+    context.set_alpn_protocols(["http/1.1"])
+    return context

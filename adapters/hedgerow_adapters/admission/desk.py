@@ -1,0 +1,100 @@
+"""Answers HTTP requests: what is no review is refused by its status, and a review gets the answer of `exchange`.
+
+Source: webhooks-and-tokens §3.1, §3.2.
+"""
+
+import asyncio
+from http import HTTPStatus
+from typing import Final, cast
+
+from aiohttp import web
+
+from hedgerow_adapters.admission.connection import SERVER, Connection, refusal
+from hedgerow_adapters.admission.connections import Connections
+from hedgerow_adapters.admission.exchange import Exchange
+from hedgerow_adapters.admission.limits import Limits
+from hedgerow_adapters.admission.observer import AdmissionObserver
+
+_HEADERS: Final = {"Content-Type": "application/json", "Server": SERVER}
+
+
+class Desk:
+    """Where the requests of all connections come to."""
+
+    def __init__(
+        self, exchange: Exchange, connections: Connections, limits: Limits, observer: AdmissionObserver
+    ) -> None:
+        self.is_leaving = False
+        """Whether the server is about to stop: then each answer is the last one of its connection."""
+        self._exchange = exchange
+        self._connections = connections
+        self._limits = limits
+        self._observer = observer
+        self._ended = asyncio.Event()
+
+    async def settled(self) -> None:
+        """Return when no request is being reviewed."""
+        while self._connections.are_busy:
+            self._ended.clear()
+            await self._ended.wait()
+
+    async def respond(self, request: web.BaseRequest) -> web.Response:
+        """The answer to a request at any path."""
+        path = request.path
+        if path not in self._exchange.paths:
+            return _refusal(request, HTTPStatus.NOT_FOUND)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        status = int(HTTPStatus.INTERNAL_SERVER_ERROR)
+        self._observer.began(path)
+        try:
+            response = await self._answer(path, request)
+            status = response.status
+            return response
+        finally:
+            self._observer.answered(path, status, clock() - began)
+
+    async def _answer(self, path: str, request: web.BaseRequest) -> web.Response:
+        if request.method != "POST":
+            return _refusal(request, HTTPStatus.METHOD_NOT_ALLOWED, Allow="POST")
+        try:
+            body = await _body(request, self._limits.body)
+        except (web.RequestPayloadError, ConnectionError) as error:
+            self._observer.malformed(type(error).__name__)
+            return _refusal(request, HTTPStatus.BAD_REQUEST)
+        if body is None:
+            return _refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        connection = cast("Connection", request.protocol)
+        self._connections.begins(connection)
+        try:
+            content_type = request.headers.get("Content-Type", "")
+            answer = await self._exchange.answer(path, request.rel_url.raw_query_string, content_type, body)
+        finally:
+            connection.rest()
+            self._ended.set()
+        response = web.Response(body=answer, headers=_HEADERS)
+        if self.is_leaving or "Upgrade" in request.headers:
+            response.force_close()
+        return response
+
+
+async def _body(request: web.BaseRequest, limit: int) -> bytes | bytearray | None:
+    """What a request holds; none if that is too much."""
+    if (request.content_length or 0) > limit:
+        return None
+    if request.content.is_eof():
+        return request.content.read_nowait()
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
+    body = bytearray()
+    while piece := await request.content.readany():
+        body += piece
+        if len(body) > limit:
+            return None
+    return body
+
+
+def _refusal(request: web.BaseRequest, status: HTTPStatus, **headers: str) -> web.Response:
+    """An answer without a review; what the client still sends is not waited for."""
+    return refusal(status, closes=not request.content.is_eof(), **headers)

@@ -1,0 +1,82 @@
+"""From the body of an HTTP request to the body of its answer: an AdmissionReview each.
+
+Knows neither connections nor HTTP beyond the two headers that count. Whatever arrives, an answer leaves.
+
+Source: webhooks-and-tokens §3.2.
+"""
+
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from returns.pipeline import is_successful
+
+from hedgerow.admission.decision import Decision, bad_request, internal_error
+from hedgerow.admission.review import BadReview, Review, answer, parse_review
+from hedgerow.machinery.durations import parse_duration
+from hedgerow_adapters.admission.observer import AdmissionObserver
+from hedgerow_adapters.admission.reviewer import Reviewer
+from hedgerow_adapters.protocol import json_codec
+
+CONTENT_TYPE: Final = "application/json"
+LONGEST_PATIENCE: Final = 10.0
+"""Seconds that a review may take; less where an API server says that it waits for less."""
+_SHARE: Final = 0.9
+"""Of the time that an API server waits: so a reason reaches it before it stops to listen."""
+
+
+class Exchange:
+    """Answers reviews at the paths of a reviewer."""
+
+    def __init__(self, reviewer: Reviewer, observer: AdmissionObserver) -> None:
+        self.paths: Final = reviewer.paths
+        self._reviewer = reviewer
+        self._observer = observer
+
+    async def answer(self, path: str, query: str, content_type: str, body: bytes | bytearray) -> bytes:
+        """The answer to a review.
+
+        Args:
+            path: one of `paths`.
+            query: of the URL.
+            content_type: as it was sent; with another one than JSON the review is denied.
+            body: the review.
+        """
+        review = _review_in(body)
+        if isinstance(review, BadReview):
+            self._observer.unreadable(path, review.message)
+            return _written(review.api_version, review.uid, review.decision)
+        decision: Decision
+        if content_type.partition(";")[0].strip().lower() == CONTENT_TYPE:
+            decision = await self._reviewer.review(path, review.request, patience(query))
+        else:
+            problem = f"contentType={content_type}, expected {CONTENT_TYPE}"
+            self._observer.unreadable(path, problem)
+            decision = bad_request(problem)
+        try:
+            return _written(review.api_version, review.request.uid, decision)
+        except Exception as error:  # noqa: BLE001 -- a decision that cannot be written denies the one operation
+            self._observer.raised(path, review.request, error)
+            return _written(review.api_version, review.request.uid, internal_error(f"panic: {error} [recovered]"))
+
+
+@lru_cache(maxsize=64)
+def patience(query: str) -> float:
+    """For how many seconds whoever sent a query waits, as API servers say with `timeout=10s`, less a tenth."""
+    stated = parse_qs(query).get("timeout", [""])[0]
+    seconds: float = parse_duration(stated).map(timedelta.total_seconds).value_or(0.0)
+    return min(seconds * _SHARE, LONGEST_PATIENCE) if seconds > 0 else LONGEST_PATIENCE
+
+
+def _review_in(body: bytes | bytearray) -> Review | BadReview:
+    try:
+        document: Any = json_codec.decode(bytes(body))
+    except ValueError as error:
+        return BadReview(str(error))
+    review = parse_review(document)
+    return review.unwrap() if is_successful(review) else review.failure()
+
+
+def _written(api_version: str, uid: str, decision: Decision) -> bytes:
+    return json_codec.encode(answer(api_version, uid, decision, json_codec.encode))

@@ -1,0 +1,41 @@
+"""What an admission server tells about itself, for logs and metrics.
+
+Every method does nothing here, so that one who listens overrides what is of interest. None of them is told an object.
+"""
+
+from hedgerow.admission import AdmissionRequest, Denied
+from hedgerow_adapters.admission.certificates import CertificateObserver
+
+
+class AdmissionObserver(CertificateObserver):
+    """Hears of everything that happens in one admission server, and changes nothing."""
+
+    def began(self, path: str) -> None:
+        """A request reached a webhook."""
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """A request that had begun is answered, with an HTTP status, so many seconds later."""
+
+    def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
+        """An operation was denied."""
+
+    def unreadable(self, path: str, problem: str) -> None:
+        """A request held no review that could be read."""
+
+    def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
+        """A review ended with a defect; the operation is denied."""
+
+    def handshake_failed(self, problem: str) -> None:
+        """A connection came to nothing: no TLS, or a client that does not trust the certificate."""
+
+    def malformed(self, problem: str) -> None:
+        """A connection carried no HTTP, or HTTP that could be read in two ways; it is closed."""
+
+    def crowded(self, *, refused: bool) -> None:
+        """There were too many connections: an idle one was closed, or none was idle and the new one was `refused`."""
+
+    def overdue(self) -> None:
+        """A connection was closed because it took too long."""
+
+    def cannot_accept(self, problem: str) -> None:
+        """The system gave no new connection."""

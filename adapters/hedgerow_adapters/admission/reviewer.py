@@ -1,0 +1,108 @@
+"""Reviews requests: finds the webhook, waits for what it reads, answers what it asks.
+
+Expected flow: one call of `review` for each request; requests do not wait for each other. Guarantees: there is always
+a decision, and in time; a defect in a webhook denies the one operation.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Webhook
+from hedgerow.admission.decision import internal_error
+from hedgerow.machinery.questions import Answer, Question
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.admission.observer import AdmissionObserver
+
+MOST_QUESTIONS: Final = 8
+"""A webhook that asks for more would not come to an end."""
+
+Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
+"""Finds out what the world says now."""
+
+
+class View(Protocol):
+    """What a webhook reads."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The caches as they are now."""
+        ...
+
+    async def completed(self) -> None:
+        """Return when the caches hold everything."""
+        ...
+
+
+@dataclass(slots=True)
+class _Served:
+    """A webhook, and what it reads."""
+
+    webhook: Webhook
+    view: View
+    is_complete: bool = False
+    """Once complete, caches stay so."""
+
+
+class Reviewer:
+    """All webhooks of one process, by their paths."""
+
+    def __init__(
+        self,
+        webhooks: Collection[Webhook],
+        view_of: Callable[[Webhook], View],
+        ask: Ask,
+        observer: AdmissionObserver,
+    ) -> None:
+        self._served = {webhook.path: _Served(webhook, view_of(webhook)) for webhook in webhooks}
+        self._ask = ask
+        self._observer = observer
+
+    @property
+    def paths(self) -> Collection[str]:
+        """Where there is a webhook."""
+        return self._served.keys()
+
+    async def review(self, path: str, request: AdmissionRequest, patience: float) -> Decision:
+        """What the webhook at a path decides.
+
+        Args:
+            path: one of `paths`.
+            request: what it is asked about.
+            patience: seconds until nobody listens any more; a review that cannot end before is a denial.
+        """
+        served = self._served[path]
+        time_limit = asyncio.timeout(patience)
+        try:
+            async with time_limit:
+                decision = await self._decide(served, request)
+        except TimeoutError as error:
+            if not time_limit.expired():
+                return self._broken(path, request, error)
+            lacking = "live reads" if served.is_complete else "caches to be complete"
+            decision = internal_error(f"{served.webhook.name} waited {patience:g} s for its {lacking}")
+        except Exception as error:  # noqa: BLE001 -- a defect must end neither the process nor the connection
+            return self._broken(path, request, error)
+        if isinstance(decision, Denied):
+            self._observer.denied(path, request, decision)
+        return decision
+
+    async def _decide(self, served: _Served, request: AdmissionRequest) -> Decision:
+        if not served.is_complete:
+            await served.view.completed()
+            served.is_complete = True
+        answers: dict[Question, Answer] = {}
+        while len(answers) <= MOST_QUESTIONS:
+            outcome = served.webhook.review(request, served.view.snapshot, answers)
+            if isinstance(outcome, (Allowed, Denied)):
+                return outcome
+            if outcome in answers:
+                raise RuntimeError(f"{served.webhook.name} asks again for what it was told")
+            answers[outcome] = await self._ask(outcome)
+        raise RuntimeError(f"{served.webhook.name} asks more than {MOST_QUESTIONS} questions")
+
+    def _broken(self, path: str, request: AdmissionRequest, error: Exception) -> Denied:
+        """The denial because of a defect, in the words of the webhooks that this one stands in for."""
+        self._observer.raised(path, request, error)
+        return internal_error(f"panic: {error} [recovered]")

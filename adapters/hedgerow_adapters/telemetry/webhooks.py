@@ -1,0 +1,181 @@
+"""What an admission server reports, as metrics and log lines.
+
+Metrics have the names and labels that operators of controller-runtime know; `webhook` is the path. Lines name who is
+concerned and never show an object. What anybody can provoke by the thousand, such as connections without TLS, is said
+once in a while.
+
+Source: webhooks-and-tokens §3.1.
+"""
+
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from structlog.typing import FilteringBoundLogger
+from typing_extensions import override
+
+from hedgerow.admission import AdmissionRequest, Denied
+from hedgerow.admission.decision import INTERNAL_ERROR
+from hedgerow_adapters.admission import AdmissionObserver
+from hedgerow_adapters.telemetry.repetition import Repetition
+
+OK: Final = "200"
+FAILED: Final = "500"
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """What is counted of one webhook, looked up by label once."""
+
+    seconds: Histogram
+    in_flight: Gauge
+    requests: dict[int, Counter]
+
+
+class WebhookMetrics:
+    """The metrics of one admission server."""
+
+    def __init__(self, registry: CollectorRegistry, paths: Collection[str]) -> None:
+        """Metrics with all series of the webhooks at some paths present from the start."""
+        prefix = "controller_runtime_webhook_"
+        by_webhook = ("webhook",)
+        self._seconds = Histogram(f"{prefix}latency_seconds", "How long reviews take.", by_webhook, registry=registry)
+        self._requests = Counter(
+            f"{prefix}requests_total", "Requests, by HTTP status.", ("webhook", "code"), registry=registry
+        )
+        self._in_flight = Gauge(
+            f"{prefix}requests_in_flight", "Requests that are being answered.", by_webhook, registry=registry
+        )
+        self.certificates: Final = Counter(
+            "certwatcher_read_certificate_total", "Attempts to read the server's certificate.", registry=registry
+        )
+        self.certificate_errors: Final = Counter(
+            "certwatcher_read_certificate_errors_total", "Those that failed.", registry=registry
+        )
+        self.closed: Final = Counter(
+            "hedgerow_webhook_connections_closed_total",
+            "Connections that were not let go on, by reason.",
+            ("reason",),
+            registry=registry,
+        )
+        self._series = {path: self._series_of(path) for path in paths}
+
+    def began(self, path: str) -> None:
+        """Count a request that has arrived."""
+        self._series[path].in_flight.inc()
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        series = self._series[path]
+        series.in_flight.dec()
+        series.seconds.observe(seconds)
+        if status not in series.requests:
+            series.requests[status] = self._requests.labels(path, str(status))
+        series.requests[status].inc()
+
+    def _series_of(self, path: str) -> _Series:
+        requests = {int(code): self._requests.labels(path, code) for code in (OK, FAILED)}
+        return _Series(self._seconds.labels(path), self._in_flight.labels(path), requests)
+
+
+class AdmissionTelemetry(AdmissionObserver):
+    """Turns what an admission server reports into metrics and lines."""
+
+    def __init__(self, metrics: WebhookMetrics, log: FilteringBoundLogger, clock: Callable[[], float]) -> None:
+        """Telemetry of one server.
+
+        Args:
+            metrics: of that server.
+            log: where lines go.
+            clock: monotonic, in seconds.
+        """
+        self._metrics = metrics
+        self._log = log
+        self._clock = clock
+        self._repetition = Repetition()
+
+    @override
+    def began(self, path: str) -> None:
+        self._metrics.began(path)
+
+    @override
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        self._metrics.answered(path, status, seconds)
+
+    @override
+    def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
+        """Say who was denied what, and why only where that says nothing of the object: the cluster could not be read.
+
+        As that hits many alike, it is said once in a while.
+        """
+        about = _about(path, request)
+        if denied.code != INTERNAL_ERROR:
+            self._log.info("Denied", code=denied.code, reason=denied.reason, **about)
+            return
+        tell = self._log.error if self._is_news("denied", path, denied.message) else self._log.debug
+        tell("Could not decide", error=denied.message, **about)
+
+    @override
+    def unreadable(self, path: str, problem: str) -> None:
+        tell = self._log.warning if self._is_news("unreadable", path) else self._log.debug
+        tell("Could not read a review", webhook=path, error=problem)
+
+    @override
+    def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
+        """Show a defect with its traceback."""
+        self._log.error("Review ended with a defect", exc_info=error, **_about(path, request))
+
+    @override
+    def handshake_failed(self, problem: str) -> None:
+        self._closed("handshake")
+        tell = self._log.warning if self._is_news("handshake", problem) else self._log.debug
+        tell("TLS handshake failed", error=problem)
+
+    @override
+    def malformed(self, problem: str) -> None:
+        self._closed("malformed")
+        self._log.debug("Malformed request", error=problem)
+
+    @override
+    def crowded(self, *, refused: bool) -> None:
+        self._closed("refused" if refused else "crowded")
+        if self._is_news("crowded"):
+            self._log.warning("Too many connections")
+
+    @override
+    def overdue(self) -> None:
+        self._closed("overdue")
+
+    @override
+    def cannot_accept(self, problem: str) -> None:
+        tell = self._log.error if self._is_news("accept", problem) else self._log.debug
+        tell("Cannot take connections", error=problem)
+
+    @override
+    def certificate_read(self) -> None:
+        self._metrics.certificates.inc()
+        self._log.info("Serving certificate read")
+
+    @override
+    def certificate_unreadable(self, problem: str) -> None:
+        self._metrics.certificates.inc()
+        self._metrics.certificate_errors.inc()
+        self._log.error("Cannot use the serving certificate", error=problem)
+
+    def _closed(self, reason: str) -> None:
+        self._metrics.closed.labels(reason).inc()
+
+    def _is_news(self, *trouble: Hashable) -> bool:
+        return self._repetition.is_news(trouble, self._clock())
+
+
+def _about(path: str, request: AdmissionRequest) -> dict[str, object]:
+    """Who is concerned, in words that hold nothing of the object but where it is."""
+    return {
+        "webhook": path,
+        "operation": request.operation,
+        "resource": request.resource.resource,
+        "key": request.key,
+        "uid": request.uid,
+    }

@@ -1,0 +1,43 @@
+"""How many Deployments a second the high availability rules decide about, without any I/O."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from benchmarks.deployment import deployment, namespace
+from benchmarks.figures import Figure
+from hedgerow.admission import Allowed, creation
+from hedgerow.admission.config import HighAvailabilityConfig
+from hedgerow.admission.high_availability import Facts, review
+from hedgerow.admission.resources import DEPLOYMENTS
+
+REVIEWS: Final = 5000
+RUNS: Final = 9
+CONFIG: Final = HighAvailabilityConfig(not_ready_seconds=60, unreachable_seconds=60)
+
+
+def measure() -> Iterator[Figure]:
+    """Reviews per second of a Deployment that every rule changes, alone and with the patch, and of a settled one."""
+    raw = deployment()
+    decision = review(creation(DEPLOYMENTS, raw), Facts(namespace()), CONFIG)
+    if not isinstance(decision, Allowed) or len(decision.mutations) != 4:  # noqa: PLR2004 -- one for each rule
+        raise AssertionError(f"expected every rule to change the Deployment, got {decision}")
+    what = "high-availability-config review of a Deployment"
+    yield Figure.at_least(what, _rate(raw, with_patch=False), "reviews/s", 20_000)
+    yield Figure(f"{what}, patch included", _rate(raw, with_patch=True), "reviews/s")
+    yield Figure(f"{what} that is settled", _rate(decision.object, with_patch=False), "reviews/s")
+
+
+def _rate(manifest: object, *, with_patch: bool) -> float:
+    return statistics.median(_reviews_per_second(manifest, with_patch=with_patch) for _ in range(RUNS))
+
+
+def _reviews_per_second(manifest: object, *, with_patch: bool) -> float:
+    request, facts = creation(DEPLOYMENTS, manifest), Facts(namespace())
+    began = time.perf_counter()
+    for _ in range(REVIEWS):
+        decision = review(request, facts, CONFIG)
+        if with_patch and isinstance(decision, Allowed):
+            _ = decision.patch
+    return REVIEWS / (time.perf_counter() - began)

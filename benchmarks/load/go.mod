@@ -1,0 +1,3 @@
+module hedgerow.example/load
+
+go 1.24

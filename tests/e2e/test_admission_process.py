@@ -1,0 +1,191 @@
+"""The process serves its webhooks on every replica, from before it is ready until nobody can be asking any more."""
+
+import http.client
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hedgerow.admission.resources import DEPLOYMENTS
+from tests.contract.webhook_server import ServingPair
+from tests.control_plane import wait_until
+from tests.e2e.admission import CONSIDERED, HIGH_AVAILABILITY, calling, deployment, patched, registered, review
+from tests.e2e.faults import silent_api_server
+from tests.e2e.hvpas import hvpas_defined
+from tests.e2e.replicas import LEASE, Replica
+from tests.e2e.resource_manager import ResourceManager, errors_of, run_command
+from tests.e2e.territory import Territory
+
+WEBHOOKS = {"highAvailabilityConfig": {"enabled": True}}
+_DEPLOYMENTS = "/apis/apps/v1/namespaces/{namespace}/deployments"
+
+
+@pytest.fixture
+def process(territory: Territory, serving_pair: ServingPair) -> Iterator[ResourceManager]:
+    """A process that serves a webhook, and is ready."""
+    with ResourceManager(territory.folder, territory.configuration(webhooks=WEBHOOKS)) as running:
+        running.wait_ready()
+        yield running
+
+
+@pytest.fixture
+def shop(territory: Territory) -> str:
+    """A namespace whose workloads are to be highly available."""
+    return territory.namespace("shop", handled=True, **CONSIDERED)
+
+
+def about(namespace: str, name: str = "cart") -> dict[str, Any]:
+    return review(DEPLOYMENTS, "CREATE", namespace, name, deployment(namespace, name))
+
+
+def replicas_of(response: dict[str, Any]) -> Any:
+    return patched(response).get("/spec/replicas")
+
+
+def test_every_replica_serves_whoever_leads(territory: Territory, serving_pair: ServingPair, shop: str) -> None:
+    with Replica(territory, "leader", webhooks=WEBHOOKS) as leader:
+        leader.wait_until_leading()
+        with Replica(territory, "standby", webhooks=WEBHOOKS) as standby:
+            for replica in (leader, standby):
+                replica.wait_ready()
+                with calling(replica, serving_pair) as caller:
+                    assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2
+            assert standby.metric("leader_election_master_status", name=LEASE) == 0
+            assert standby.log_lines("Starting workers") == []
+
+
+def test_it_is_ready_once_its_webhooks_can_be_called(process: ResourceManager) -> None:
+    assert process.probe("/readyz/webhook-server") == (http.client.OK, "ok")
+    assert process.probe("/readyz?verbose")[1].splitlines() == [
+        "[+]source-informer-sync ok",
+        "[+]webhook-server ok",
+        "readyz check passed",
+    ]
+
+
+def test_without_webhooks_nothing_is_served_and_no_certificate_needed(resource_manager: ResourceManager) -> None:
+    assert "webhook" not in resource_manager.probe("/readyz?verbose")[1]
+    assert 'controller="webhooks"' not in resource_manager.metrics()
+    with pytest.raises(ConnectionRefusedError):
+        http.client.HTTPConnection("127.0.0.1", resource_manager.webhook_port, timeout=10).connect()
+
+
+def test_the_api_server_stores_what_a_webhook_makes_of_a_workload(
+    territory: Territory, process: ResourceManager, serving_pair: ServingPair, shop: str
+) -> None:
+    path = _DEPLOYMENTS.format(namespace=shop)
+
+    def stored(name: str) -> dict[str, Any]:
+        status, answer = territory.control_plane.request("POST", path, deployment(shop, name))
+        assert status == http.client.CREATED, answer
+        spec: dict[str, Any] = answer["spec"]
+        return spec
+
+    with registered(territory, process, serving_pair):
+        # The API server takes up a new registration some moments later.
+        wait_until(
+            lambda: (
+                stored("probe")["replicas"] == 2
+                or territory.control_plane.request("DELETE", f"{path}/probe")[0] != http.client.OK
+            ),
+            timeout=30,
+            otherwise=lambda: AssertionError("the API server does not ask"),
+        )
+        spec = stored("cart")
+
+    assert spec["replicas"] == 2
+    assert [each["topologyKey"] for each in spec["template"]["spec"]["topologySpreadConstraints"]] == [
+        "kubernetes.io/hostname"
+    ]
+    assert errors_of(process.log_lines()) == []
+
+
+def test_reviews_are_counted_by_webhook(process: ResourceManager, serving_pair: ServingPair, shop: str) -> None:
+    with calling(process, serving_pair) as caller:
+        for name in ("cart", "till", "stock"):
+            assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop, name))) == 2
+
+    webhook = {"webhook": HIGH_AVAILABILITY}
+    assert process.metric("controller_runtime_webhook_requests_total", code="200", **webhook) == 3
+    assert process.metric("controller_runtime_webhook_latency_seconds_count", **webhook) == 3
+    assert process.metric("controller_runtime_webhook_requests_in_flight", **webhook) == 0
+    assert process.metric("certwatcher_read_certificate_total") == 1
+    assert process.metric("certwatcher_read_certificate_errors_total") == 0
+    assert process.metric("hedgerow_cache_sync_timestamp_seconds", controller="webhooks") > 0
+
+
+def test_what_is_being_reviewed_is_answered_before_a_process_ends(
+    territory: Territory, process: ResourceManager, serving_pair: ServingPair
+) -> None:
+    with calling(process, serving_pair) as caller:
+        with silent_api_server(territory.control_plane):
+            # No cache knows this Namespace, so the API server is asked for it, which says nothing.
+            caller.send(HIGH_AVAILABILITY, about(f"{territory.prefix}-new"), timeout="4s")
+            process.wait_for(
+                lambda: process.metric("controller_runtime_webhook_requests_in_flight") == 1, "is not asked"
+            )
+            process.send_signal(signal.SIGTERM)
+            process.wait_for(
+                lambda: (
+                    process.probe("/readyz/webhook-server")
+                    == (500, "internal server error: webhook server is shutting down\n")
+                ),
+                "still says that it is ready",
+            )
+            response = caller.answer()
+        assert process.wait() == 0
+
+    assert (response["allowed"], response["status"]["code"]) == (False, 500)
+    assert response["status"]["message"] == "high-availability-config waited 3.6 s for its live reads"
+    assert [line["msg"] for line in process.log_lines("Stop")] == ["Stopping", "Stopped"]
+
+
+def test_an_idle_process_says_goodbye_and_ends(process: ResourceManager, serving_pair: ServingPair, shop: str) -> None:
+    with calling(process, serving_pair) as caller:
+        assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2
+        assert process.terminate(timeout=5) == 0
+
+
+@pytest.mark.parametrize(
+    ("certificate", "problem"),
+    [
+        pytest.param(None, "cannot read {folder}/tls.crt: no such file or directory", id="missing"),
+        pytest.param(b"", "tls.crt and tls.key in {folder} are no certificate and key in PEM", id="empty"),
+    ],
+)
+def test_without_a_usable_certificate_it_says_so_in_a_sentence_and_ends(
+    territory: Territory, certificate: bytes | None, problem: str
+) -> None:
+    process = ResourceManager(territory.folder, territory.configuration(webhooks=WEBHOOKS))
+    if certificate is not None:
+        ServingPair.new(territory.folder)
+        (territory.folder / "tls.crt").write_bytes(certificate)
+
+    done = run_command("run", "resource-manager", "--config", str(process.config_file))
+
+    sentence = f"cannot serve webhooks: {problem.format(folder=territory.folder)}\n"
+    assert (done.returncode, done.stdout) == (1, sentence)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_resource_counts_from_when_it_is_defined_until_it_is_no_longer(
+    territory: Territory, process: ResourceManager, serving_pair: ServingPair, shop: str
+) -> None:
+    scaled = review(DEPLOYMENTS, "CREATE", shop, "cart", deployment(shop, "cart", replicas=5))
+
+    def replicas() -> Any:
+        with calling(process, serving_pair) as caller:
+            return replicas_of(caller.ask(HIGH_AVAILABILITY, scaled))
+
+    assert replicas() == 2
+    with hvpas_defined(territory.control_plane) as create:
+        create(shop, "cart")
+        process.wait_for(lambda: replicas() is None, "does not know that the workload is scaled")
+    process.wait_for(lambda: replicas() == 2, "still takes the workload for scaled")
+    process.wait_for(
+        lambda: process.metric("hedgerow_watch_restarts_total", controller="webhooks", cause="absent") == 2,
+        "has not found the definition gone",
+    )
+
+    assert errors_of(process.log_lines()) == []
