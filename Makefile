@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format unit bench lock clean
+.PHONY: help install demo test lint format unit fuzz bench lock clean
 
 help: ## Say what can be made.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -31,6 +31,9 @@ lint: install ## Check style, types, layers and banned calls.
 
 unit: install ## Run the tests that need no server.
 	$(BIN)/python -m pytest tests/unit tests/golden
+
+fuzz: install ## Ask all webhooks a million things that came about by chance; some minutes, and never the same.
+	$(BIN)/python -m tests.unit.adapters.admission.fuzz
 
 test: lint ## Run every test, against a real API server too, which is built first if need be.
 	$(BIN)/python tests/e2e/servers/build.py

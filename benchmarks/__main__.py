@@ -9,14 +9,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from benchmarks import admission, churn, cold, imports, live, planner, start_up, steady, unrelated_secrets
+from benchmarks import (
+    admission,
+    admission_function,
+    admission_latency,
+    churn,
+    cold,
+    imports,
+    live,
+    planner,
+    start_up,
+    steady,
+    unrelated_secrets,
+)
 from benchmarks.figures import Figure
 from benchmarks.launch import SPEED_EXTRAS, Command
 
 MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
     "imports": lambda _command: imports.measure(),
     "planner": lambda _command: planner.measure(),
+    "admission-function": lambda _command: admission_function.measure(),
     "admission": admission.measure,
+    "admission-latency": admission_latency.measure,
     "start-up": start_up.measure,
     "cold": cold.measure,
     "live": live.measure,

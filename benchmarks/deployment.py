@@ -1,4 +1,4 @@
-"""A Deployment as landscapes have them: three containers, probes, volumes, between seven and eight kilobytes of JSON."""
+"""A Deployment as landscapes have them: three containers, probes, volumes; seven to eight kilobytes of JSON."""
 
 from typing import Any, Final
 

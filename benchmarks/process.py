@@ -33,34 +33,41 @@ WORKING: Final = "Controller networkpolicy works"
 class ResourceManager:
     """A running process, with the default configuration and whatever a measurement adds to its client connection."""
 
-    def __init__(self, process: subprocess.Popen[bytes], began: float, log: Path, ports: tuple[int, int]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], began: float, log: Path, ports: tuple[int, int, int]) -> None:
         self.began: Final = began
         """When it was started, in seconds of Unix time."""
         self._process = process
         self._log = log
-        self._health_port, self._metrics_port = ports
+        self._health_port, self._metrics_port, self.webhook_port = ports
 
     @classmethod
     @contextmanager
-    def at_work(cls, command: Command, name: str, plane: ControlPlane, **connection: Any) -> Iterator[Self]:
+    def at_work(
+        cls, command: Command, name: str, plane: ControlPlane, *, certificate: Path | None = None, **connection: Any
+    ) -> Iterator[Self]:
         """A process that is started now and ends, in good order, with the block.
 
         Args:
             command: how it is started.
             name: what it works at.
             plane: its cluster.
+            certificate: a folder with one, by which it serves the high availability webhook; none: it serves nothing.
             connection: fields for `sourceClientConnection`.
         """
         with TemporaryDirectory(prefix="hedgerow-benchmark-") as folder:
             config, log = Path(folder, "config.yaml"), Path(folder, "log")
-            health, metrics = free_ports(2)
-            config.write_text(yaml.safe_dump(_configuration(plane, (health, metrics), connection)), encoding="utf-8")
+            health, metrics, webhooks = free_ports(3)
+            content = _configuration(plane, (health, metrics), connection)
+            if certificate is not None:
+                content["server"]["webhooks"] = _listening(webhooks) | {"tls": {"serverCertDir": str(certificate)}}
+                content["webhooks"] = {"highAvailabilityConfig": {"enabled": True}}
+            config.write_text(yaml.safe_dump(content), encoding="utf-8")
             line = command.line(name, "run", "resource-manager", "--config", str(config))
             environment = {name: value for name, value in os.environ.items() if not name.endswith("KUBECONFIG")}
             with log.open("wb") as output:
                 began = time.time()
                 process = subprocess.Popen(line, env=environment, cwd=REPOSITORY, stdout=output, stderr=output)
-            running = cls(process, began, log, (health, metrics))
+            running = cls(process, began, log, (health, metrics, webhooks))
             try:
                 yield running
                 running._stop()
@@ -156,7 +163,7 @@ def buckets(samples: list[Sample], histogram: str) -> dict[float, float]:
 
 
 def _configuration(plane: ControlPlane, ports: tuple[int, int], connection: Mapping[str, Any]) -> dict[str, Any]:
-    health, metrics = ({"bindAddress": "127.0.0.1", "port": port} for port in ports)
+    health, metrics = map(_listening, ports)
     return {
         "apiVersion": "resourcemanager.config.gardener.cloud/v1alpha1",
         "kind": "ResourceManagerConfiguration",
@@ -165,3 +172,7 @@ def _configuration(plane: ControlPlane, ports: tuple[int, int], connection: Mapp
         "leaderElection": {"resourceNamespace": "default"},
         "controllers": {"networkPolicy": {"enabled": True}},
     }
+
+
+def _listening(port: int) -> dict[str, Any]:
+    return {"bindAddress": "127.0.0.1", "port": port}

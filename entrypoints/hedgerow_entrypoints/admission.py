@@ -61,7 +61,10 @@ class Admission:
         self._metrics = metrics
         self._views: list[View] = []
         clusters = caches.clusters
-        questions = Questions({cluster: clusters.access(cluster).urgent for cluster in Cluster})
+        questions = Questions(
+            {cluster: clusters.access(cluster).urgent for cluster in Cluster},
+            {cluster: clusters.access(cluster).namespaces for cluster in Cluster},
+        )
         reviewer = Reviewer(webhooks, lambda webhook: self._view(webhook, caches), questions.ask, self._observer)
         self._exchange = Exchange(reviewer, self._observer)
         self._server: AdmissionServer | None = None

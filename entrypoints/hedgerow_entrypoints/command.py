@@ -27,7 +27,7 @@ class Subcommand(NamedTuple):
 SUBCOMMANDS: Final = {
     "run": Subcommand("hedgerow_entrypoints.run", "Run a component in a cluster."),
     "plan": Subcommand("hedgerow_entrypoints.plan", "Show what controllers would do, without doing it."),
-    "review": Subcommand("hedgerow_entrypoints.review", "Show what webhooks would decide about objects."),
+    "review": Subcommand("hedgerow_entrypoints.review.command", "Show what webhooks would decide about objects."),
     "simulate": Subcommand("hedgerow_entrypoints.simulate", "Let controllers work in memory and print the outcome."),
     "demo": Subcommand("hedgerow_entrypoints.demo", "Show a controller at work in a sample landscape."),
     "config": Subcommand("hedgerow_entrypoints.config", "Check component configuration files."),

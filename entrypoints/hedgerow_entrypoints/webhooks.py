@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 import click
 from returns.result import Failure
 
+from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.certificates import (
     certificate_authority,
     certificate_pem,
@@ -17,8 +18,11 @@ from hedgerow.admission.certificates import (
     only_certificates,
     serving_certificate,
 )
+from hedgerow.admission.config import AdmissionConfig
+from hedgerow.admission.dispatch import parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations, service_name
 from hedgerow.machinery.names import dns_label_problem
+from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.files import render_json, render_yaml
@@ -101,9 +105,18 @@ def render(
     ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
     admission = decoded.configuration.admission
     objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission)
+    for name in _left_out(admission, objects):
+        note(f"note: {config_file}: {name} is enabled, but not registered in the {mode} cluster")
     if not objects:
         note(f"warning: {config_file}: enables no webhook that would be registered in the {mode} cluster")
     click.echo(FORMATS[output](objects), nl=False)
+
+
+def _left_out(config: AdmissionConfig, objects: Iterable[Manifest]) -> Iterable[str]:
+    """The names of webhooks that are enabled, but that none of the registration objects is about."""
+    registered = parse_registrations(objects).unwrap()
+    paths = {entry.client.path for entry in (*registered.mutating_entries, *registered.validating_entries)}
+    return dict.fromkeys(webhook.name for webhook in webhooks(config) if webhook.path not in paths)
 
 
 def _certificates_in(file: str) -> bytes:

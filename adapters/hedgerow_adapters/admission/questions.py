@@ -1,9 +1,10 @@
 """Answers what a decision can learn from no cache, by live requests to the API servers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, is_visible, is_wholly_visible
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.protocol import requests
@@ -12,17 +13,30 @@ from hedgerow_adapters.protocol.transport import Request, Response, Transport, T
 
 PATIENCE: Final = 10.0
 """Seconds for one request: no longer than the API server waits that asked for the review."""
+_BAD_REQUEST: Final = 400
 _NO_ANSWER: Final = 500
+_EVERYWHERE: Final[Mapping[Cluster, Sequence[str]]] = MappingProxyType({})
 
 
 class Questions:
-    """Whom to ask."""
+    """Whom to ask, and about what: of what caches do not show, nobody is asked either."""
 
-    def __init__(self, transports: Mapping[Cluster, Transport]) -> None:
+    def __init__(
+        self, transports: Mapping[Cluster, Transport], namespaces: Mapping[Cluster, Sequence[str]] = _EVERYWHERE
+    ) -> None:
+        """Ways to clusters.
+
+        Args:
+            transports: who is asked.
+            namespaces: what the process sees of each cluster; where none is named: all of it.
+        """
         self._transports = transports
+        self._namespaces = namespaces
 
     async def ask(self, question: Question) -> Answer:
         """What the API server shows now, or why it shows nothing."""
+        if problem := self._out_of_sight(question):
+            return NotAnswered(_NO_ANSWER, "", problem)
         transport = self._transports[question.cluster]
         try:
             match question:
@@ -30,8 +44,24 @@ class Questions:
                     return await _object(transport, question)
                 case ListQuestion():
                     return await _list(transport, question)
+        except requests.UnaddressableError as nonsense:
+            return NotAnswered(_BAD_REQUEST, "BadRequest", str(nonsense))
         except TransportError as lost:
             return NotAnswered(_NO_ANSWER, "", str(lost))
+
+    def _out_of_sight(self, question: Question) -> str | None:
+        """What keeps a question from being asked: the process is not to see what it is about. None if nothing."""
+        seen = self._namespaces.get(question.cluster, ())
+        match question:
+            case ObjectQuestion(resource, key):
+                return None if is_visible(resource, key, seen) else _unseen(key.namespace or key.name)
+            case ListQuestion(resource, _, namespace):
+                return None if is_wholly_visible(resource, namespace, seen) else _unseen(namespace)
+
+
+def _unseen(namespace: str) -> str:
+    which = f'Namespace "{namespace}" is not among those' if namespace else "not all Namespaces are among those"
+    return f"{which} that this process is configured to see"
 
 
 async def _object(transport: Transport, question: ObjectQuestion) -> Answer:
@@ -69,6 +99,7 @@ def _page(question: ListQuestion, continuation: str) -> Request:
         namespace=question.namespace,
         selector=question.label_selector,
         continuation=continuation,
+        metadata_only=question.metadata_only,
     )
 
 

@@ -6,6 +6,7 @@ Source: decision A-7.
 
 import json
 from collections.abc import Callable
+from math import isinf
 from typing import Any, Final, NamedTuple, NoReturn
 
 
@@ -23,10 +24,17 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError("a number is too large")
+    return number
+
+
 def standard() -> Codec:
     """The codec of the standard library."""
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    decoder = json.JSONDecoder(parse_constant=_refuse)
+    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
     def decode(text: bytes) -> Any:
         try:

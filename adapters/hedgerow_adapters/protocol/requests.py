@@ -1,6 +1,9 @@
 """Requests of the Kubernetes API, built by pure functions.
 
-Source: Kubernetes documentation, "Kubernetes API concepts".
+Names come from whoever wrote an object, and with webhooks from whoever asks. An API server takes its paths apart after
+it has decoded them, so that no encoding keeps a name with a slash from leading somewhere else: such names are refused.
+
+Source: Kubernetes documentation, "Kubernetes API concepts"; "Object Names and IDs", path segment names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,18 +17,46 @@ MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
 METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+_UNADDRESSABLE: Final = frozenset({"", ".", ".."})
+_LONGEST_SHOWN: Final = 80
+
+
+class UnaddressableError(ValueError):
+    """A text that would have to be one segment of a path cannot be one; no object has such a name."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(
+            f'{text[:_LONGEST_SHOWN]!r} cannot be a segment of a path: it is empty, "." or "..", '
+            'or holds "/", "%" or what cannot be printed'
+        )
 
 
 def collection_path(resource: Resource, namespace: str = "") -> str:
-    """Path of the objects of a resource: of one namespace, or of all where it is empty."""
-    root = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
-    return f"{root}/namespaces/{namespace}/{resource.plural}" if namespace else f"{root}/{resource.plural}"
+    """Path of the objects of a resource: of one namespace, or of all where it is empty.
+
+    Raises:
+        UnaddressableError: nothing can have that namespace.
+    """
+    root = ("apis", resource.group) if resource.group else ("api",)
+    within = ("namespaces", namespace) if namespace else ()
+    return _path(*root, resource.version, *within, resource.plural)
 
 
 def object_path(resource: Resource, key: ObjectKey, subresource: str = "") -> str:
-    """Path of one object, or of one of its subresources."""
-    path = f"{collection_path(resource, key.namespace)}/{key.name}"
-    return f"{path}/{subresource}" if subresource else path
+    """Path of one object, or of one of its subresources.
+
+    Raises:
+        UnaddressableError: no object can have that key.
+    """
+    beneath = (key.name, subresource) if subresource else (key.name,)
+    return f"{collection_path(resource, key.namespace)}{_path(*beneath)}"
+
+
+def _path(*segments: str) -> str:
+    for segment in segments:
+        if segment in _UNADDRESSABLE or "/" in segment or "%" in segment or not segment.isprintable():
+            raise UnaddressableError(segment)
+    return f"/{'/'.join(segments)}"
 
 
 def list_page(

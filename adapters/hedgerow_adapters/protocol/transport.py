@@ -12,6 +12,7 @@ class Request:
 
     method: str
     path: str
+    """Not encoded: a slash always parts two segments."""
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
     """A JSON value; none: no body."""

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from returns.pipeline import is_successful
+
 from hedgerow.admission import Decision, Webhook
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.review import answer, parse_review
@@ -54,7 +56,11 @@ class LocalWebhooks:
         webhook = self._webhooks.get(call.entry.client.path)
         if webhook is None:
             raise CallFailedError("the server could not find the requested resource")
-        review = parse_review(call.review).unwrap()
+        parsed = parse_review(call.review)
+        if not is_successful(parsed):
+            bad = parsed.failure()
+            return answer(bad.api_version, bad.uid, bad.decision, _encoded)
+        review = parsed.unwrap()
         decision = self.decide(webhook, review.request)
         return answer(review.api_version, review.request.uid, decision, _encoded)
 

@@ -28,7 +28,7 @@ class Repetition:
     """The troubles of late. A trouble is any value that is equal when it is the same again."""
 
     def __init__(self) -> None:
-        self._troubles: OrderedDict[Hashable, _Trouble] = OrderedDict()
+        self._troubles: OrderedDict[int, _Trouble] = OrderedDict()
 
     def is_news(self, trouble: Hashable, now: float) -> bool:
         """Note a trouble, and whether it is to be said now: not if it was before.
@@ -37,10 +37,11 @@ class Repetition:
             trouble: what is the matter.
             now: a monotonic time in seconds.
         """
-        known = self._troubles.setdefault(trouble, _Trouble(now))
+        mark = hash(trouble)
+        known = self._troubles.setdefault(mark, _Trouble(now))
         if known.is_over:
             known.began, known.is_over = now, False
-        self._troubles.move_to_end(trouble)
+        self._troubles.move_to_end(mark)
         if len(self._troubles) > REMEMBERED:
             self._troubles.popitem(last=False)
         quiet = REMINDER if known.said_at >= known.began else PAUSE
@@ -51,7 +52,7 @@ class Repetition:
 
     def ended(self, trouble: Hashable) -> bool:
         """Note the end of a trouble, and whether it had been said, so that its end should be too."""
-        known = self._troubles.get(trouble)
+        known = self._troubles.get(hash(trouble))
         if known is None or known.is_over:
             return False
         known.is_over = True

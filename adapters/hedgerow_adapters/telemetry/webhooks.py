@@ -1,8 +1,8 @@
 """What an admission server reports, as metrics and log lines.
 
 Metrics have the names and labels that operators of controller-runtime know; `webhook` is the path. Lines name who is
-concerned and never show an object. What anybody can provoke by the thousand, such as connections without TLS, is said
-once in a while.
+concerned and never show an object; texts that come from whoever asks are cut. What anybody can provoke by the thousand,
+such as connections without TLS, is said once in a while.
 
 Source: webhooks-and-tokens §3.1.
 """
@@ -16,12 +16,13 @@ from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Denied
-from hedgerow.admission.decision import INTERNAL_ERROR
 from hedgerow_adapters.admission import AdmissionObserver
 from hedgerow_adapters.telemetry.repetition import Repetition
 
 OK: Final = "200"
 FAILED: Final = "500"
+LONGEST_TEXT: Final = 500
+"""Characters of one value in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +111,16 @@ class AdmissionTelemetry(AdmissionObserver):
         As that hits many alike, it is said once in a while.
         """
         about = _about(path, request)
-        if denied.code != INTERNAL_ERROR:
-            self._log.info("Denied", code=denied.code, reason=denied.reason, **about)
+        if not denied.is_undecided:
+            self._log.info("Denied", code=denied.code, reason=_cut(denied.reason), **about)
             return
         tell = self._log.error if self._is_news("denied", path, denied.message) else self._log.debug
-        tell("Could not decide", error=denied.message, **about)
+        tell("Could not decide", error=_cut(denied.message), **about)
 
     @override
     def unreadable(self, path: str, problem: str) -> None:
         tell = self._log.warning if self._is_news("unreadable", path) else self._log.debug
-        tell("Could not read a review", webhook=path, error=problem)
+        tell("Could not read a review", webhook=path, error=_cut(problem))
 
     @override
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
@@ -130,12 +131,12 @@ class AdmissionTelemetry(AdmissionObserver):
     def handshake_failed(self, problem: str) -> None:
         self._closed("handshake")
         tell = self._log.warning if self._is_news("handshake", problem) else self._log.debug
-        tell("TLS handshake failed", error=problem)
+        tell("TLS handshake failed", error=_cut(problem))
 
     @override
     def malformed(self, problem: str) -> None:
         self._closed("malformed")
-        self._log.debug("Malformed request", error=problem)
+        self._log.debug("Malformed request", error=_cut(problem))
 
     @override
     def crowded(self, *, refused: bool) -> None:
@@ -150,7 +151,7 @@ class AdmissionTelemetry(AdmissionObserver):
     @override
     def cannot_accept(self, problem: str) -> None:
         tell = self._log.error if self._is_news("accept", problem) else self._log.debug
-        tell("Cannot take connections", error=problem)
+        tell("Cannot take connections", error=_cut(problem))
 
     @override
     def certificate_read(self) -> None:
@@ -174,8 +175,12 @@ def _about(path: str, request: AdmissionRequest) -> dict[str, object]:
     """Who is concerned, in words that hold nothing of the object but where it is."""
     return {
         "webhook": path,
-        "operation": request.operation,
-        "resource": request.resource.resource,
-        "key": request.key,
-        "uid": request.uid,
+        "operation": _cut(request.operation),
+        "resource": _cut(request.resource.resource),
+        "key": _cut(str(request.key)),
+        "uid": _cut(request.uid),
     }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"

@@ -6,12 +6,12 @@ Source: webhooks-and-tokens §3.2, §3.4.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.questions import Question
+from hedgerow.machinery.questions import NotAnswered, Question
 
 OK: Final = 200
 BAD_REQUEST: Final = 400
@@ -67,6 +67,9 @@ class Denied:
     """As in a Status, such as `Forbidden`; empty: none."""
     details: Mapping[str, Any] | None = None
     """As in a Status."""
+    is_undecided: bool = field(default=False, compare=False)
+    """Whether nothing was judged, because what a judgement needs could not be found out. No part of the answer: it is
+    of interest to whoever runs the process."""
 
 
 Decision: TypeAlias = Allowed | Denied
@@ -86,4 +89,9 @@ def bad_request(message: str) -> Denied:
 
 def internal_error(message: str) -> Denied:
     """The denial because something that the decision needs is missing."""
-    return Denied(INTERNAL_ERROR, message)
+    return Denied(INTERNAL_ERROR, message, is_undecided=True)
+
+
+def unanswered(answer: NotAnswered) -> Denied:
+    """The denial that passes on why a question could not be answered."""
+    return Denied(answer.code, answer.message, answer.reason, is_undecided=not answer.is_not_found)

@@ -13,6 +13,7 @@ from hedgerow.admission.reading import UnreadableError, text_at
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.admission.webhook import Webhook
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
 from hedgerow.machinery.questions import Answer, Answers, Found, ListQuestion
@@ -80,10 +81,15 @@ def review(request: AdmissionRequest, answers: Answers = _NOTHING_FOUND_OUT) -> 
 
 
 def whole_collection(request: AdmissionRequest, resource: Resource) -> ListQuestion:
-    """Which objects there are that the deletion of a collection may concern: all of the Namespace, or labelled CRDs."""
+    """Which objects there are that the deletion of a collection may concern: all of the Namespace, or labelled CRDs.
+
+    They are in the cluster that the process lives in: only its API server is told of this webhook.
+
+    Source: webhooks-and-tokens §4.
+    """
     if resource in DEFINITIONS:
-        return ListQuestion(resource, label_selector=f"{PROTECTED}=true")
-    return ListQuestion(resource, request.namespace)
+        return ListQuestion(resource, Cluster.SOURCE, label_selector=f"{PROTECTED}=true", metadata_only=True)
+    return ListQuestion(resource, Cluster.SOURCE, request.namespace, metadata_only=True)
 
 
 def _of_collection(answer: Answer) -> Decision:

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden
+from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, unanswered
 from hedgerow.admission.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import PODS, SERVICE_ACCOUNTS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
@@ -129,12 +130,12 @@ def webhook(expiration_seconds: int) -> Webhook:
         account = snapshot.get(SERVICE_ACCOUNTS, key)
         # Nothing has checked the pod yet. No object can have another name, and no path of a request may hold one.
         if account is None and dns_subdomain_problem(name) is None:
-            question = ObjectQuestion(SERVICE_ACCOUNTS, key)
+            question = ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
             match answers.get(question):
                 case None:
                     return question
-                case NotAnswered(code, reason, message):
-                    return Denied(code, message, reason)
+                case NotAnswered() as silence:
+                    return unanswered(silence)
                 case Found(objects):
                     account = next(iter(objects), None)
         return review(request, account, expiration_seconds)

@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.admission.decision import OK, Allowed, Decision, Denied, bad_request
 from hedgerow.admission.reading import shape_of
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
+from hedgerow.machinery.names import dns_label_problem
 
 V1: Final = "admission.k8s.io/v1"
 V1BETA1: Final = "admission.k8s.io/v1beta1"
@@ -56,8 +57,8 @@ class BadReview:
         return bad_request(self.message)
 
 
-class _MistypedError(Exception):
-    """A field of a review has the wrong type; the text says which and how."""
+class _UnreadableReviewError(Exception):
+    """A field of a review has the wrong type, or cannot be what it says; the text says which and how."""
 
 
 def parse_review(document: Any) -> Result[Review, BadReview]:
@@ -72,7 +73,7 @@ def parse_review(document: Any) -> Result[Review, BadReview]:
         return Failure(BadReview(f"expected an {KIND}, got {_named(document)}"))
     try:
         return Success(_review(document))
-    except _MistypedError as problem:
+    except _UnreadableReviewError as problem:
         return Failure(BadReview(str(problem), _uid(document)))
 
 
@@ -80,12 +81,12 @@ def _review(document: dict[str, Any]) -> Review:
     api_version = _member(document, "", "apiVersion", str) or V1
     kind = _member(document, "", "kind", str) or KIND
     if kind != KIND or api_version not in VERSIONS:
-        raise _MistypedError(f"expected {KIND} of {V1} or {V1BETA1}, got {kind} of {api_version}")
+        raise _UnreadableReviewError(f"expected {KIND} of {V1} or {V1BETA1}, got {kind} of {api_version}")
     request = document.get("request")
     if request is None:
-        raise _MistypedError("request: is missing")
+        raise _UnreadableReviewError("request: is missing")
     if not isinstance(request, dict):
-        raise _MistypedError(f"request: expected an object, got {_named(request)}")
+        raise _UnreadableReviewError(f"request: expected an object, got {_named(request)}")
     return Review(api_version, _request(request))
 
 
@@ -98,7 +99,7 @@ def _request(request: dict[str, Any]) -> AdmissionRequest:
             *(_text(resource, "request.resource.", name) for name in GroupVersionResource._fields)
         ),
         operation=_text(request, "request.", "operation"),
-        namespace=_text(request, "request.", "namespace"),
+        namespace=_namespace(request),
         name=_text(request, "request.", "name"),
         object=request.get("object"),
         old_object=request.get("oldObject"),
@@ -106,6 +107,14 @@ def _request(request: dict[str, Any]) -> AdmissionRequest:
         uid=_text(request, "request.", "uid"),
         dry_run=_member(request, "request.", "dryRun", bool) or False,
     )
+
+
+def _namespace(request: dict[str, Any]) -> str:
+    """The namespace, which a webhook may look up: no API server sends one that could lead it to something else."""
+    namespace = _text(request, "request.", "namespace")
+    if namespace and (problem := dns_label_problem(namespace)):
+        raise _UnreadableReviewError(f"request.namespace: {problem}")
+    return namespace
 
 
 def _text(container: dict[str, Any], prefix: str, name: str) -> str:
@@ -116,7 +125,7 @@ def _member(container: dict[str, Any], prefix: str, name: str, expected: type[_V
     """A member of a type; none where it is absent or null."""
     value = container.get(name)
     if value is not None and not isinstance(value, expected):
-        raise _MistypedError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {_named(value)}")
+        raise _UnreadableReviewError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {_named(value)}")
     return value
 
 

@@ -6,7 +6,7 @@ their meaning for these pods too.
 Source: webhooks-and-tokens §6.4.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.admission.config import SystemComponentsConfig
@@ -25,7 +25,9 @@ from hedgerow.admission.resources import NODES, PODS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
-from hedgerow.machinery.snapshot import Index
+from hedgerow.machinery.questions import Answers
+from hedgerow.machinery.remembering import latest_remembered
+from hedgerow.machinery.snapshot import Index, Snapshot
 
 NAME: Final = "system-components-config"
 KUBERNETES: Final = "kubernetes.io/"
@@ -58,9 +60,16 @@ def review(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemC
 
     Source: webhooks-and-tokens §6.4.
     """
+    return _review(request, lambda: tolerations_of_taints(nodes, config), config)
+
+
+def _review(
+    request: AdmissionRequest, of_taints: Callable[[], Sequence[Manifest]], config: SystemComponentsConfig
+) -> Decision:
+    """The decision, for which tolerations of taints are only worked out where a pod may need them."""
     if belongs_to_a_daemon_set(request.object):
         return Allowed()
-    wanted = [*config.pod_tolerations, *tolerations_of_taints(nodes, config)]
+    wanted = [*config.pod_tolerations, *of_taints()]
     return apply_rules(
         request.object,
         [
@@ -161,19 +170,28 @@ def kept_of_node(node: Manifest) -> Manifest:
 
 
 def webhook(config: SystemComponentsConfig) -> Webhook:
-    """The webhook, which looks up the selected Nodes that have taints; without any, their number does not matter."""
+    """The webhook, which looks up the selected Nodes that have taints; without any, their number does not matter.
+
+    Where they are many, they change less often than pods are made, so what follows from them is remembered.
+    """
 
     def places(node: Manifest) -> Iterator[str]:
         if is_selected(node, config) and any(effective_taints(node)):
             yield TAINTED
 
     tainted_nodes = Index(f"tainted nodes of {NAME}", NODES, places)
+
+    @latest_remembered
+    def of_taints(nodes: Sequence[Manifest]) -> list[Manifest]:
+        return tolerations_of_taints(nodes, config)
+
+    def reviewed(request: AdmissionRequest, snapshot: Snapshot, _answers: Answers) -> Decision:
+        return _review(request, lambda: of_taints(snapshot.by_index(tainted_nodes, TAINTED)), config)
+
     return Webhook(
         NAME,
         "/webhooks/system-components-config",
-        mutating(
-            PODS, lambda request, snapshot, _answers: review(request, snapshot.by_index(tainted_nodes, TAINTED), config)
-        ),
+        mutating(PODS, reviewed),
         reads=(Read(NODES, kept_of_node),),
         indexes=(tainted_nodes,),
     )

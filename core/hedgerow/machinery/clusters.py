@@ -57,3 +57,14 @@ def visible_parts(resource: Resource, namespaces: Sequence[str]) -> tuple[Part, 
 def is_visible(resource: Resource, key: ObjectKey, namespaces: Sequence[str]) -> bool:
     """Whether an object is in one of the parts that a connection shows which is restricted to some namespaces."""
     return any(part.holds(key) for part in visible_parts(resource, namespaces))
+
+
+def is_wholly_visible(resource: Resource, namespace: str, namespaces: Sequence[str]) -> bool:
+    """Whether a restricted connection shows every object of a resource that is in a namespace.
+
+    Args:
+        resource: what is read.
+        namespace: where the objects are; empty: anywhere.
+        namespaces: what the connection is restricted to; none: it is not restricted.
+    """
+    return not {EVERYTHING, Part(namespace)}.isdisjoint(visible_parts(resource, namespaces))

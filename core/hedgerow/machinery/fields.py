@@ -1,6 +1,7 @@
 """Errors in single fields of what users write, in the words that Kubernetes uses for them.
 
-Renders errors and joins them; knows no field, no rule and no document.
+Renders errors and joins them; knows no field, no rule and no document. Values may be of any size and are shown as far
+as it takes to recognise them.
 """
 
 import json
@@ -11,6 +12,9 @@ from enum import Enum
 from typing import Final
 
 from hedgerow.machinery.durations import format_duration
+
+LONGEST_SHOWN: Final = 100
+"""Characters of one value in a text."""
 
 
 class FieldErrorType(Enum):
@@ -73,6 +77,11 @@ def invalid(path: str, value: object, detail: str) -> FieldError:
     return FieldError(path, FieldErrorType.INVALID, f"{rendered(value)}: {detail}")
 
 
+def invalid_unshown(path: str, detail: str) -> FieldError:
+    """The error of a field whose value breaks a rule and must not be repeated, because it may be confidential."""
+    return FieldError(path, FieldErrorType.INVALID, detail)
+
+
 def required(path: str, detail: str = "") -> FieldError:
     """The error of a field that is missing or empty; `detail` says what it must hold, if that is not plain."""
     return FieldError(path, FieldErrorType.REQUIRED, detail)
@@ -100,16 +109,23 @@ def forbidden(path: str, detail: str) -> FieldError:
 
 
 def rendered(value: object) -> str:
-    """A value as error texts show it: strings quoted, numbers and durations bare, null as `"null"`."""
+    """A value as error texts show it: strings quoted, numbers and durations bare, null as `"null"`; long ones cut."""
     if value is None:
         return '"null"'
     if isinstance(value, timedelta):
         return format_duration(value)
+    if isinstance(value, str):
+        return json.dumps(shortened(value), ensure_ascii=False)
     try:
-        return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+        return shortened(json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":")))
     except RecursionError:
         # What can be parsed just so may be nested too deep to be written, and an error's text must not be one itself.
         return '"..."'
+
+
+def shortened(text: str) -> str:
+    """A text as far as error texts repeat it."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def joined(errors: Iterable[object]) -> str:

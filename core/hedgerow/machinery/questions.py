@@ -18,7 +18,7 @@ class ObjectQuestion:
 
     resource: Resource
     key: ObjectKey
-    cluster: Cluster = Cluster.TARGET
+    cluster: Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,13 @@ class ListQuestion:
     """Which objects of a resource exist now?"""
 
     resource: Resource
+    cluster: Cluster
     namespace: str = ""
     """Empty: all namespaces."""
     label_selector: str = ""
     """As a query spells it; empty: whatever their labels."""
-    cluster: Cluster = Cluster.TARGET
+    metadata_only: bool = False
+    """Whether nothing but metadata is read, so that an answer need not hold more."""
 
 
 Question: TypeAlias = ObjectQuestion | ListQuestion

@@ -1,10 +1,12 @@
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
+from hedgerow_entrypoints.review.command import EXAMPLES
 from tests.unit.entrypoints.command_line import Hedgerow
 
 AVAILABILITY = "high-availability-config"
@@ -26,10 +28,26 @@ automountServiceAccountToken: false
 INFRASTRUCTURE = """\
 apiVersion: extensions.gardener.cloud/v1alpha1
 kind: Infrastructure
-metadata: {name: shoot, namespace: shop, resourceVersion: "1"}
+metadata: {name: shoot, namespace: shop}
 spec: {type: aws, region: eu-west-1, secretRef: {name: cloud, namespace: shop}}
 ---
 """
+READ_BACK = """\
+apiVersion: extensions.gardener.cloud/v1alpha1
+kind: Infrastructure
+metadata:
+  name: shoot
+  namespace: shop
+  uid: 6f1c
+  resourceVersion: "4711"
+  creationTimestamp: "2026-01-01T00:00:00Z"
+  generation: 3
+  deletionTimestamp: "2026-01-02T00:00:00Z"
+  deletionGracePeriodSeconds: 0
+spec: {type: aws, region: eu-west-1, secretRef: {name: cloud, namespace: shop}}
+---
+"""
+"""The same, as an API server shows it while finalizers keep it from going."""
 INVALIDATED = """\
 apiVersion: v1
 kind: Secret
@@ -68,8 +86,8 @@ metadata: {name: shop, labels: {high-availability-config.resources.gardener.clou
 """
 
 
-def admission_review(operation: str, *, name: str = "shoot", version: str = "v1") -> str:
-    manifest = next(yaml.safe_load_all(INFRASTRUCTURE))
+def admission_review(operation: str, *, name: str = "shoot", version: str = "v1", old: object = None) -> str:
+    manifest = next(yaml.safe_load_all(INFRASTRUCTURE)) if old is None else old
     request = {
         "uid": "0815",
         "kind": {"group": "extensions.gardener.cloud", "version": "v1alpha1", "kind": "Infrastructure"},
@@ -182,6 +200,14 @@ def test_an_object_without_replicas_has_one_by_the_time_webhooks_are_asked(hedge
     assert "+  replicas: 2\n" in ended.out
 
 
+def test_plain_values_of_a_secret_are_data_by_the_time_webhooks_are_asked(hedgerow: Hedgerow) -> None:
+    secret = f"{INVALIDATED[: INVALIDATED.index('data: ')]}stringData: {{token: hunter2, empty: }}\n"
+
+    (decision,) = json.loads(hedgerow("review", "token-invalidator", "-f", "-", "-o", "json", stdin=secret).out)
+
+    assert decision["patch"] == [{"op": "replace", "path": "/data/token", "value": "AAAA"}]
+
+
 def test_autoscalers_of_other_versions_count_and_are_reviewed(hedgerow: Hedgerow) -> None:
     ended = hedgerow("review", "--all", "-f", "-", "-o", "json", stdin=NAMESPACE + AUTOSCALER)
 
@@ -214,20 +240,45 @@ def test_the_configuration_says_what_the_webhooks_go_by(hedgerow: Hedgerow, fold
 # Operations.
 
 
-def test_an_object_with_an_older_version_is_updated(hedgerow: Hedgerow, folder: Path) -> None:
+@pytest.mark.parametrize(("region", "code"), [("eu-west-1", 0), ("eu-west-2", 3)], ids=["same", "moved"])
+@pytest.mark.parametrize("old", [INFRASTRUCTURE, READ_BACK], ids=["as-written", "as-read-back"])
+def test_the_example_of_an_update_ends_as_help_says(
+    old: str, region: str, code: int, hedgerow: Hedgerow, folder: Path
+) -> None:
+    (example,) = (line for line in EXAMPLES.splitlines() if "--old" in line)
+    (folder / "old.yaml").write_text(old)
+    (folder / "new.yaml").write_text(INFRASTRUCTURE.replace("eu-west-1", region))
+
+    ended = hedgerow(*shlex.split(example)[1:])
+
+    assert (ended.code, ended.err) == (code, f"{ASSUMED}1 {'denied' if code else 'unchanged'}\n")
+    assert ("is invalid: spec" in ended.out) is bool(code)
+
+
+def test_an_object_read_back_may_follow_one_as_written(hedgerow: Hedgerow, folder: Path) -> None:
     (folder / "old.yaml").write_text(INFRASTRUCTURE)
-    (folder / "new.yaml").write_text(INFRASTRUCTURE.replace("eu-west-1", "eu-west-2"))
 
-    ended = hedgerow("review", "extension-validation", "-f", "new.yaml", "--old", "old.yaml")
+    assert hedgerow("review", "extension-validation", "-f", "-", "--old", "old.yaml", stdin=READ_BACK).code == 0
 
-    assert ended == (
+
+def test_an_update_without_an_older_version_changes_nothing(hedgerow: Hedgerow) -> None:
+    assert hedgerow("review", "--all", "-f", "-", "--operation", "UPDATE", stdin=INFRASTRUCTURE).code == 0
+
+
+def test_a_name_is_made_before_an_object_is_validated(hedgerow: Hedgerow) -> None:
+    generated = INFRASTRUCTURE.replace("name: shoot,", "generateName: shoot-,")
+
+    allowed = hedgerow("review", "extension-validation", "-f", "-", "-o", "json", stdin=generated)
+    denied = hedgerow("review", "extension-validation", "-f", "-", stdin=generated.replace("region: eu-west-1, ", ""))
+
+    assert (allowed.code, json.loads(allowed.out)[0]["object"]["name"]) == (0, "shoot-*")
+    assert (denied.code, denied.out) == (
         3,
         (
-            "# denied Infrastructure shop/shoot by extension-validation: 422 "
-            'Infrastructure.extensions.gardener.cloud "shoot" is invalid: '
-            'spec.region: Invalid value: "eu-west-2": field is immutable\n'
+            "# denied Infrastructure shop/shoot-* by extension-validation: 422 "
+            'Infrastructure.extensions.gardener.cloud "shoot-xxxxx" is invalid: '
+            "spec.region: Required value: field is required\n"
         ),
-        f"{ASSUMED}1 denied\n",
     )
 
 
@@ -252,6 +303,26 @@ def test_a_deletion_has_to_be_confirmed(arguments: tuple[str, ...], hedgerow: He
 
     assert ended.code == 3
     assert ended.out.endswith(': 403 must have a "confirmation.gardener.cloud/deletion" annotation to delete\n')
+
+
+def test_the_objects_that_reviews_of_a_deleted_collection_show_are_among_it(hedgerow: Hedgerow) -> None:
+    """An API server asks once for each object, and names none."""
+    confirmed = {"confirmation.gardener.cloud/deletion": "true"}
+    reviews = [
+        admission_review("DELETE", name="", old={"metadata": {"name": "first", "annotations": confirmed}}),
+        admission_review("DELETE", name="", old={"metadata": {"name": "second"}}),
+    ]
+
+    one, both = (
+        hedgerow("review", "crd-deletion-protection", "-f", "-", stdin=documents)
+        for documents in (reviews[0], "".join(reviews))
+    )
+
+    assert (one.code, both.code) == (0, 3)
+    assert one.err == (
+        f"{ASSUMED}note: only the files tell which Infrastructures there are in shop; they need not hold all\n"
+        "1 unchanged\n"
+    )
 
 
 def test_reviews_say_themselves_what_they_ask(hedgerow: Hedgerow) -> None:
@@ -307,6 +378,20 @@ def test_a_webhook_is_reviewed_in_the_cluster_that_it_is_for(hedgerow: Hedgerow)
     assert hedgerow("review", *names, "-f", "-", "--mode", "target", stdin=POD).err == (
         "error: crd-deletion-protection is not registered in mode target\nTry 'hedgerow review --help' for help.\n"
     )
+
+
+def test_webhooks_of_different_clusters_are_asked_in_the_order_in_which_they_are_registered(hedgerow: Hedgerow) -> None:
+    ended = hedgerow(
+        *("review", "pod-topology-spread-constraints", "system-components-config", "seccomp-profile"),
+        *("-f", "-", "-o", "json"),
+        stdin=POD,
+    )
+
+    assert [each["webhook"] for each in json.loads(ended.out)] == [
+        "seccomp-profile",
+        "system-components-config",
+        "pod-topology-spread-constraints",
+    ]
 
 
 @pytest.mark.parametrize(

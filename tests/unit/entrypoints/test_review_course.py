@@ -9,9 +9,9 @@ from hedgerow.admission.request import AdmissionRequest, creation
 from hedgerow.machinery.questions import Answers
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.files import Source
-from hedgerow_entrypoints.review_course import Panel, course
-from hedgerow_entrypoints.review_facts import Facts
-from hedgerow_entrypoints.review_requests import AUTOSCALERS, Candidate
+from hedgerow_entrypoints.review.course import Panel, course
+from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.requests import AUTOSCALERS, Candidate
 from tests.virtual_clock import virtual_time
 
 V1 = AUTOSCALERS[1]
@@ -40,4 +40,19 @@ async def test_each_webhook_sees_the_version_that_it_is_registered_for() -> None
     assert [(request.kind.version, request.object["apiVersion"]) for request in seen] == [
         ("v2", "autoscaling/v2"),
         ("v1", "autoscaling/v1"),
+    ]
+
+
+@virtual_time
+async def test_a_name_is_made_after_the_webhooks_that_change_objects() -> None:
+    webhooks = {f"/{name}": Webhook(name, f"/{name}", labelling) for name in ("changes", "denies")}
+    panel = Panel(webhooks, Registrations((registered("changes", "v1"),), (registered("denies", "v1"),)))
+    manifest = {"apiVersion": "autoscaling/v1", "kind": V1.kind, "metadata": {"generateName": "a-"}}
+    candidate = Candidate(creation(V1, manifest), Source("x.yaml", 1))
+
+    seen = [each.request async for each in course(candidate, panel, Facts([], None, ()))]
+
+    assert [(request.name, request.object["metadata"].get("name")) for request in seen] == [
+        ("", None),
+        ("a-xxxxx", "a-xxxxx"),
     ]

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 
 from hedgerow.admission.resources import HVPAS, NAMESPACES, SERVICE_ACCOUNTS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import Found, ListQuestion, ObjectQuestion
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.review_facts import Facts
-from hedgerow_entrypoints.review_webhooks import named_panel
+from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.panels import named_panel
 from tests.virtual_clock import virtual_time
 
 IN_THE_SHOP = ObjectKey("shop", "web")
@@ -60,8 +61,8 @@ async def test_what_no_file_holds_is_looked_up_in_the_cluster() -> None:
 async def test_what_a_file_holds_counts_before_what_the_cluster_shows() -> None:
     looked_up = facts(namespace("shop", file="yes"), account("web", automount=False))
     snapshot = await looked_up.snapshot(PROJECTED_TOKEN_MOUNT)
-    everyone = await looked_up.answer(ListQuestion(SERVICE_ACCOUNTS, "shop"))
-    one = await looked_up.answer(ObjectQuestion(SERVICE_ACCOUNTS, IN_THE_SHOP))
+    everyone = await looked_up.answer(ListQuestion(SERVICE_ACCOUNTS, Cluster.TARGET, "shop"))
+    one = await looked_up.answer(ObjectQuestion(SERVICE_ACCOUNTS, IN_THE_SHOP, Cluster.TARGET))
 
     assert await looked_up.namespace_labels("shop") == {"kubernetes.io/metadata.name": "shop", "file": "yes"}
     assert (snapshot.get(SERVICE_ACCOUNTS, IN_THE_SHOP) or {})["automountServiceAccountToken"] is False
@@ -75,8 +76,8 @@ async def test_what_a_file_holds_counts_before_what_the_cluster_shows() -> None:
 
 @virtual_time
 async def test_questions_that_no_file_answers_are_asked_live() -> None:
-    found = await facts().answer(ObjectQuestion(SERVICE_ACCOUNTS, IN_THE_SHOP))
-    missing = await facts().answer(ObjectQuestion(SERVICE_ACCOUNTS, ObjectKey("shop", "nobody")))
+    found = await facts().answer(ObjectQuestion(SERVICE_ACCOUNTS, IN_THE_SHOP, Cluster.TARGET))
+    missing = await facts().answer(ObjectQuestion(SERVICE_ACCOUNTS, ObjectKey("shop", "nobody"), Cluster.TARGET))
 
     assert isinstance(found, Found)
     assert not isinstance(missing, Found)

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_entrypoints.review_requests import REVIEWED
-from hedgerow_entrypoints.review_webhooks import MODES, NAMES, whole_panel
+from hedgerow_entrypoints.review.panels import MODES, NAMES, whole_panel
+from hedgerow_entrypoints.review.requests import REVIEWED
 from tests.unit.entrypoints.command_line import Hedgerow
 
 USAGE = "Try 'hedgerow review --help' for help.\n"
@@ -16,6 +16,27 @@ spec: {containers: [{name: web, image: web}]}
 ---
 """
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n---\n"
+RECORDED = """\
+apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  kind: {version: v1, kind: Pod}
+  resource: {version: v1, resource: pods}
+  operation: CREATE
+  namespace: default
+  object: {apiVersion: v1, kind: Pod, metadata: {generateName: web-}, spec: {containers: [{name: web, image: web}]}}
+---
+"""
+COLLECTION = """\
+apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  kind: {group: extensions.gardener.cloud, version: v1alpha1, kind: Infrastructure}
+  resource: {group: extensions.gardener.cloud, version: v1alpha1, resource: infrastructures}
+  operation: DELETE
+  namespace: shop
+  oldObject: {metadata: {name: shoot, labels: 5}}
+"""
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: one}\nspec: "
 
 
@@ -106,6 +127,26 @@ def test_a_webhook_named_twice_decides_once(hedgerow: Hedgerow) -> None:
     )
 
 
+def test_an_operation_is_not_for_recorded_reviews(hedgerow: Hedgerow) -> None:
+    arguments = ("review", "seccomp-profile", "-f", "-", "--operation", "CREATE")
+
+    beside_an_object = hedgerow(*arguments, stdin=POD + RECORDED)
+    alone = hedgerow(*arguments, stdin=NAMESPACE + RECORDED)
+
+    assert (beside_an_object.code, beside_an_object.err) == (
+        2,
+        "note: --operation does not count for AdmissionReviews, which say themselves what they ask\n2 changed\n",
+    )
+    assert alone == (
+        1,
+        "",
+        (
+            "error: --operation is for objects, and there are only AdmissionReviews, which say themselves what they "
+            f"ask\n{USAGE}"
+        ),
+    )
+
+
 def test_all_without_a_host_say_whom_they_leave_out(hedgerow: Hedgerow) -> None:
     ended = hedgerow("review", "--all", "-f", "-", stdin=POD)
 
@@ -157,8 +198,13 @@ def test_a_configuration_that_enables_nothing_reviews_nothing(hedgerow: Hedgerow
             "x.yaml:2: Node one: spec.taints[0]: expected an object, got a number",
         ),
         ("system-components-config", f"{POD}{NODE}1\n", "x.yaml:2: Node one: no API server would hold it as it is"),
+        (
+            "crd-deletion-protection",
+            COLLECTION,
+            "x.yaml:1: AdmissionReview: request.oldObject: metadata.labels: must be a mapping, got 5",
+        ),
     ],
-    ids=["no-name", "no-object", "label", "no-request", "bad-request", "bad-fact", "bad-fact-altogether"],
+    ids=["no-name", "no-object", "label", "no-request", "bad-request", "bad-fact", "bad-fact-altogether", "bad-member"],
 )
 def test_bad_input_is_told_by_file_document_and_field(
     webhook: str, text: str, sentence: str, hedgerow: Hedgerow, folder: Path

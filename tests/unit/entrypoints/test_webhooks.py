@@ -55,7 +55,33 @@ def test_where_nothing_is_enabled_nothing_is_printed_but_it_is_said(folder: Path
     assert hedgerow(*TARGET) == (
         0,
         "",
-        "warning: config.yaml: enables no webhook that would be registered in the target cluster\n",
+        (
+            "note: config.yaml: crd-deletion-protection is enabled, but not registered in the target cluster\n"
+            "warning: config.yaml: enables no webhook that would be registered in the target cluster\n"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left_out"),
+    [(RUNTIME, ["system-components-config"]), (TARGET, ["crd-deletion-protection", "extension-validation"])],
+    ids=["runtime", "target"],
+)
+def test_enabled_webhooks_that_a_cluster_does_not_get_are_told_of(
+    arguments: tuple[str, ...], left_out: list[str], folder: Path, hedgerow: Hedgerow
+) -> None:
+    names = ("crdDeletionProtection", "extensionValidation", "seccompProfile", "systemComponentsConfig")
+    enabled = ", ".join(f"{name}: {{enabled: true}}" for name in names)
+    (folder / "config.yaml").write_text(f"{HEAD}webhooks: {{{enabled}}}\n")
+
+    ended = hedgerow(*arguments)
+
+    assert (ended.code, ended.err) == (
+        0,
+        "".join(
+            f"note: config.yaml: {name} is enabled, but not registered in the {arguments[-1]} cluster\n"
+            for name in left_out
+        ),
     )
 
 

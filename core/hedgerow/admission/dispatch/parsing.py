@@ -35,7 +35,7 @@ class RegistrationProblem:
 
     def __str__(self) -> str:
         """Object, field and problem."""
-        return f"{self.kind} {self.name}: {self.problem}"
+        return f"{self.kind} {self.name}".rstrip() + f": {self.problem}"
 
 
 def parse_registrations(manifests: Iterable[Manifest]) -> Result[Registrations, tuple[RegistrationProblem, ...]]:
@@ -44,9 +44,10 @@ def parse_registrations(manifests: Iterable[Manifest]) -> Result[Registrations, 
     Args:
         manifests: objects of any kind; only registration objects of v1 count. Their order does not matter.
     """
-    registrations = sorted(
-        (manifest for manifest in manifests if is_registration(manifest)), key=lambda manifest: key_of(manifest).name
-    )
+    found = [manifest for manifest in manifests if is_registration(manifest)]
+    if nameless := tuple(problem for manifest in found for problem in _metadata_problems(manifest)):
+        return Failure(nameless)
+    registrations = sorted(found, key=lambda manifest: key_of(manifest).name)
     if problems := tuple(problem for manifest in registrations for problem in _problems(manifest)):
         return Failure(problems)
     return Success(Registrations(_entries(registrations, MUTATING), _entries(registrations, VALIDATING)))
@@ -55,6 +56,15 @@ def parse_registrations(manifests: Iterable[Manifest]) -> Result[Registrations, 
 def is_registration(manifest: Manifest) -> bool:
     """Whether an object registers webhooks."""
     return manifest.get("apiVersion") == API_VERSION and manifest.get("kind") in (MUTATING, VALIDATING)
+
+
+def _metadata_problems(manifest: Manifest) -> Iterator[RegistrationProblem]:
+    """What keeps an object from having a name, or none."""
+    metadata = manifest.get("metadata")
+    if not (metadata is None or isinstance(metadata, Mapping)):
+        yield RegistrationProblem(manifest["kind"], "", FieldProblem("metadata", "must be an object"))
+    elif not isinstance(key_of(manifest).name, str):
+        yield RegistrationProblem(manifest["kind"], "", FieldProblem("metadata.name", "must be a string"))
 
 
 def _problems(manifest: Manifest) -> Iterator[RegistrationProblem]:

@@ -14,6 +14,8 @@ Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
 _LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
+_MAPPING_BITS: Final = 96
+"""Those of an IPv6 address in front of the IPv4 address that it stands for."""
 _BITS: Final = re.compile("0*([0-9]{1,3})")
 
 
@@ -33,12 +35,17 @@ def parse_address(text: str) -> Address | None:
 
 
 def parse_network(text: str) -> Network | None:
-    """The network that a text spells, its host bits cleared; none if none. The length of the prefix must be there."""
+    """The network that a text spells, its host bits cleared; none if none. The length of the prefix must be there.
+
+    An IPv4 network that is written as an IPv6 one (`::ffff:10.0.0.0/104`) is that IPv4 network.
+    """
     before, _slash, behind = text.partition("/")
     address, bits = _strict_address(before), _BITS.fullmatch(behind)
     if address is None or bits is None or int(bits[1]) > address.max_prefixlen:
         return None
-    return ip_network((address, int(bits[1])), strict=False)
+    network = ip_network((address, int(bits[1])), strict=False)
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    return network if mapped is None else IPv4Network((mapped, network.prefixlen - _MAPPING_BITS))
 
 
 def family_of(address: Address) -> Family:

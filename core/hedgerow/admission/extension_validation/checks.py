@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.extension_validation.comparison import same
+from hedgerow.admission.extension_validation.confidential import is_confidential
 from hedgerow.admission.reading import object_at
-from hedgerow.machinery.fields import FieldError, invalid, unsupported
+from hedgerow.machinery.fields import FieldError, invalid, invalid_unshown, unsupported
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.objects import Manifest
 
@@ -136,7 +137,11 @@ def immutable(path: str, *, empty_is_absent: bool = True) -> ChangeCheck:
     def check(new: Manifest, old: Manifest) -> Iterator[FieldError]:
         value, before = value_at(new, path), value_at(old, path)
         both_empty = empty_is_absent and value in _NO_TEXT and before in _NO_TEXT
-        if not both_empty and not same(value, before):
+        if both_empty or same(value, before):
+            return
+        if is_confidential(path):
+            yield invalid_unshown(path, FIELD_IS_IMMUTABLE)
+        else:
             yield invalid(path, value, FIELD_IS_IMMUTABLE)
 
     return check

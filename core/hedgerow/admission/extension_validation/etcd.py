@@ -10,7 +10,7 @@ from hedgerow.admission.extension_validation.checks import FIELD_IS_IMMUTABLE, i
 from hedgerow.admission.extension_validation.comparison import same
 from hedgerow.admission.extension_validation.kind import Kind, declared
 from hedgerow.admission.extension_validation.shape import TEXT
-from hedgerow.machinery.fields import FieldError, invalid
+from hedgerow.machinery.fields import FieldError, invalid, invalid_unshown, shortened
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating, key_of
 
 STORE: Final = "spec.backup.store"
@@ -40,15 +40,14 @@ def provider_is_supported(etcd: Manifest, _where: str) -> Iterator[FieldError]:
     """The provider of the store, if named, is one that Etcds can be backed up to."""
     provider = value_at(etcd, PROVIDER)
     if provider and provider not in PROVIDERS:
-        yield invalid(PROVIDER, provider, f"unsupported storage provider: {provider}")
+        yield invalid(PROVIDER, provider, f"unsupported storage provider: {shortened(provider)}")
 
 
 def spec_change(new: Manifest, old: Manifest) -> Iterator[FieldError]:
     """The spec of an Etcd in deletion stays as it is; otherwise the prefix does, as long as there is a store."""
     if is_terminating(new):
-        spec = value_at(new, "spec")
-        if not same(spec, value_at(old, "spec")):
-            yield invalid("spec", spec, FIELD_IS_IMMUTABLE)
+        if not same(value_at(new, "spec"), value_at(old, "spec")):
+            yield invalid_unshown("spec", FIELD_IS_IMMUTABLE)
     elif has_store(new) and has_store(old):
         yield from _prefix_is_immutable(new, old)
 

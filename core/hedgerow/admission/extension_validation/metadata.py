@@ -11,7 +11,7 @@ from typing import Any, Final
 from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, immutable, not_negative_if_present
 from hedgerow.admission.extension_validation.shape import BOOLEAN, INTEGER, TEXT
 from hedgerow.admission.reading import list_at, object_at, objects_at, text_at
-from hedgerow.machinery.fields import FieldError, forbidden, invalid, required, too_long
+from hedgerow.machinery.fields import FieldError, forbidden, invalid, required, shortened, too_long
 from hedgerow.machinery.names import (
     annotation_key_problem,
     dns_label_problem,
@@ -147,7 +147,7 @@ def no_new_finalizers(new: Manifest, old: Manifest) -> Iterator[FieldError]:
     """An object that is being deleted gets no further finalizers."""
     added = sorted({*_finalizers(new)} - {*_finalizers(old)})
     if added and text_at(old, "metadata", "deletionTimestamp"):
-        listed = ", ".join(added)
+        listed = shortened(", ".join(added))
         yield forbidden("metadata.finalizers", f"no new finalizers can be added to an object in deletion: {listed}")
 
 

@@ -15,7 +15,7 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import TEXT
-from hedgerow.machinery.fields import FieldError, duplicate, invalid, unsupported
+from hedgerow.machinery.fields import FieldError, duplicate, invalid, shortened, unsupported
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.objects import Manifest
 
@@ -37,14 +37,16 @@ def addressing(network: Manifest, _where: str) -> Iterator[FieldError]:
 def family_errors(families: list[str]) -> Iterator[FieldError]:
     """Families are known ones, each once, and only one for now."""
     known = True
+    before: set[str] = set()
     for index, family in enumerate(families):
         path = f"spec.ipFamilies[{index}]"
         if family not in FAMILIES:
             known = False
             yield unsupported(path, family, FAMILIES)
-        if family in families[:index]:
+        if family in before:
             known = False
             yield duplicate(path, family)
+        before.add(family)
     if known and len(families) > 1:
         yield invalid("spec.ipFamilies", families, "dual-stack networking is not supported")
 
@@ -57,13 +59,13 @@ def range_errors(ranges: dict[str, str], primary: Family) -> Iterator[FieldError
         if network := parse_network(text):
             parsed[path] = network
         elif text:
-            yield invalid(path, text, f"invalid CIDR address: {text}")
+            yield invalid(path, text, f"invalid CIDR address: {shortened(text)}")
     for path, network in parsed.items():
         address = network.network_address
         if family_of(address) is not primary:
             yield invalid(path, str(address), f"must be a valid {primary} address")
     if len(parsed) == len(ranges) and parsed[SERVICE_CIDR].overlaps(parsed[POD_CIDR]):
-        detail = f'must not overlap with "{POD_CIDR}" ("{ranges[POD_CIDR]}")'
+        detail = f'must not overlap with "{POD_CIDR}" ("{shortened(ranges[POD_CIDR])}")'
         yield invalid(SERVICE_CIDR, ranges[SERVICE_CIDR], detail)
 
 

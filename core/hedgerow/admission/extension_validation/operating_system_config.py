@@ -19,7 +19,7 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import TEXT
-from hedgerow.machinery.fields import FieldError, duplicate, invalid
+from hedgerow.machinery.fields import FieldError, duplicate, invalid_unshown
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.objects import Manifest
 
@@ -36,7 +36,7 @@ def content(file: Manifest, where: str) -> Iterator[FieldError]:
     from_inline = value_at(file, "content.inline") is not None
     path, detail = below(where, "content"), "either 'secretRef' or 'inline' must be provided"
     if from_secret and from_inline:
-        yield invalid(path, value_at(file, "content"), f"{detail}, not both at the same time")
+        yield invalid_unshown(path, f"{detail}, not both at the same time")
     elif not from_secret and not from_inline:
         yield missing(path, detail)
     else:

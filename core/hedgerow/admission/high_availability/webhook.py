@@ -24,6 +24,7 @@ from hedgerow.admission.reading import UnreadableError
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind
 from hedgerow.admission.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, HVPAS, NAMESPACES, STATEFUL_SETS
 from hedgerow.admission.webhook import Rule, Webhook, apply_rules, type_problem
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Answers, Found, ObjectQuestion
@@ -137,7 +138,7 @@ def _namespace(name: str, snapshot: Snapshot, answers: Answers) -> Manifest | De
         return namespace
     if not name:
         return internal_error(_not_found(name))
-    question = ObjectQuestion(NAMESPACES, key)
+    question = ObjectQuestion(NAMESPACES, key, Cluster.TARGET)
     answer = answers.get(question)
     if answer is None:
         return question

@@ -22,6 +22,7 @@ from hedgerow.resource_manager.configuration.unserved import (
     Secret,
     TokenInvalidator,
     TokenRequestor,
+    TokenValidator,
 )
 
 RESOURCE_CLASS: Final = "resources"
@@ -42,7 +43,7 @@ class ControllersSection(Section):
     node: Node | None = None
     secret: Secret | None = None
     token_invalidator: TokenInvalidator | None = None
-    token_validator: TokenInvalidator | None = None
+    token_validator: TokenValidator | None = None
     token_requestor: TokenRequestor | None = None
 
     @property

@@ -11,12 +11,14 @@ Source: managed-resources §3.1.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field
 
 from hedgerow.machinery.fields import FieldError, forbidden
 from hedgerow.resource_manager.configuration.shape import Purpose, Section
+
+IS_AN_ALIAS: Final = "is an alias of tokenInvalidator"
 
 
 class Unserved(Section):
@@ -91,6 +93,15 @@ class TokenInvalidator(Section):
     def remark(self) -> str:
         """That the webhook works alone."""
         return "the controller does not exist in this version: no Secret is marked" if self.enabled else ""
+
+
+class TokenValidator(TokenInvalidator):
+    """`controllers.tokenValidator`, an older name."""
+
+    @property
+    def remark(self) -> str:
+        """What the name of today is, and what there is to say of that."""
+        return "; ".join(filter(None, (IS_AN_ALIAS, super().remark)))
 
 
 class TokenRequestor(Unserved):

@@ -19,9 +19,11 @@ from hedgerow.admission.config import (
     SystemComponentsConfig,
 )
 from hedgerow.machinery.fields import FieldError, forbidden, invalid, required
+from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section
+from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section, child
 from hedgerow.resource_manager.configuration.toleration import TolerationSection
+from hedgerow.resource_manager.configuration.unserved import IS_AN_ALIAS
 
 SHORTEST_EXPIRATION_SECONDS: Final = 600
 
@@ -30,6 +32,15 @@ class WebhookSection(Section):
     """A webhook with nothing but a switch."""
 
     enabled: bool = False
+
+
+class TokenValidatorSection(WebhookSection):
+    """`webhooks.tokenValidator`, an older name."""
+
+    @property
+    def remark(self) -> str:
+        """What the name of today is."""
+        return IS_AN_ALIAS
 
 
 class HighAvailabilityConfigSection(WebhookSection):
@@ -111,6 +122,13 @@ class SystemComponentsConfigSection(WebhookSection):
     pod_node_selector: dict[str, str] = Field(default_factory=dict)
     pod_tolerations: list[TolerationSection] = Field(default_factory=list)
 
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+        """Selectors that no Node could match, because labels are spelled otherwise; then what the tolerations break."""
+        if self.enabled:
+            yield from _label_problems(f"{path}.nodeSelector", self.node_selector)
+            yield from _label_problems(f"{path}.podNodeSelector", self.pod_node_selector)
+        yield from super().problems(path, purpose)
+
     def settings(self) -> SystemComponentsConfig | None:
         """What the webhook goes by; none if it is not enabled."""
         if not self.enabled:
@@ -136,7 +154,7 @@ class WebhooksSection(Section):
     seccomp_profile: WebhookSection = WebhookSection()
     system_components_config: SystemComponentsConfigSection = SystemComponentsConfigSection()
     token_invalidator: WebhookSection | None = None
-    token_validator: WebhookSection | None = None
+    token_validator: TokenValidatorSection | None = None
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """Both spellings of one webhook, then what is wrong within the sections."""
@@ -165,6 +183,14 @@ class WebhooksSection(Section):
             system_components_config=self.system_components_config.settings(),
             token_invalidator=self.invalidates_tokens,
         )
+
+
+def _label_problems(path: str, labels: Mapping[str, str]) -> Iterator[FieldError]:
+    for key, value in labels.items():
+        if problem := label_key_problem(key):
+            yield invalid(path, key, problem)
+        if problem := label_value_problem(value):
+            yield invalid(child(path, key), value, problem)
 
 
 def manifest(config: AdmissionConfig) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from hedgerow_adapters.admission import questions as module
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from tests.virtual_clock import virtual_time
 
-CART = ObjectQuestion(PODS, ObjectKey("shop", "cart"))
-ALL = ListQuestion(PODS, "shop", "app=cart")
+CART = ObjectQuestion(PODS, ObjectKey("shop", "cart"), Cluster.TARGET)
+ALL = ListQuestion(PODS, Cluster.TARGET, "shop", "app=cart")
 
 
 class Server:

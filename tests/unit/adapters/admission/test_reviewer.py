@@ -9,6 +9,7 @@ from typing_extensions import override
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Webhook, creation
 from hedgerow.admission.decision import Review
 from hedgerow.admission.resources import PODS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answer, Answers, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Snapshot
@@ -18,7 +19,7 @@ from hedgerow_adapters.cache import StoreSnapshot
 from tests.virtual_clock import virtual_time
 
 POD = creation(PODS, {"metadata": {"name": "cart", "namespace": "shop"}})
-CART, STOCK = (ObjectQuestion(PODS, ObjectKey("shop", name)) for name in ("cart", "stock"))
+CART, STOCK = (ObjectQuestion(PODS, ObjectKey("shop", name), Cluster.TARGET) for name in ("cart", "stock"))
 
 
 class Caches:
@@ -97,7 +98,7 @@ async def test_caches_are_waited_for_once() -> None:
 async def test_a_webhook_that_never_stops_to_ask_is_a_defect() -> None:
     heard = Heard()
     denied = await reviewer(lambda _answers: CART, heard=heard).review("/stamp", POD, 10)
-    without_end = reviewer(lambda answers: ObjectQuestion(PODS, ObjectKey("", str(len(answers)))))
+    without_end = reviewer(lambda answers: ObjectQuestion(PODS, ObjectKey("", str(len(answers))), Cluster.TARGET))
 
     assert denied == Denied(500, "panic: stamp asks again for what it was told [recovered]")
     assert heard.told == ["raised RuntimeError('stamp asks again for what it was told')"]

@@ -38,7 +38,19 @@ def test_json_is_written_compactly_in_utf_8(codec: Codec) -> None:
 
 @CODECS
 @pytest.mark.parametrize(
-    "text", [b"", b"{", b"{}x", b"NaN", b"-Infinity", b'"\xff"', b"\xef\xbb\xbf{}", b'"\\ud800"', b'{"\\uDfff":1}']
+    "text",
+    [
+        b"",
+        b"{",
+        b"{}x",
+        b"NaN",
+        b"-Infinity",
+        b'"\xff"',
+        b"\xef\xbb\xbf{}",
+        b'"\\ud800"',
+        b'{"\\uDfff":1}',
+        b"[-1e999]",
+    ],
 )
 def test_what_is_no_json_is_a_value_error(codec: Codec, text: bytes) -> None:
     with pytest.raises(ValueError, match=r".*"):

@@ -60,7 +60,7 @@ def test_a_webhook_reads_what_the_cluster_holds_now_as_it_declares_to() -> None:
 
     def review(_request: AdmissionRequest, snapshot: Snapshot, _answers: Answers) -> Review:
         seen["red"] = [each["metadata"]["name"] for each in snapshot.by_index(BY_COLOUR, "red")]
-        seen["kept"] = list(snapshot.get(SECRETS, ObjectKey("default", "s")) or {})
+        seen["kept"] = list(snapshot.get(SECRETS, ObjectKey("default", "s"), Cluster.TARGET) or {})
         seen["source"] = len(snapshot.list(SECRETS, namespace="garden", cluster=Cluster.SOURCE))
         seen["unknown"] = len(snapshot.list(WIDGETS))
         return Allowed()
@@ -78,12 +78,12 @@ def test_a_webhook_reads_what_the_cluster_holds_now_as_it_declares_to() -> None:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        (ObjectQuestion(SECRETS, ObjectKey("default", "s")), ["s"]),
+        (ObjectQuestion(SECRETS, ObjectKey("default", "s"), Cluster.TARGET), ["s"]),
         (ObjectQuestion(SECRETS, ObjectKey("garden", "s"), Cluster.SOURCE), ["s"]),
-        (ListQuestion(SECRETS, "default"), ["s"]),
-        (ListQuestion(SECRETS, "default", "colour=blue"), []),
-        (ObjectQuestion(SECRETS, ObjectKey("default", "missing")), 404),
-        (ListQuestion(WIDGETS), 404),
+        (ListQuestion(SECRETS, Cluster.TARGET, "default"), ["s"]),
+        (ListQuestion(SECRETS, Cluster.TARGET, "default", "colour=blue"), []),
+        (ObjectQuestion(SECRETS, ObjectKey("default", "missing"), Cluster.TARGET), 404),
+        (ListQuestion(WIDGETS, Cluster.TARGET), 404),
     ],
 )
 def test_questions_are_answered_from_the_cluster(question: Question, expected: list[str] | int) -> None:

@@ -19,6 +19,7 @@ from hedgerow.admission.deletion_protection import (
     webhook,
 )
 from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS, PODS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered
@@ -180,7 +181,7 @@ def test_a_collection_needs_the_confirmation_of_every_object(confirmations: list
     ],
 )
 def test_a_collection_that_cannot_be_listed(answer: NotAnswered, decision: Any) -> None:
-    question = ListQuestion(INFRASTRUCTURES, "shop")
+    question = ListQuestion(INFRASTRUCTURES, Cluster.SOURCE, "shop", metadata_only=True)
 
     assert review(of_collection()) == question
     assert review(of_collection(), {question: answer}) == decision
@@ -195,7 +196,9 @@ def test_of_definitions_those_count_that_are_labelled() -> None:
 
 
 def test_of_objects_without_a_namespace_all_count() -> None:
-    assert webhook().review(of_collection(BACKUP_BUCKETS), world(webhook()), {}) == ListQuestion(BACKUP_BUCKETS)
+    question = webhook().review(of_collection(BACKUP_BUCKETS), world(webhook()), {})
+
+    assert question == ListQuestion(BACKUP_BUCKETS, Cluster.SOURCE, metadata_only=True)
 
 
 def test_the_label_that_protects_a_definition() -> None:

@@ -7,13 +7,14 @@ import pytest
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, creation
 from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS, review, webhook
 from hedgerow.admission.resources import PODS, SERVICE_ACCOUNTS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from tests.unit.core.admission.world import world
 
 CONFIGURED = 43200
 WEBHOOK = webhook(CONFIGURED)
-QUESTION = ObjectQuestion(SERVICE_ACCOUNTS, ObjectKey("shop", "sa"))
+QUESTION = ObjectQuestion(SERVICE_ACCOUNTS, ObjectKey("shop", "sa"), Cluster.TARGET)
 MOUNT = {
     "name": "kube-api-access-gardener",
     "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",

@@ -8,6 +8,7 @@ from hedgerow.admission import AdmissionRequest, Allowed, Denied, GroupVersionKi
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import Facts, review, webhook
 from hedgerow.admission.resources import DEPLOYMENTS, NAMESPACES, STATEFUL_SETS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answer, Answers, Found, NotAnswered, ObjectQuestion
 from tests.unit.core.admission.high_availability.objects import (
@@ -24,7 +25,7 @@ from tests.unit.core.admission.world import world
 
 CONFIG = HighAvailabilityConfig(not_ready_seconds=60, unreachable_seconds=61)
 WEBHOOK = webhook(CONFIG)
-QUESTION = ObjectQuestion(NAMESPACES, ObjectKey("", NAMESPACE))
+QUESTION = ObjectQuestion(NAMESPACES, ObjectKey("", NAMESPACE), Cluster.TARGET)
 
 
 def asked_about(kind: GroupVersionKind, manifest: Any = None) -> AdmissionRequest:

@@ -17,12 +17,12 @@ from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.controllers import offline_configuration
 from hedgerow_entrypoints.errors import CommandError, note
-from hedgerow_entrypoints.review_course import Panel
-from hedgerow_entrypoints.review_facts import Facts
-from hedgerow_entrypoints.review_requests import Candidate, candidates, is_review, sent_objects
-from hedgerow_entrypoints.review_session import Session, reviewed_by
-from hedgerow_entrypoints.review_showing import FORMATS
-from hedgerow_entrypoints.review_webhooks import MODES, NAMES, SERVICE_HOST, asked_for, named_panel, whole_panel
+from hedgerow_entrypoints.review.course import Panel
+from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.panels import MODES, NAMES, SERVICE_HOST, asked_for, named_panel, whole_panel
+from hedgerow_entrypoints.review.requests import Candidate, candidates, deleted_members, is_review, sent_objects
+from hedgerow_entrypoints.review.session import Session, reviewed_by
+from hedgerow_entrypoints.review.showing import FORMATS
 from hedgerow_entrypoints.worlds import assumed_namespaces, connected
 
 CHANGED: Final = 2
@@ -128,13 +128,15 @@ def command(
     home = key_of(namespaces[0].manifest).name if namespaces else DEFAULT_NAMESPACE
     objects = sent_objects(paths, home)
     requested = candidates(objects, operation, sent_objects(old_paths, home) if old_paths else ())
+    if operation:
+        _check_operation(objects, requested)
     concerned = [each for each in requested if panel.concerns(each.request)]
     if not concerned:
         note("; ".join(("nothing to review", *(asked_for(panel) or ["the configuration enables no webhook"]))))
         return
     if everything and configured is None and not host and any(each.request.kind.kind == "Pod" for each in concerned):
         note(f"note: without --host, {SERVICE_HOST} is left out")
-    held = [*(each for each in objects if not is_review(each.manifest)), *namespaces]
+    held = [*deleted_members(concerned), *(each for each in objects if not is_review(each.manifest)), *namespaces]
     session = asyncio.run(_session(panel, concerned, held, _cluster(kubeconfig, context), everything=everything))
     click.echo(FORMATS[output](session.reviews), nl=False)
     for remark in session.remarks:
@@ -153,6 +155,16 @@ def _check_usage(webhooks: Sequence[str], paths: Sequence[str], *, everything: b
         raise click.UsageError(f"--host is for {SERVICE_HOST}, which is not asked")
     if paths.count(STANDARD_INPUT) > 1:
         raise click.UsageError("standard input can be read only once")
+
+
+def _check_operation(objects: Sequence[LoadedObject], requested: Sequence[Candidate]) -> None:
+    recorded = sum(is_review(each.manifest) for each in objects)
+    if recorded and recorded == len(requested):
+        raise click.UsageError(
+            "--operation is for objects, and there are only AdmissionReviews, which say themselves what they ask"
+        )
+    if recorded:
+        note("note: --operation does not count for AdmissionReviews, which say themselves what they ask")
 
 
 def _namespace(path: str | None) -> Sequence[LoadedObject]:

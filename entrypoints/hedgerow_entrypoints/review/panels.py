@@ -16,7 +16,7 @@ from hedgerow.admission.config import (
 )
 from hedgerow.admission.dispatch import Entry, Registrations, parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow_entrypoints.review_course import Panel
+from hedgerow_entrypoints.review.course import Panel
 
 NAMES: Final = tuple(each.name.replace("_", "-") for each in fields(AdmissionConfig))
 """Every webhook; each is enabled by the field of its name."""
@@ -93,21 +93,22 @@ def _panel(config: AdmissionConfig, *modes: str) -> Panel:
         parse_registrations(build_webhook_configurations(Mode(mode), "", "garden", b"", config)).unwrap()
         for mode in modes
     ]
+    by_path = {webhook.path: webhook for webhook in webhooks(config)}
     return Panel(
-        {webhook.path: webhook for webhook in webhooks(config)},
+        by_path,
         Registrations(
-            _each_once(entry for each in registered for entry in each.mutating_entries),
-            _each_once(entry for each in registered for entry in each.validating_entries),
+            _in_order((entry for each in registered for entry in each.mutating_entries), list(by_path)),
+            _in_order((entry for each in registered for entry in each.validating_entries), list(by_path)),
         ),
     )
 
 
-def _each_once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries without those whose name another one before has already."""
+def _in_order(entries: Iterable[Entry], paths: Sequence[str]) -> tuple[Entry, ...]:
+    """The entries in the order of their paths, without those whose name another one before has already."""
     first: dict[str, Entry] = {}
     for entry in entries:
         first.setdefault(entry.name, entry)
-    return tuple(first.values())
+    return tuple(sorted(first.values(), key=lambda entry: paths.index(entry.client.path)))
 
 
 def _with_host(config: AdmissionConfig, host: str | None) -> AdmissionConfig:

@@ -116,6 +116,8 @@ class Facts:
         held = self._held(question.resource)
         asked_for = tuple(each.manifest for each in held.values() if _is_asked_for(question, each.manifest))
         if self._transport is None:
+            where = f" in {printable(question.namespace)}" if question.namespace else ""
+            note(f"note: only the files tell which {question.resource.kind}s there are{where}; they need not hold all")
             return Found(asked_for)
         answer = await self._live_answer(self._transport, question)
         if isinstance(answer, Found):

@@ -5,7 +5,7 @@ An object stands for the operation that the user names; an AdmissionReview says 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from returns.result import Failure
 
@@ -23,7 +23,9 @@ from hedgerow_adapters.files import (
     load_manifests,
 )
 from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.manifests import OBJECT_RULES, object_problems
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.review.completion import as_defaulted
 from hedgerow_entrypoints.worlds import standard_input
 
 AUTOSCALERS: Final = tuple(
@@ -49,11 +51,6 @@ _NAMESPACED: Final = NAMESPACED_KINDS | {
     each.kind if each.group.endswith(".k8s.io") else f"{each.kind}.{each.group}"
     for each in REVIEWED
     if each.namespaced and each.kind not in NAMESPACED_KINDS
-}
-_ONE_BY_DEFAULT: Final = {
-    resources.DEPLOYMENTS.kind: "replicas",
-    resources.STATEFUL_SETS.kind: "replicas",
-    resources.HORIZONTAL_POD_AUTOSCALERS.kind: "minReplicas",
 }
 
 
@@ -104,18 +101,6 @@ def sent_objects(paths: Sequence[str], namespace: str = "default") -> tuple[Load
     if isinstance(loaded, Failure):
         raise CommandError.of(loaded.failure())
     return loaded.unwrap()
-
-
-def as_defaulted(manifest: Manifest) -> Manifest:
-    """The object as an API server completes it before it asks webhooks, as far as they read that.
-
-    Source: Kubernetes API, DeploymentSpec, StatefulSetSpec and HorizontalPodAutoscalerSpec.
-    """
-    name = _ONE_BY_DEFAULT.get(manifest["kind"])
-    spec = manifest.get("spec")
-    if name is None or not isinstance(spec, Mapping) or spec.get(name) is not None:
-        return manifest
-    return {**manifest, "spec": {**spec, name: 1}}
 
 
 def is_review(manifest: Manifest) -> bool:
@@ -173,3 +158,35 @@ def _identity(manifest: Manifest) -> tuple[str, str, ObjectKey]:
 
 def _named(each: LoadedObject) -> str:
     return printable(f"{each.manifest['kind']} {key_of(each.manifest)}")
+
+
+def deleted_members(candidates: Iterable[Candidate]) -> list[LoadedObject]:
+    """The objects that deletions of collections show: an API server asks once for each, and names none.
+
+    Raises:
+        CommandError: one of them is not what an API server would hold.
+    """
+    found: list[LoadedObject] = []
+    problems: list[LoadProblem] = []
+    for each in candidates:
+        request = each.request
+        if request.operation != DELETE or request.name or request.old_object is None:
+            continue
+        member = _typed(request)
+        wrong = object_problems(member, OBJECT_RULES)
+        problems += [LoadProblem(each.source, f"AdmissionReview: request.oldObject: {problem}") for problem in wrong]
+        if not wrong:
+            found.append(LoadedObject(member, each.source))
+    if problems:
+        raise CommandError.of(problems)
+    return found
+
+
+def _typed(request: AdmissionRequest) -> Any:
+    """The deleted object with the type and the namespace that the request states."""
+    value = request.old_object
+    if not isinstance(value, dict):
+        return value
+    typed = {**value, "apiVersion": request.kind.api_version, "kind": request.kind.kind}
+    metadata = value.get("metadata")
+    return {**typed, "metadata": {**metadata, "namespace": request.namespace}} if isinstance(metadata, dict) else typed

@@ -9,9 +9,9 @@ from hedgerow.admission.dispatch import Attributes, Entry
 from hedgerow.machinery.selectors import LabelSelector, selector_query
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.rendering import summary
-from hedgerow_entrypoints.review_course import Panel, Reviewed, attributes_of, course, is_asked, without_selectors
-from hedgerow_entrypoints.review_facts import Facts
-from hedgerow_entrypoints.review_requests import Candidate
+from hedgerow_entrypoints.review.course import Panel, Reviewed, attributes_of, course, is_asked, without_selectors
+from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.requests import Candidate
 
 VERDICTS: Final = ("unchanged", "changed", "denied")
 """From the one that counts least to the one that wins."""

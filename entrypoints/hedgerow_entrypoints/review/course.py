@@ -12,8 +12,9 @@ from hedgerow.admission.webhook import Webhook
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow_entrypoints.review_facts import Facts
-from hedgerow_entrypoints.review_requests import AUTOSCALERS, Candidate
+from hedgerow_entrypoints.review.completion import as_to_be_stored
+from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.requests import AUTOSCALERS, Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ async def course(candidate: Candidate, panel: Panel, facts: Facts) -> AsyncItera
             if call.converts(attributes.request):
                 changed = _as_version(changed, attributes.request.kind.api_version)
             attributes, progress = attributes.with_object(changed), progress.after_change()
+    attributes = replace(attributes, request=as_to_be_stored(attributes.request))
     for call in panel.registrations.validating_for(attributes):
         yield await _reviewed(candidate, call, attributes.request, panel, facts)
 

@@ -15,8 +15,8 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.rendering import differing_lines
-from hedgerow_entrypoints.review_course import Reviewed
-from hedgerow_entrypoints.review_requests import shown_name
+from hedgerow_entrypoints.review.course import Reviewed
+from hedgerow_entrypoints.review.requests import shown_name
 
 VERDICT_COLOURS: Final = {"unchanged": "green", "changed": "yellow", "denied": "red"}
 HIDDEN: Final = "<hidden>"
@@ -49,7 +49,7 @@ def as_table(reviews: Iterable[Reviewed]) -> str:
             click.style(each.verdict, fg=VERDICT_COLOURS[each.verdict]),
             printable(each.request.kind.kind),
             printable(each.request.namespace),
-            printable(shown_name(each.request)),
+            printable(shown_name(each.candidate.request)),
             each.webhook,
             ", ".join(mutation.rule for mutation in _mutations(each)) or _saying(each),
         )
@@ -79,7 +79,7 @@ def _entry(reviewed: Reviewed) -> dict[str, Any]:
             "apiVersion": request.kind.api_version,
             "kind": request.kind.kind,
             "namespace": request.namespace,
-            "name": shown_name(request),
+            "name": shown_name(reviewed.candidate.request),
         },
         "source": str(reviewed.candidate.source),
         "operation": request.operation,

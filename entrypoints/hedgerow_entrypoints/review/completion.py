@@ -1,0 +1,101 @@
+"""What an API server fills in before it asks webhooks about an object, as far as they read that.
+
+Whoever may change the object sees it as it was read, with defaults. Whoever only denies sees afterwards what the server
+alone decides, too: the name of an object that comes without one, and what an update does not change.
+
+Source: Kubernetes API conventions, "Metadata"; Kubernetes API, SecretSpec, DeploymentSpec, StatefulSetSpec and
+HorizontalPodAutoscalerSpec.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from hedgerow.admission import resources
+from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest
+from hedgerow.machinery.objects import Manifest
+
+MADE_UP: Final = "xxxxx"
+"""What a server puts behind `generateName` is random there; here it is always the same."""
+LONGEST_PREFIX: Final = 58
+ANY_VERSION: Final = "1"
+"""The resource version of an object that no server has stored."""
+_ONE_BY_DEFAULT: Final = {
+    resources.DEPLOYMENTS.kind: "replicas",
+    resources.STATEFUL_SETS.kind: "replicas",
+    resources.HORIZONTAL_POD_AUTOSCALERS.kind: "minReplicas",
+}
+_IDENTITY: Final = ("uid", "resourceVersion")
+"""Clients may leave it out, but what they say counts."""
+_DECIDED_BY_SERVER: Final = ("creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")
+"""Whatever clients say."""
+
+
+def as_defaulted(manifest: Manifest) -> Manifest:
+    """The object as it was read: with one replica where none are given, and the plain values of a Secret encoded."""
+    if manifest["kind"] == resources.SECRETS.kind:
+        return _encoded(manifest)
+    name = _ONE_BY_DEFAULT.get(manifest["kind"])
+    spec = manifest.get("spec")
+    if name is None or not isinstance(spec, Mapping) or spec.get(name) is not None:
+        return manifest
+    return {**manifest, "spec": {**spec, name: 1}}
+
+
+def _encoded(secret: Manifest) -> Manifest:
+    """The Secret with its plain values among the others, before which they count; no server reads any but texts."""
+    plain, data = secret.get("stringData"), secret.get("data") or {}
+    if not isinstance(plain, Mapping) or not isinstance(data, Mapping):
+        return secret
+    if not all(value is None or isinstance(value, str) for value in plain.values()):
+        return secret
+    encoded = {name: b64encode((value or "").encode(errors="replace")).decode() for name, value in plain.items()}
+    rest = {name: value for name, value in secret.items() if name != "stringData"}
+    return {**rest, "data": {**data, **encoded}} if encoded else rest
+
+
+def as_to_be_stored(request: AdmissionRequest) -> AdmissionRequest:
+    """The request once no one changes its object any more; of what is no readable object, as it is."""
+    if request.subresource:
+        return request
+    if request.operation == CREATE:
+        return _named(request)
+    return _with_what_stays(request) if request.operation == UPDATE else request
+
+
+def _named(request: AdmissionRequest) -> AdmissionRequest:
+    metadata = _metadata(request.object)
+    prefix = metadata.get("generateName")
+    if metadata.get("name") or not prefix or not isinstance(prefix, str):
+        return request
+    name = f"{prefix[:LONGEST_PREFIX]}{MADE_UP}"
+    return replace(request, name=name, object=_with_metadata(request.object, {"name": name}))
+
+
+def _with_what_stays(request: AdmissionRequest) -> AdmissionRequest:
+    """The update with what it cannot change, also where only one of the two objects has been stored by a server."""
+    new, old = _metadata(request.object), _metadata(request.old_object)
+    if not new or not old:
+        return request
+    decided = {**_stated(new, _DECIDED_BY_SERVER), **_stated(old, _DECIDED_BY_SERVER)}
+    of_new, of_old = _stated(new, _IDENTITY), _stated(old, _IDENTITY)
+    return replace(
+        request,
+        object=_with_metadata(request.object, {"resourceVersion": ANY_VERSION, **of_old, **of_new, **decided}),
+        old_object=_with_metadata(request.old_object, {**of_new, **of_old, **decided}),
+    )
+
+
+def _metadata(value: Any) -> Mapping[str, Any]:
+    """The metadata of an object; nothing where there is none that can be read."""
+    metadata = value.get("metadata") if isinstance(value, Mapping) else None
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _stated(metadata: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: metadata[name] for name in names if metadata.get(name) not in (None, "")}
+
+
+def _with_metadata(manifest: Manifest, fields: Mapping[str, Any]) -> Manifest:
+    return {**manifest, "metadata": {**manifest["metadata"], **fields}}
