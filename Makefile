@@ -32,7 +32,7 @@ lint: install ## Check style, types, layers and banned calls.
 unit: install ## Run the tests that need no server.
 	$(BIN)/python -m pytest tests/unit tests/golden
 
-fuzz: install ## Ask all webhooks a million things that came about by chance; some minutes, and never the same.
+fuzz: install ## Ask all webhooks a million things that came about by chance, each time others; about five minutes.
 	$(BIN)/python -m tests.unit.adapters.admission.fuzz
 
 test: lint ## Run every test, against a real API server too, which is built first if need be.

@@ -1,8 +1,9 @@
 """What the high availability webhook adds to the creation of a Deployment, as a client of the API server sees it.
 
-One connection sends dry runs of one Deployment, in turn to a namespace whose workloads the API server asks the process
-about and to one where it asks nobody; so both see the machine in the same state. Every answer is compared with what the
-API server makes of the Deployment that the rules alone would have made.
+One connection sends dry runs of one Deployment, in turn to a namespace about which the API server asks the process, to
+one about which it asks somebody who has the same answer ready, and to one about which it asks nobody; so all three see
+the machine in the same state. The second tells how much of it is what the API server does about any webhook. Every
+answer is compared with what the API server makes of the Deployment that the rules alone would have made.
 """
 
 import http.client
@@ -20,15 +21,21 @@ from benchmarks.launch import Command
 from benchmarks.policy_watch import SlimConnection
 from benchmarks.prepared import Prepared
 from benchmarks.process import ResourceManager
+from benchmarks.ready_answer import UID, ready_answer
 from hedgerow.admission import Allowed, creation
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
 from hedgerow.admission.high_availability import Facts, review
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.admission.resources import DEPLOYMENTS
+from hedgerow.admission.review import V1BETA1, answer
+from hedgerow_adapters.protocol import json_codec
 from tests.control_plane import ControlPlane, wait_until
 from tests.e2e.admission_server.clients import issue
 
-ELSEWHERE: Final = "unconsidered"
+READY: Final = "ready"
+NOBODY: Final = "nobody"
+WHERE: Final = {NAMESPACE: "with the webhook", READY: "with an answer that is ready", NOBODY: "without a webhook"}
+"""The namespaces, and who is asked about them."""
 CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 CONFIG: Final = HighAvailabilityConfig()
 SAMPLES: Final = 1000
@@ -38,78 +45,85 @@ MILLISECONDS: Final = 1000
 
 
 def measure(command: Command, samples: int = SAMPLES) -> Iterator[Figure]:
-    """Medians with and without the webhook, and what lies between them."""
+    """What lies between the medians with and without the webhook, and what they are."""
+    decision = review(creation(DEPLOYMENTS, deployment()), Facts(namespace()), CONFIG)
+    if not isinstance(decision, Allowed) or decision.object is None:
+        raise AssertionError(f"expected the Deployment to be changed, got {decision}")
+    # That is the version which registrations prefer.
+    ready = json_codec.encode(answer(V1BETA1, UID, decision, json_codec.encode))
     with TemporaryDirectory(prefix="hedgerow-benchmark-") as name, ControlPlane() as plane:
         certificate = issue(Path(name))
-        _create(plane, "/api/v1/namespaces", namespace())
-        _create(plane, "/api/v1/namespaces", {"metadata": {"name": ELSEWHERE}})
-        with ResourceManager.at_work(command, "admission-latency", plane, certificate=certificate) as process:
+        for manifest in (namespace(), {"metadata": {"name": READY}}, {"metadata": {"name": NOBODY}}):
+            _create(plane, "/api/v1/namespaces", manifest)
+        with (
+            ResourceManager.at_work(command, "admission-latency", plane, certificate=certificate) as process,
+            ready_answer(certificate, ready) as ready_port,
+        ):
             process.wait_for(process.is_ready, "is not ready")
-            _register(plane, process.webhook_port, certificate)
-            asked, unasked = _sample(plane, samples)
-    what = "dry-run creation through the API server, one connection"
-    added = percentile(asked, 50) - percentile(unasked, 50)
-    yield Figure.at_most(f"{what}: what the webhook adds, p50", added, "ms", 1.5)
-    for which, values in (("without the webhook", unasked), ("with it", asked)):
+            _register(plane, NAMESPACE, process.webhook_port, certificate)
+            _register(plane, READY, ready_port, certificate)
+            latencies = _sample(plane, decision.object, samples)
+    yield from _figures(latencies)
+
+
+def _figures(latencies: Mapping[str, list[float]]) -> Iterator[Figure]:
+    what = "dry-run creation through the API server"
+    asked, ready, nobody = (percentile(latencies[where], 50) for where in WHERE)
+    yield Figure.at_most(f"{what}: what the webhook adds, p50", asked - nobody, "ms", 1.5)
+    yield Figure(f"{what}: of which an answer that is ready adds", ready - nobody, "ms")
+    for where, who in WHERE.items():
         for percent in (50, 99):
-            yield Figure(f"{what}, {which}, p{percent}", percentile(values, percent), "ms")
+            yield Figure(f"{what} {who}, p{percent}", percentile(latencies[where], percent), "ms")
 
 
-def _register(plane: ControlPlane, port: int, certificate: Path) -> None:
+def _register(plane: ControlPlane, where: str, port: int, certificate: Path) -> None:
+    """Have the API server ask whoever is at a port about a namespace."""
     config = AdmissionConfig(high_availability_config=CONFIG)
     authority = (certificate / "tls.crt").read_bytes()
     for manifest in build_webhook_configurations(Mode.RUNTIME, "", "default", authority, config):
         for webhook in manifest["webhooks"]:
             service = webhook["clientConfig"].pop("service")
             webhook["clientConfig"]["url"] = f"https://127.0.0.1:{port}{urlsplit(service['path']).path}"
-        _create(plane, CONFIGURATIONS, manifest)
+            webhook["namespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": where}}
+        _create(plane, CONFIGURATIONS, {**manifest, "metadata": {**manifest["metadata"], "name": where}})
 
 
-def _sample(plane: ControlPlane, samples: int) -> tuple[list[float], list[float]]:
-    """Milliseconds of each creation, with the webhook and without it."""
+def _sample(plane: ControlPlane, changed: Mapping[str, Any], samples: int) -> Mapping[str, list[float]]:
+    """Milliseconds of each creation, by namespace."""
     client = SlimConnection(plane)
-    before = deployment()
-    asked, unasked = _dry_run(NAMESPACE, before), _dry_run(ELSEWHERE, before)
-    changed = _milliseconds(client, _dry_run(ELSEWHERE, _changed(before)))[1]
-    unchanged = _milliseconds(client, unasked)[1]
+    requests = {where: _dry_run(where, deployment()) for where in WHERE}
+    expected = dict.fromkeys(WHERE, _timed(client, _dry_run(NOBODY, changed))[1])
+    expected[NOBODY] = _timed(client, requests[NOBODY])[1]
     # The API server takes up a new registration some moments later.
     wait_until(
-        lambda: _milliseconds(client, asked)[1] == changed,
+        lambda: all(_timed(client, requests[where])[1] == expected[where] for where in WHERE),
         timeout=PATIENCE,
         otherwise=lambda: AssertionError("the API server does not ask, or is not answered as expected"),
     )
-    latencies: tuple[list[float], list[float]] = ([], [])
+    latencies: dict[str, list[float]] = {where: [] for where in WHERE}
     for _ in range(WARM_UP + samples):
-        for request, expected, values in zip((asked, unasked), (changed, unchanged), latencies, strict=True):
-            milliseconds, spec = _milliseconds(client, request)
-            if spec != expected:
+        for where, request in requests.items():
+            milliseconds, spec = _timed(client, request)
+            if spec != expected[where]:
                 raise AssertionError(f"{request.path} was answered with {spec}")
-            values.append(milliseconds)
-    return latencies[0][WARM_UP:], latencies[1][WARM_UP:]
+            latencies[where].append(milliseconds)
+    return {where: values[WARM_UP:] for where, values in latencies.items()}
 
 
-def _milliseconds(client: SlimConnection, request: Prepared) -> tuple[float, Any]:
-    """How long the answer took, and the specification in it."""
+def _timed(client: SlimConnection, request: Prepared) -> tuple[float, Any]:
+    """Milliseconds until the whole answer was there, and the specification in it."""
     began = time.perf_counter()
-    answer = client.open(request).read()
+    content = client.open(request).read()
     ended = time.perf_counter()
-    return (ended - began) * MILLISECONDS, json.loads(answer)["spec"]
+    return (ended - began) * MILLISECONDS, json.loads(content)["spec"]
 
 
-def _changed(manifest: dict[str, Any]) -> dict[str, Any]:
-    """What the rules make of the Deployment, by themselves."""
-    decision = review(creation(DEPLOYMENTS, manifest), Facts(namespace()), CONFIG)
-    if not isinstance(decision, Allowed) or decision.object is None:
-        raise AssertionError(f"expected the Deployment to be changed, got {decision}")
-    return dict(decision.object)
-
-
-def _dry_run(where: str, manifest: dict[str, Any]) -> Prepared:
+def _dry_run(where: str, manifest: Mapping[str, Any]) -> Prepared:
     body = {**manifest, "metadata": {**manifest["metadata"], "namespace": where}}
     return Prepared("POST", f"/apis/apps/v1/namespaces/{where}/deployments?dryRun=All", json.dumps(body).encode())
 
 
 def _create(plane: ControlPlane, path: str, manifest: Mapping[str, Any]) -> None:
-    status, answer = plane.request("POST", path, manifest)
+    status, content = plane.request("POST", path, manifest)
     if status != http.client.CREATED:
-        raise AssertionError(f"{path}: {status} {answer}")
+        raise AssertionError(f"{path}: {status} {content}")

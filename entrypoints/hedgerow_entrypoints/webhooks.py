@@ -1,8 +1,9 @@
 """`hedgerow webhooks`: what makes API servers call the webhooks: registration objects, and certificates for trials."""
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -15,11 +16,12 @@ from hedgerow.admission.certificates import (
     certificate_authority,
     certificate_pem,
     dns_names,
+    host_problem,
     only_certificates,
     serving_certificate,
 )
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.dispatch import parse_registrations
+from hedgerow.admission.dispatch import is_base_url, parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations, service_name
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import Manifest
@@ -49,6 +51,20 @@ def _namespace(_context: click.Context, _option: click.Parameter, namespace: str
     if problem := dns_label_problem(namespace):
         raise click.BadParameter(f"{namespace!r} cannot be the name of a namespace: {problem}")
     return namespace
+
+
+def _base_url(_context: click.Context, _option: click.Parameter, url: str) -> str:
+    base = url.removesuffix("/")
+    if base and not is_base_url(base):
+        raise click.BadParameter(f"{url!r} must be https://HOST or https://HOST:PORT, without a path")
+    return base
+
+
+def _hosts(_context: click.Context, _option: click.Parameter, hosts: Sequence[str]) -> Sequence[str]:
+    for host in hosts:
+        if problem := host_problem(host):
+            raise click.BadParameter(f"{host!r} {problem}")
+    return hosts
 
 
 NAME_PREFIX: Final = click.option(
@@ -90,10 +106,24 @@ def command() -> None:
     help="Certificates that may have signed the server's; by default those that API servers trust anyway.",
 )
 @click.option(
+    "--url",
+    default="",
+    metavar="URL",
+    callback=_base_url,
+    help="Where the server is reached, such as https://127.0.0.1:9449; by default at its Service.",
+)
+@click.option(
     "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
 )
 def render(
-    config_file: str, mode: str, name_prefix: str, namespace: str, *, ca_bundle_file: str | None, output: str
+    config_file: str,
+    mode: str,
+    name_prefix: str,
+    namespace: str,
+    *,
+    ca_bundle_file: str | None,
+    url: str,
+    output: str,
 ) -> None:
     """Print the registration objects of all webhooks that a configuration enables.
 
@@ -104,7 +134,7 @@ def render(
         note(f"warning: {config_file}: {warning}")
     ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
     admission = decoded.configuration.admission
-    objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission)
+    objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission, url=url)
     for name in _left_out(admission, objects):
         note(f"note: {config_file}: {name} is enabled, but not registered in the {mode} cluster")
     if not objects:
@@ -134,6 +164,14 @@ def _certificates_in(file: str) -> bytes:
 @NAME_PREFIX
 @NAMESPACE
 @click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="NAME|IP",
+    callback=_hosts,
+    help="Where else than at its Service the server is reached; repeatable.",
+)
+@click.option(
     "--days",
     type=click.IntRange(1, TEN_YEARS),
     default=365,
@@ -141,7 +179,7 @@ def _certificates_in(file: str) -> bytes:
     help="How long the certificates are valid.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
-def certificate(folder: str, name_prefix: str, namespace: str, *, days: int, force: bool) -> None:
+def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequence[str], days: int, force: bool) -> None:
     """Make ca.crt, and tls.crt and tls.key that it has signed, for a webhook server that is tried out.
 
     The key of the authority is forgotten, so it can sign nothing else.
@@ -151,18 +189,22 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, days: int, for
     if existing and not force:
         raise CommandError(f"{folder}: {', '.join(existing)} would be overwritten; --force does that")
     try:
-        _write(target, _certificate_files(name_prefix, namespace, timedelta(days=days)))
+        _write(target, _certificate_files(name_prefix, namespace, hosts, timedelta(days=days)))
     except OSError as error:
-        raise CommandError(f"{error.filename or folder}: {error.strerror}") from error
+        # A file is called otherwise while it is written, by a name that would tell nobody anything.
+        raise CommandError(f"{error.filename2 or folder}: {error.strerror}") from error
     note(f"wrote {target / 'ca.crt'}, {target / 'tls.crt'} and {target / 'tls.key'}")
-    note(f"valid for {days} days, for {', '.join(dns_names(name_prefix, namespace))}")
+    note(f"valid for {days} days, for {', '.join((*dns_names(name_prefix, namespace), *hosts))}")
 
 
-def _certificate_files(name_prefix: str, namespace: str, validity: timedelta) -> Mapping[str, bytes]:
+def _certificate_files(
+    name_prefix: str, namespace: str, hosts: Sequence[str], validity: timedelta
+) -> Mapping[str, bytes]:
     now = utc_now()
     authority = certificate_authority(generate_key(), new_issue(now, validity))
     key = generate_key()
-    serving = serving_certificate(name_prefix, namespace, key.public_key(), authority, new_issue(now, validity))
+    issue = new_issue(now, validity)
+    serving = serving_certificate(name_prefix, namespace, key.public_key(), authority, issue, hosts=hosts)
     return {
         "ca.crt": certificate_pem(authority.certificate),
         "tls.key": key_pem(key),
@@ -176,6 +218,8 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, content in files.items():
         # Temporary files have mode 0600 from the start; a server that watches the folder never sees a part.
         descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(folder / name)
+        with contextlib.ExitStack() as undo:
+            undo.callback(Path(temporary).unlink, missing_ok=True)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            Path(temporary).replace(folder / name)

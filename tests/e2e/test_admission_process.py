@@ -141,6 +141,23 @@ def test_what_is_being_reviewed_is_answered_before_a_process_ends(
     assert [line["msg"] for line in process.log_lines("Stop")] == ["Stopping", "Stopped"]
 
 
+def test_a_workload_out_of_sight_is_denied_and_nobody_is_asked_about_it(
+    territory: Territory, serving_pair: ServingPair, shop: str
+) -> None:
+    """Its autoscalers are out of sight too, so that nobody can tell how many replicas it is to have."""
+    hidden = territory.namespace("hidden", handled=True, **CONSIDERED)
+    source = {"kubeconfig": str(territory.kubeconfig), "namespaces": [shop]}
+    with ResourceManager(territory.folder, territory.configuration(source=source, webhooks=WEBHOOKS)) as process:
+        process.wait_ready()
+        with calling(process, serving_pair) as caller:
+            assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2
+            response = caller.ask(HIGH_AVAILABILITY, about(hidden))
+        (said,) = process.log_lines("Could not decide")
+
+    problem = f'Namespace "{hidden}" is not among those that this process is configured to see'
+    assert (response["allowed"], response["status"]["message"], said["error"]) == (False, problem, problem)
+
+
 def test_an_idle_process_says_goodbye_and_ends(process: ResourceManager, serving_pair: ServingPair, shop: str) -> None:
     with calling(process, serving_pair) as caller:
         assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2

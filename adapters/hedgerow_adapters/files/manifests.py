@@ -89,7 +89,7 @@ def _type_is_unknown(value: Mapping[str, Any]) -> Iterator[str]:
     """An object says its version and its kind."""
     for name in ("apiVersion", "kind"):
         if _is_absent(value.get(name)):
-            yield f"{_an_object(value)} without {name}"
+            yield f"{an_object(value)} without {name}"
         elif not isinstance(value[name], str):
             yield _wrong_type(name, "a string", value[name])
 
@@ -100,7 +100,7 @@ def _name_is_missing(value: Mapping[str, Any]) -> Iterator[str]:
     if metadata is not None and not isinstance(metadata, dict):
         yield _wrong_type("metadata", "a mapping", metadata)
     elif _is_absent((metadata or {}).get("name")):
-        yield f"{_an_object(value)} without a name"
+        yield f"{an_object(value)} without a name"
 
 
 def _name_cannot_be_made(value: Mapping[str, Any]) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _an_object(value: Mapping[str, Any]) -> str:
+def an_object(value: Mapping[str, Any]) -> str:
     """An object by its kind, with the article."""
     kind = value.get("kind")
     name = kind if kind and isinstance(kind, str) else "object"

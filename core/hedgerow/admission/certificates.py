@@ -5,8 +5,10 @@ Makes them from keys that are given; randomness and time are arguments, so the s
 Source: webhooks-and-tokens §3.1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
 from cryptography import x509
@@ -17,6 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.registration.server import service_name
+from hedgerow.machinery.names import dns_subdomain_problem
 
 KEY_BITS: Final = 3072
 """Of the RSA keys."""
@@ -66,7 +69,13 @@ def certificate_authority(key: RSAPrivateKey, issue: Issue) -> Authority:
 
 
 def serving_certificate(
-    name_prefix: str, namespace: str, key: RSAPublicKey, authority: Authority, issue: Issue
+    name_prefix: str,
+    namespace: str,
+    key: RSAPublicKey,
+    authority: Authority,
+    issue: Issue,
+    *,
+    hosts: Sequence[str] = (),
 ) -> x509.Certificate:
     """The certificate of a webhook server, good for serving alone.
 
@@ -76,6 +85,7 @@ def serving_certificate(
         key: the public part of the server's.
         authority: who signs.
         issue: of this certificate.
+        hosts: DNS names and IP addresses under which the server is reached beside its Service.
 
     Source: webhooks-and-tokens §3.1.
     """
@@ -83,8 +93,8 @@ def serving_certificate(
     builder = _certificate(
         _common_name(service_name(name_prefix)), signer.subject, key, authority.key.public_key(), issue
     )
-    names = x509.SubjectAlternativeName([x509.DNSName(name) for name in dns_names(name_prefix, namespace)])
-    builder = builder.add_extension(names, critical=False)
+    names = dict.fromkeys((*dns_names(name_prefix, namespace), *hosts))
+    builder = builder.add_extension(x509.SubjectAlternativeName(list(map(_general_name, names))), critical=False)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(x509.KeyUsage(**_SERVING), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -100,6 +110,27 @@ def dns_names(name_prefix: str, namespace: str) -> tuple[str, ...]:
         f"{service}.{namespace}.svc",
         f"{service}.{namespace}.svc.cluster.local",
     )
+
+
+def host_problem(host: str) -> str | None:
+    """What keeps a text from being the name or the address of a server in its certificate; none if nothing."""
+    if _address(host) is not None or dns_subdomain_problem(host) is None:
+        return None
+    return "must be an IP address or a DNS name in lower case"
+
+
+def _general_name(host: str) -> x509.GeneralName:
+    address = _address(host)
+    return x509.DNSName(host) if address is None else x509.IPAddress(address)
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    is_scoped = isinstance(address, IPv6Address) and address.scope_id is not None
+    return None if is_scoped else address
 
 
 def only_certificates(pem: bytes) -> Result[bytes, str]:

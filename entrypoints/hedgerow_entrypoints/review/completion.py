@@ -10,7 +10,7 @@ HorizontalPodAutoscalerSpec.
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hedgerow.admission import resources
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest
@@ -32,15 +32,35 @@ _DECIDED_BY_SERVER: Final = ("creationTimestamp", "generation", "deletionTimesta
 """Whatever clients say."""
 
 
+class Default(NamedTuple):
+    """A field of the spec that a server fills in."""
+
+    name: str
+    value: int
+
+    def left_out_of(self, manifest: Manifest) -> Manifest:
+        """The object as it was written, as long as the field holds what was filled in."""
+        spec = manifest.get("spec")
+        if not isinstance(spec, Mapping) or spec.get(self.name) != self.value:
+            return manifest
+        return {**manifest, "spec": {name: value for name, value in spec.items() if name != self.name}}
+
+
 def as_defaulted(manifest: Manifest) -> Manifest:
     """The object as it was read: with one replica where none are given, and the plain values of a Secret encoded."""
     if manifest["kind"] == resources.SECRETS.kind:
         return _encoded(manifest)
+    default = default_of(manifest)
+    return {**manifest, "spec": {**manifest["spec"], default.name: default.value}} if default else manifest
+
+
+def default_of(manifest: Manifest) -> Default | None:
+    """What a server fills in where an object does not say it; none if it says everything."""
     name = _ONE_BY_DEFAULT.get(manifest["kind"])
     spec = manifest.get("spec")
     if name is None or not isinstance(spec, Mapping) or spec.get(name) is not None:
-        return manifest
-    return {**manifest, "spec": {**spec, name: 1}}
+        return None
+    return Default(name, 1)
 
 
 def _encoded(secret: Manifest) -> Manifest:

@@ -14,6 +14,7 @@ from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow_entrypoints.review.completion import as_to_be_stored
 from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.lookups import NotReadError
 from hedgerow_entrypoints.review.requests import AUTOSCALERS, Candidate
 
 
@@ -71,8 +72,7 @@ async def course(candidate: Candidate, panel: Panel, facts: Facts) -> AsyncItera
     Raises:
         CommandError: what a webhook looks up cannot be had.
     """
-    labels = await facts.namespace_labels(candidate.request.namespace)
-    attributes = attributes_of(candidate.request, labels)
+    attributes = await seen_attributes(candidate.request, panel, facts)
     progress = panel.registrations.mutating()
     while step := progress.next_call(attributes):
         call, progress = step
@@ -100,12 +100,30 @@ async def _reviewed(
 
 
 async def decision(webhook: Webhook, request: AdmissionRequest, facts: Facts) -> Decision:
-    """What a webhook decides once all its questions are answered."""
-    snapshot = await facts.snapshot(webhook)
+    """What a webhook decides once all its questions are answered, and all that it looks up is read."""
     answers: dict[Question, Answer] = {}
-    while not isinstance(review := webhook.review(request, snapshot, answers), (Allowed, Denied)):
+    while True:
+        try:
+            review = webhook.review(request, facts.snapshot(webhook), answers)
+        except NotReadError as unread:
+            await facts.read(webhook, unread.resource)
+            continue
+        if isinstance(review, Allowed | Denied):
+            return review
         answers[review] = await facts.answer(review)
-    return review
+
+
+async def seen_attributes(request: AdmissionRequest, panel: Panel, facts: Facts) -> Attributes:
+    """All that selects the webhooks of a request; the Namespace's labels only where one of them asks for some.
+
+    Raises:
+        CommandError: the labels cannot be had.
+    """
+    attributes = attributes_of(request, {})
+    selecting = (entry for entry in panel.entries if not entry.namespace_selector.is_empty)
+    if not request.namespace or not any(is_asked(without_selectors(entry), attributes) for entry in selecting):
+        return attributes
+    return replace(attributes, namespace_labels=await facts.namespace_labels(request.namespace))
 
 
 def attributes_of(request: AdmissionRequest, namespace_labels: Mapping[str, str]) -> Attributes:

@@ -1,6 +1,6 @@
 """What webhooks look up while they review: what the files hold, and behind it what a live cluster shows.
 
-Where both have an object, that of the files counts. A cluster is only read.
+Where both have an object, that of the files counts. A cluster is only read, and only for what the files lack.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Final
 from hedgerow.admission.reading import UnreadableError
 from hedgerow.admission.resources import NAMESPACES
 from hedgerow.admission.webhook import Webhook
-from hedgerow.machinery.clusters import Cluster, visible_parts
+from hedgerow.machinery.clusters import Cluster, Part, visible_parts
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
@@ -19,6 +19,7 @@ from hedgerow_adapters.files import LoadedObject, as_stored
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.review.lookups import FilesFirst
 
 _NOT_FOUND: Final = 404
 
@@ -40,24 +41,42 @@ class Facts:
             of_kind[key_of(each.manifest)] = each
         self._transport = transport
         self._namespaces = namespaces
-        self._lists: dict[Resource, Mapping[ObjectKey, Manifest]] = {}
-        self._snapshots: dict[str, StoreSnapshot] = {}
+        self._live: dict[Resource, Sequence[Manifest] | CommandError] = {}
+        self._snapshots: dict[str, FilesFirst] = {}
         self._answers: dict[Question, Answer] = {}
 
-    async def snapshot(self, webhook: Webhook) -> StoreSnapshot:
-        """What a webhook looks up, as the caches of a process would show it.
+    def snapshot(self, webhook: Webhook) -> FilesFirst:
+        """What a webhook looks up, as the caches of a process would show it; `read` completes it.
 
         Raises:
-            CommandError: the cluster does not show it, or the webhook can make nothing of it.
+            CommandError: the webhook can make nothing of it.
         """
         if webhook.path not in self._snapshots:
-            stores = {read.resource: await self._store(webhook, read) for read in webhook.reads}
-            self._snapshots[webhook.path] = StoreSnapshot(stores, stores)
+            stores = {read.resource: self._store(webhook, read) for read in webhook.reads}
+            partial = frozenset(stores) - self._live.keys() if self._transport else frozenset()
+            self._snapshots[webhook.path] = FilesFirst(StoreSnapshot(stores, stores), partial)
         return self._snapshots[webhook.path]
 
+    async def read(self, webhook: Webhook, resource: Resource) -> None:
+        """Let the cluster complete what a webhook sees of a resource.
+
+        Raises:
+            CommandError: the cluster does not show it.
+        """
+        (optional,) = {read.optional for read in webhook.reads if read.resource == resource}
+        await self._of_cluster(resource, optional=optional)
+        self._snapshots.clear()
+
     async def namespace_labels(self, name: str) -> Labels:
-        """The labels of a Namespace; none of one that does not exist."""
-        return labels_of((await self._all(NAMESPACES)).get(ObjectKey("", name)) or {})
+        """The labels of a Namespace; none of one that does not exist.
+
+        Raises:
+            CommandError: no file holds it, and the cluster does not show it.
+        """
+        key = ObjectKey("", name)
+        if key not in self._held(NAMESPACES):
+            await self._of_cluster(NAMESPACES, optional=False)
+        return labels_of(self._known(NAMESPACES).get(key) or {})
 
     async def answer(self, question: Question) -> Answer:
         """What a question asks for; without a cluster, what no file holds does not exist."""
@@ -68,9 +87,9 @@ class Facts:
     async def _answer(self, question: Question) -> Answer:
         return await (self._one(question) if isinstance(question, ObjectQuestion) else self._several(question))
 
-    async def _store(self, webhook: Webhook, read: Read) -> ObjectStore:
+    def _store(self, webhook: Webhook, read: Read) -> ObjectStore:
         store = ObjectStore(index for index in webhook.indexes if index.resource == read.resource)
-        for key, manifest in (await self._all(read.resource, optional=read.optional)).items():
+        for key, manifest in self._known(read.resource).items():
             try:
                 store.put(read.keep(manifest))
             except Exception as problem:
@@ -78,21 +97,31 @@ class Facts:
                 raise CommandError(self._located(read.resource, key, _explanation(problem))) from problem
         return store
 
-    async def _all(self, resource: Resource, *, optional: bool = False) -> Mapping[ObjectKey, Manifest]:
-        """All objects of a resource, whatever version of it the files write."""
-        if resource not in self._lists:
-            held = as_stored(each.manifest for each in self._held(resource).values())
-            live = await self._live(resource, optional=optional)
-            self._lists[resource] = {key_of(manifest): manifest for manifest in (*live, *held)}
-        return self._lists[resource]
+    def _known(self, resource: Resource) -> Mapping[ObjectKey, Manifest]:
+        """The objects of a resource that have been read, whatever version of it the files write."""
+        held = as_stored(each.manifest for each in self._held(resource).values())
+        live = self._live.get(resource, ())
+        return {key_of(manifest): manifest for manifest in (*(() if isinstance(live, CommandError) else live), *held)}
 
-    async def _live(self, resource: Resource, *, optional: bool) -> Sequence[Manifest]:
+    async def _of_cluster(self, resource: Resource, *, optional: bool) -> Sequence[Manifest]:
+        """What the cluster shows of a resource; it is asked once, also where it refuses."""
+        if resource not in self._live:
+            try:
+                self._live[resource] = await self._listed(resource, optional=optional)
+            except CommandError as error:
+                self._live[resource] = error
+        found = self._live[resource]
+        if isinstance(found, CommandError):
+            raise found
+        return found
+
+    async def _listed(self, resource: Resource, *, optional: bool) -> Sequence[Manifest]:
         if self._transport is None:
             return ()
         from hedgerow_adapters.kubernetes import listing  # noqa: PLC0415 -- slow to import, and seldom needed
 
         found: list[Manifest] = []
-        for part in visible_parts(resource, self._namespaces):
+        for part in self._parts(resource):
             try:
                 found += await listing.objects_of(self._transport, resource, part)
             except listing.UnknownResourceError as error:
@@ -101,6 +130,12 @@ class Facts:
             except listing.ListingError as error:
                 raise CommandError(str(error)) from error
         return found
+
+    def _parts(self, resource: Resource) -> Sequence[Part]:
+        """What is read of a resource; of Namespaces those alone that no file holds."""
+        held = self._held(NAMESPACES)
+        parts = visible_parts(resource, self._namespaces)
+        return [part for part in parts if resource != NAMESPACES or ObjectKey("", part.name) not in held]
 
     async def _one(self, question: ObjectQuestion) -> Answer:
         resource, key = question.resource, question.key

@@ -87,6 +87,21 @@ def asked_for(panel: Panel) -> Sequence[str]:
     return [f"{name} is for {operations} of {', '.join(which)}" for (name, operations), which in purposes.items()]
 
 
+def left_out(panel: Panel) -> Sequence[str]:
+    """The names of webhooks that are enabled, but not registered in the mode of the panel."""
+    registered = {entry.client.path for entry in panel.entries}
+    return list(dict.fromkeys(webhook.name for path, webhook in panel.webhooks.items() if path not in registered))
+
+
+def not_enabled(names: Iterable[str], configured: AdmissionConfig) -> Sequence[str]:
+    """Those of some webhooks that a configuration does not enable."""
+    return [name for name in dict.fromkeys(names) if not _is_enabled(configured, name)]
+
+
+def _is_enabled(config: AdmissionConfig, name: str) -> bool:
+    return _value(config, name) not in (None, False)
+
+
 def _panel(config: AdmissionConfig, *modes: str) -> Panel:
     """All that a configuration enables, each as the first of some modes registers it that does."""
     registered = [

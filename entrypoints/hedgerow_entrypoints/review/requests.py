@@ -25,7 +25,8 @@ from hedgerow_adapters.files import (
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.manifests import OBJECT_RULES, object_problems
 from hedgerow_entrypoints.errors import CommandError, note
-from hedgerow_entrypoints.review.completion import as_defaulted
+from hedgerow_entrypoints.review import recorded
+from hedgerow_entrypoints.review.completion import Default, as_defaulted, default_of
 from hedgerow_entrypoints.worlds import standard_input
 
 AUTOSCALERS: Final = tuple(
@@ -60,6 +61,8 @@ class Candidate:
 
     request: AdmissionRequest
     source: Source
+    filled_in: Default | None = None
+    """What its object says although nobody wrote it."""
 
     @property
     def name(self) -> str:
@@ -129,7 +132,10 @@ def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequ
         elif isinstance(parsed := parse_review(each.manifest), Failure):
             problems.append(LoadProblem(each.source, f"AdmissionReview: {parsed.failure().message}"))
         else:
-            found.append(Candidate(parsed.unwrap().request, each.source))
+            request = parsed.unwrap().request
+            problems += [LoadProblem(each.source, f"AdmissionReview: {what}") for what in recorded.problems(request)]
+            before.pop((request.kind.group, request.kind.kind, request.key), None)
+            found.append(Candidate(request, each.source))
     if problems:
         raise CommandError.of(problems)
     for unmatched in before.values():
@@ -148,7 +154,7 @@ def _requested(each: LoadedObject, operation: str | None, old: Manifest | None) 
         request = update(resource, manifest, manifest if old is None else as_defaulted(old))
     else:
         request = creation(resource, manifest)
-    yield Candidate(request, each.source)
+    yield Candidate(request, each.source, None if operation == DELETE else default_of(each.manifest))
 
 
 def _identity(manifest: Manifest) -> tuple[str, str, ObjectKey]:

@@ -1,21 +1,19 @@
 """All requests reviewed, one after the other, and what is remarkable about it: above all, who would not be asked."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from hedgerow.admission.dispatch import Attributes, Entry
-from hedgerow.machinery.selectors import LabelSelector, selector_query
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.rendering import summary
-from hedgerow_entrypoints.review.course import Panel, Reviewed, attributes_of, course, is_asked, without_selectors
+from hedgerow_entrypoints.review.course import Panel, Reviewed, course, seen_attributes
 from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.remarks import Remark, asked_by_nobody, not_asked_by
 from hedgerow_entrypoints.review.requests import Candidate
 
 VERDICTS: Final = ("unchanged", "changed", "denied")
 """From the one that counts least to the one that wins."""
-MOST_OBJECTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,44 +57,21 @@ async def reviewed_by(panel: Panel, candidates: Iterable[Candidate], facts: Fact
     """
     asked = panel if everything else panel.regardless_of_labels()
     reviews: list[Reviewed] = []
-    remarkable: dict[tuple[str, str], list[Candidate]] = {}
+    remarkable: dict[Remark, list[Candidate]] = {}
     for candidate in candidates:
         reviews_of_it = [each async for each in course(candidate, asked, facts)]
         reviews += reviews_of_it
-        attributes = attributes_of(candidate.request, await facts.namespace_labels(candidate.request.namespace))
-        for remark in _remarks(panel, attributes, everything=everything, is_reviewed=bool(reviews_of_it)):
+        if everything and reviews_of_it:
+            continue
+        for remark in await _remarks(panel, candidate, facts, everything=everything):
             remarkable.setdefault(remark, []).append(candidate)
-    return Session(reviews, [f"{start} {_abridged(about)}{end}" for (start, end), about in remarkable.items()])
+    return Session(reviews, [remark.about(of_whom) for remark, of_whom in remarkable.items()])
 
 
-def _remarks(panel: Panel, attributes: Attributes, *, everything: bool, is_reviewed: bool) -> Iterator[tuple[str, str]]:
-    """What to say about a request: what stands before its name, and what after it."""
-    if everything:
-        if not is_reviewed:
-            yield "an API server would ask no webhook about", ""
-        return
-    for entry in panel.entries:
-        if is_asked(without_selectors(entry), attributes) and not is_asked(entry, attributes):
-            name = panel.webhooks[entry.client.path].name
-            reasons = " and ".join(_unmatched(entry, attributes))
-            yield f"an API server would not ask {name} about", f": {reasons}"
-
-
-def _unmatched(entry: Entry, attributes: Attributes) -> Iterator[str]:
-    """What keeps an API server from asking a webhook that is for such requests."""
-    of_namespace = replace(without_selectors(entry), namespace_selector=entry.namespace_selector)
-    of_object = replace(without_selectors(entry), object_selector=entry.object_selector)
-    if not is_asked(of_namespace, attributes):
-        yield f"the labels of its Namespace do not match {_query(entry.namespace_selector)}"
-    if not is_asked(of_object, attributes):
-        yield f"its labels do not match {_query(entry.object_selector)}"
-
-
-def _query(selector: LabelSelector) -> str:
-    return f'"{selector_query(selector)}"'
-
-
-def _abridged(candidates: Sequence[Candidate]) -> str:
-    names = [f"{printable(each.request.kind.kind)} {each.name}" for each in candidates]
-    shown = ", ".join(names[:MOST_OBJECTS])
-    return f"{shown} and {len(names) - MOST_OBJECTS} more" if len(names) > MOST_OBJECTS else shown
+async def _remarks(panel: Panel, candidate: Candidate, facts: Facts, *, everything: bool) -> Sequence[Remark]:
+    """Whom labels keep out; nothing where the cluster does not tell the labels, on which no decision depends here."""
+    try:
+        attributes = await seen_attributes(candidate.request, panel, facts)
+    except CommandError:
+        return ()
+    return [asked_by_nobody(panel, attributes)] if everything else list(not_asked_by(panel, attributes))

@@ -38,8 +38,14 @@ def _diff(reviewed: Reviewed) -> Iterator[str]:
         yield f"#   {mutation.rule}: {', '.join(paths)}\n"
     decision = reviewed.decision
     if isinstance(decision, Allowed) and decision.object is not None:
-        before, after = shown(reviewed.request.object), shown(decision.object)
-        yield from differing_lines(before, after, f"sent {name}", f"admitted {name}")
+        before, after = _written(reviewed, reviewed.request.object), _written(reviewed, decision.object)
+        yield from differing_lines(shown(before), shown(after), f"sent {name}", f"admitted {name}")
+
+
+def _written(reviewed: Reviewed, manifest: Manifest) -> Manifest:
+    """The object without what an API server alone has filled in, which nobody could take back."""
+    default = reviewed.candidate.filled_in
+    return default.left_out_of(manifest) if default else manifest
 
 
 def as_table(reviews: Iterable[Reviewed]) -> str:
@@ -85,6 +91,7 @@ def _entry(reviewed: Reviewed) -> dict[str, Any]:
         "operation": request.operation,
         "uid": request.uid,
         "webhook": reviewed.webhook,
+        "decision": reviewed.verdict,
         "allowed": isinstance(decision, Allowed),
         "code": decision.code if isinstance(decision, Denied) else OK,
         "message": decision.message,

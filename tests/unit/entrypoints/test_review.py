@@ -11,6 +11,7 @@ from tests.unit.entrypoints.command_line import Hedgerow
 
 AVAILABILITY = "high-availability-config"
 ASSUMED = "note: assuming that these namespaces exist, without further labels: shop\n"
+CONFIGURATION = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
 POD = """\
 apiVersion: v1
 kind: Pod
@@ -196,8 +197,28 @@ def test_a_denied_object_goes_no_further(hedgerow: Hedgerow) -> None:
 def test_an_object_without_replicas_has_one_by_the_time_webhooks_are_asked(hedgerow: Hedgerow) -> None:
     ended = hedgerow("review", AVAILABILITY, "-f", "-", stdin=NAMESPACE + IN_THE_SHOP)
 
-    assert "-  replicas: 1\n" in ended.out
+    assert "replicas: 1\n" not in ended.out
     assert "+  replicas: 2\n" in ended.out
+
+
+def test_replicas_that_nobody_wrote_and_nobody_changes_are_not_in_the_diff(hedgerow: Hedgerow, folder: Path) -> None:
+    tolerated = "webhooks: {highAvailabilityConfig: {enabled: true, defaultNotReadyTolerationSeconds: 60}}"
+    settled = IN_THE_SHOP.replace(
+        "namespace: shop,", f"namespace: shop, annotations: {{{AVAILABILITY}.resources.gardener.cloud/replicas: '1'}},"
+    )
+    (folder / "config.yaml").write_text(f"{CONFIGURATION}{tolerated}\n")
+
+    ended = hedgerow("review", AVAILABILITY, "-f", "-", "--config", "config.yaml", stdin=NAMESPACE + settled)
+
+    assert (ended.code, "tolerationSeconds: 60" in ended.out, "replicas: 1" in ended.out) == (2, True, False)
+
+
+def test_replicas_that_were_written_are_replaced_in_the_diff(hedgerow: Hedgerow) -> None:
+    written = IN_THE_SHOP.replace("spec: {", "spec: {replicas: 1, ")
+
+    ended = hedgerow("review", AVAILABILITY, "-f", "-", stdin=NAMESPACE + written)
+
+    assert "-  replicas: 1\n+  replicas: 2\n" in ended.out
 
 
 def test_plain_values_of_a_secret_are_data_by_the_time_webhooks_are_asked(hedgerow: Hedgerow) -> None:
@@ -224,8 +245,7 @@ def test_autoscalers_of_other_versions_count_and_are_reviewed(hedgerow: Hedgerow
 
 def test_the_configuration_says_what_the_webhooks_go_by(hedgerow: Hedgerow, folder: Path) -> None:
     (folder / "config.yaml").write_text(
-        "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
-        "webhooks: {podSchedulerName: {enabled: true, schedulerName: packer}}\n"
+        f"{CONFIGURATION}webhooks: {{podSchedulerName: {{enabled: true, schedulerName: packer}}}}\n"
     )
 
     every = hedgerow("review", "--all", "-f", "-", "--config", "config.yaml", "-o", "json", stdin=POD)
@@ -235,6 +255,22 @@ def test_the_configuration_says_what_the_webhooks_go_by(hedgerow: Hedgerow, fold
         ("pod-scheduler-name", [{"op": "add", "path": "/spec/schedulerName", "value": "packer"}])
     ]
     assert [each["webhook"] for each in json.loads(named.out)] == ["seccomp-profile"]
+    assert "note: config.yaml: seccomp-profile is not enabled; it is asked all the same\n" in named.err
+
+
+@pytest.mark.parametrize(("fail_on", "codes"), [("changed", (0, 2, 3)), ("denied", (0, 0, 3))])
+def test_it_can_be_said_which_decisions_count(fail_on: str, codes: tuple[int, ...], hedgerow: Hedgerow) -> None:
+    documents = (
+        INFRASTRUCTURE,
+        INFRASTRUCTURE + POD,
+        INFRASTRUCTURE.replace("region: eu-west-1, ", "") + POD,
+    )
+
+    ended = [
+        hedgerow("review", "--all", "-f", "-", "--fail-on", fail_on, stdin=ACCOUNT + document) for document in documents
+    ]
+
+    assert tuple(each.code for each in ended) == codes
 
 
 # Operations.
@@ -357,7 +393,11 @@ def test_all_means_those_whom_labels_select(hedgerow: Hedgerow) -> None:
     assert ended == (
         0,
         "",
-        "note: an API server would ask no webhook about Deployment default/cart\nnothing reviewed\n",
+        (
+            "note: an API server would ask no webhook about Deployment default/cart: the labels of its Namespace do "
+            'not match "high-availability-config.resources.gardener.cloud/consider=true,'
+            'gardener.cloud/purpose notin (kube-system,kubernetes-dashboard)"\nnothing reviewed\n'
+        ),
     )
 
 
@@ -394,6 +434,14 @@ def test_webhooks_of_different_clusters_are_asked_in_the_order_in_which_they_are
     ]
 
 
+def test_a_namespace_that_nothing_is_in_is_warned_of(hedgerow: Hedgerow, folder: Path) -> None:
+    (folder / "namespace.yaml").write_text(NAMESPACE.replace("name: shop", "name: shpo"))
+
+    ended = hedgerow("review", AVAILABILITY, "-f", "-", "--namespace-object", "namespace.yaml", stdin=IN_THE_SHOP)
+
+    assert ended.err.startswith("warning: namespace.yaml:1: Namespace shpo: no object to review is in it\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -412,3 +460,70 @@ def test_objects_that_no_webhook_is_for_are_not_reviewed(
     arguments: tuple[str, ...], sentence: str, hedgerow: Hedgerow
 ) -> None:
     assert hedgerow("review", *arguments, "-f", "-", stdin=ACCOUNT + INFRASTRUCTURE) == (0, "", f"{sentence}\n")
+
+
+@pytest.mark.parametrize("arguments", [("--all",), ("seccomp-profile",)], ids=["all", "named"])
+@pytest.mark.parametrize(("output", "empty"), [("json", "[]\n"), ("yaml", ""), ("table", ""), ("diff", "")])
+def test_programs_can_read_that_nothing_is_decided(
+    output: str, empty: str, arguments: tuple[str, ...], hedgerow: Hedgerow
+) -> None:
+    assert hedgerow("review", *arguments, "-f", "-", "-o", output, stdin=ACCOUNT).out == empty
+
+
+@pytest.mark.parametrize(
+    ("arguments", "notes"),
+    [
+        (
+            ("--mode", "target"),
+            [
+                (
+                    "an API server would ask no webhook about Infrastructure shop/shoot: none is registered for "
+                    "CREATE of infrastructures in mode target"
+                )
+            ],
+        ),
+        (
+            ("--operation", "DELETE", "--config", "config.yaml"),
+            [
+                "config.yaml: system-components-config is enabled, but not registered in mode runtime; see --mode",
+                (
+                    "an API server would ask no webhook about Infrastructure shop/shoot: "
+                    "the configuration enables none for DELETE of infrastructures"
+                ),
+                "an API server would ask no webhook about Pod shop/web: none is registered for DELETE of pods",
+            ],
+        ),
+        (
+            ("--mode", "target", "--config", "config.yaml", "--operation", "DELETE"),
+            [
+                (
+                    "an API server would ask no webhook about Infrastructure shop/shoot: none is registered for "
+                    "DELETE of infrastructures in mode target"
+                ),
+                "an API server would ask no webhook about Pod shop/web: none is registered for DELETE of pods",
+            ],
+        ),
+    ],
+    ids=["mode", "configuration", "both"],
+)
+def test_all_say_in_a_note_for_each_reason_what_nobody_is_registered_for(
+    arguments: tuple[str, ...], notes: list[str], hedgerow: Hedgerow, folder: Path
+) -> None:
+    (folder / "config.yaml").write_text(
+        f"{CONFIGURATION}webhooks: {{seccompProfile: {{enabled: true}}, systemComponentsConfig: {{enabled: true}}}}\n"
+    )
+
+    ended = hedgerow("review", "--all", *arguments, "-f", "-", stdin=INFRASTRUCTURE + POD + ACCOUNT)
+
+    said = [line.removeprefix("note: ") for line in ended.err.splitlines() if line.startswith("note: ")]
+    assert [line for line in said if "--host" not in line and "assuming" not in line] == notes
+
+
+def test_many_objects_that_nobody_is_asked_about_are_counted(hedgerow: Hedgerow) -> None:
+    many = "".join(INFRASTRUCTURE.replace("name: shoot", f"name: shoot-{number}") for number in range(5))
+
+    assert hedgerow("review", "--all", "--mode", "target", "-f", "-", stdin=many).err == (
+        "note: an API server would ask no webhook about Infrastructure shop/shoot-0, Infrastructure shop/shoot-1, "
+        "Infrastructure shop/shoot-2 and 2 more: none is registered for CREATE of infrastructures in mode target\n"
+        "nothing to review\n"
+    )

@@ -1,3 +1,4 @@
+import json
 from itertools import product
 from pathlib import Path
 
@@ -37,6 +38,11 @@ request:
   namespace: shop
   oldObject: {metadata: {name: shoot, labels: 5}}
 """
+BASTION = """\
+apiVersion: extensions.gardener.cloud/v1alpha1
+kind: Bastion
+metadata: {name: door, namespace: shop}
+"""
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: one}\nspec: "
 
 
@@ -70,15 +76,18 @@ def test_help_names_every_webhook(hedgerow: Hedgerow, monkeypatch: pytest.Monkey
     [
         (("seccomp-profile",), "Missing option '-f' / '--filename'."),
         (("-f", "-"), "name the webhooks to ask, or ask --all of them"),
-        (("seccomp-profile", "--all", "-f", "-"), "name the webhooks to ask, or ask --all of them"),
+        (
+            ("seccomp-profile", "--all", "-f", "-"),
+            "--all asks every webhook: leave out seccomp-profile, or --all",
+        ),
         (("seccomp-profile", "-f", "-", "--old", "-"), "standard input can be read only once"),
         (
             ("seccomp-profile", "-f", "-", "--operation", "DELETE", "--old", "x"),
             "--old is for updates, and --operation says DELETE",
         ),
         (
-            ("seccomp-profile", "-f", "-", "--operation", "delete"),
-            "Invalid value for '--operation': 'delete' is not one of 'CREATE', 'UPDATE', 'DELETE'.",
+            ("seccomp-profile", "-f", "-", "--operation", "patch"),
+            "Invalid value for '--operation': 'PATCH' is not one of 'CREATE', 'UPDATE', 'DELETE'.",
         ),
         (
             ("seccomp-profile", "-f", "-", "--host", "x"),
@@ -91,6 +100,10 @@ def test_help_names_every_webhook(hedgerow: Hedgerow, monkeypatch: pytest.Monkey
                 "webhooks.kubernetesServiceHost.host in a --config that enables it"
             ),
         ),
+        (
+            ("--all", "-f", "-", "--namespace-object", "a", "--namespace-object", "b"),
+            "Invalid value for '--namespace-object': can be given once; more Namespaces may stand among the files (-f)",
+        ),
         (("--all", "-f", "-", "--outptu", "table"), "No such option '--outptu'. Did you mean '--output'?"),
     ],
     ids=[
@@ -102,6 +115,7 @@ def test_help_names_every_webhook(hedgerow: Hedgerow, monkeypatch: pytest.Monkey
         "operation",
         "host-of-nobody",
         "host-missing",
+        "namespace-twice",
         "unknown-option",
     ],
 )
@@ -109,6 +123,12 @@ def test_wrong_usage_is_an_error_and_not_a_decision(
     arguments: tuple[str, ...], sentence: str, hedgerow: Hedgerow
 ) -> None:
     assert hedgerow("review", *arguments, stdin=POD) == (1, "", f"error: {sentence}\n{USAGE}")
+
+
+def test_operations_may_be_written_in_lower_case(hedgerow: Hedgerow) -> None:
+    ended = hedgerow("review", "extension-validation", "-f", "-", "--operation", "update", "-o", "json", stdin=BASTION)
+
+    assert [each["operation"] for each in json.loads(ended.out)] == ["UPDATE"]
 
 
 def test_an_unknown_webhook_is_told_which_there_are(hedgerow: Hedgerow) -> None:
@@ -231,8 +251,12 @@ def test_what_a_webhook_cannot_read_it_denies(hedgerow: Hedgerow) -> None:
         (None, ["namespace.yaml: does not exist"]),
         ("", ["namespace.yaml: must hold one Namespace, holds 0; several may stand among the files (-f)"]),
         (NAMESPACE + POD, ["namespace.yaml:2: must be a Namespace, is a Pod"]),
+        (
+            "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: web}\n",
+            ["namespace.yaml:1: must be a Namespace, is an EndpointSlice"],
+        ),
     ],
-    ids=["missing", "empty", "something-else"],
+    ids=["missing", "empty", "something-else", "something-with-a-vowel"],
 )
 def test_the_namespace_has_to_be_one(text: str | None, sentences: list[str], hedgerow: Hedgerow, folder: Path) -> None:
     if text is not None:

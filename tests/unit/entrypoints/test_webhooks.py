@@ -1,13 +1,18 @@
 import base64
+import errno
 import json
 import ssl
+import tempfile
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.x509.verification import PolicyBuilder, Store
 
 from tests.unit.entrypoints.command_line import Hedgerow
 
@@ -156,3 +161,63 @@ def test_where_no_folder_can_be_nothing_is_written(folder: Path, hedgerow: Hedge
     (folder / "made").write_text("a file")
 
     assert hedgerow(*MAKE) == (1, "", "error: made: File exists\n")
+
+
+def test_a_folder_that_cannot_be_written_into_is_named(
+    folder: Path, hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As everybody but root is refused who writes into a folder that is only to be read."""
+
+    def refused(*, prefix: str, dir: Path) -> NoReturn:  # noqa: A002 -- that is what the library calls it
+        raise PermissionError(errno.EACCES, "Permission denied", f"{dir}/{prefix}k3j2h1")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refused)
+
+    assert hedgerow(*MAKE) == (1, "", "error: made: Permission denied\n")
+
+
+def test_a_file_that_cannot_be_replaced_is_named_and_nothing_stays_behind(folder: Path, hedgerow: Hedgerow) -> None:
+    (folder / "made" / "ca.crt").mkdir(parents=True)
+
+    assert hedgerow(*MAKE, "--force") == (1, "", "error: made/ca.crt: Is a directory\n")
+    assert [file.name for file in (folder / "made").iterdir()] == ["ca.crt"]
+
+
+def test_a_server_on_this_machine_is_registered_by_its_address_and_has_a_certificate_for_it(
+    config: Path, hedgerow: Hedgerow
+) -> None:
+    made = hedgerow(*MAKE, "--host", "127.0.0.1", "--host", "localhost", "--host", "::1")
+    clients = [
+        webhook["clientConfig"]["url"]
+        for arguments in (RUNTIME, TARGET)
+        for webhook in yaml.safe_load(hedgerow(*arguments, "--url", "https://127.0.0.1:9449/").out)["webhooks"]
+    ]
+
+    assert made.err.endswith(", gardener-resource-manager.garden.svc.cluster.local, 127.0.0.1, localhost, ::1\n")
+    authority, serving = (x509.load_pem_x509_certificate(Path("made", name).read_bytes()) for name in FILES[:2])
+    policy = PolicyBuilder().store(Store([authority]))
+    for host in ("127.0.0.1", "::1"):
+        assert policy.build_server_verifier(x509.IPAddress(ip_address(host))).verify(serving, [])
+    for name in ("localhost", "gardener-resource-manager.garden.svc"):
+        assert policy.build_server_verifier(x509.DNSName(name)).verify(serving, [])
+    assert clients == 2 * ["https://127.0.0.1:9449/webhooks/seccomp-profile"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((*RUNTIME, "--url", "http://127.0.0.1"), "'http://127.0.0.1' must be https://HOST or https://HOST:PORT, "),
+        ((*RUNTIME, "--url", "https://127.0.0.1/a"), "'https://127.0.0.1/a' must be https://HOST or "),
+        ((*RUNTIME, "--url", "https://127.0.0.1:0"), "'https://127.0.0.1:0' must be https://HOST or "),
+        ((*MAKE, "--host", "127.0.0.1:9449"), "'127.0.0.1:9449' must be an IP address or a DNS name in lower case"),
+        ((*MAKE, "--host", "fe80::1%eth0"), "'fe80::1%eth0' must be an IP address or a DNS name in lower case"),
+    ],
+    ids=["insecure", "path", "no-port", "host-with-port", "scoped"],
+)
+def test_what_cannot_be_an_address_is_refused(
+    arguments: tuple[str, ...], sentence: str, config: Path, hedgerow: Hedgerow
+) -> None:
+    ended = hedgerow(*arguments)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith(f"error: Invalid value for '{arguments[-2]}': {sentence}")

@@ -22,6 +22,7 @@ Source: webhooks-and-tokens §4.3; Kubernetes documentation, "Dynamic Admission 
 from hedgerow.admission.dispatch.entry import Attributes, Call, Client, Entry, Rule, Scope, call_of, failed, rejected
 from hedgerow.admission.dispatch.parsing import RegistrationProblem, parse_registrations
 from hedgerow.admission.dispatch.registrations import Progress, Registrations
+from hedgerow.admission.dispatch.shape import is_base_url
 
 __all__ = [
     "Attributes",
@@ -35,6 +36,7 @@ __all__ = [
     "Scope",
     "call_of",
     "failed",
+    "is_base_url",
     "parse_registrations",
     "rejected",
 ]

@@ -74,6 +74,12 @@ def _client_problems(client: Any, field: str) -> Iterator[FieldProblem]:
         yield FieldProblem(f"{field}.caBundle", "must be a string")
 
 
+def is_base_url(text: str) -> bool:
+    """Whether a text says where a server is reached, and nothing beyond: `https://HOST` or `https://HOST:PORT`."""
+    parts = URL.fullmatch(text)
+    return parts is not None and parts["path"] is None and _is_url(text)
+
+
 def _is_url(text: str) -> bool:
     parts = URL.fullmatch(text)
     return parts is not None and 1 <= int(parts["port"] or 1) <= _LARGEST_PORT

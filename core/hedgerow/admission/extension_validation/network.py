@@ -27,8 +27,11 @@ SERVICE_CIDR: Final = "spec.serviceCIDR"
 def addressing(network: Manifest, _where: str) -> Iterator[FieldError]:
     """One family of addresses, and ranges of it that do not overlap; ranges wait until the family is right."""
     families = [family or "" for family in value_at(network, "spec.ipFamilies") or ()]
-    if errors := tuple(family_errors(families)):
-        yield from errors
+    is_wrong = False
+    for error in family_errors(families):
+        is_wrong = True
+        yield error
+    if is_wrong:
         return
     primary = Family(families[0]) if families else Family.IPV4
     yield from range_errors({path: value_at(network, path) or "" for path in (POD_CIDR, SERVICE_CIDR)}, primary)

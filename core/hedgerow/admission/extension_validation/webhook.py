@@ -3,7 +3,8 @@
 Source: webhooks-and-tokens §1.2, §3.2, §9.1.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from hedgerow.admission.decision import INVALID, Allowed, Decision, Denied, bad_request
@@ -15,6 +16,8 @@ from hedgerow.machinery.fields import FieldError, joined
 from hedgerow.machinery.objects import Manifest, Resource, key_of
 
 NAME: Final = "extension-validation"
+MOST_ERRORS: Final = 100
+"""What one denial tells: an object may hold as many errors as bytes, and nobody reads on that far."""
 
 
 def review(kind: str, request: AdmissionRequest) -> Decision:
@@ -44,23 +47,30 @@ def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
     if problem := type_problem(manifest, rules.resource):
         return bad_request(problem)
     if misfits := rules.misfits(manifest):
-        return bad_request(joined(misfits))
+        return bad_request(_listed(misfits))
     return None
 
 
 def _verdict(rules: Kind, manifest: Manifest, found: Iterable[FieldError]) -> Decision:
     """The denial that lists what is wrong with an object, if anything is."""
-    errors = tuple(found)
+    errors = tuple(islice(found, MOST_ERRORS + 1))
     if not errors:
         return Allowed()
     resource, name = rules.resource, key_of(manifest).name
-    causes = [{"reason": error.type.reason, "message": error.body, "field": error.path} for error in errors]
+    causes = [
+        {"reason": error.type.reason, "message": error.body, "field": error.path} for error in errors[:MOST_ERRORS]
+    ]
     return Denied(
         INVALID,
-        f'{resource.kind}.{resource.group} "{name}" is invalid: {joined(errors)}',
+        f'{resource.kind}.{resource.group} "{name}" is invalid: {_listed(errors)}',
         "Invalid",
         {"group": resource.group, "kind": resource.kind, "name": name, "causes": causes},
     )
+
+
+def _listed(errors: Sequence[FieldError]) -> str:
+    """The text of the first errors, and whether there are more."""
+    return joined([*errors[:MOST_ERRORS], *(["and more"] if len(errors) > MOST_ERRORS else [])])
 
 
 def webhooks() -> tuple[Webhook, ...]:

@@ -22,7 +22,7 @@ NOT_REMEDIATED: Final = {"remediation.webhook.shoot.gardener.cloud/exclude": "tr
 
 
 def build_webhook_configurations(
-    mode: Mode, name_prefix: str, namespace: str, ca_bundle: bytes, config: AdmissionConfig
+    mode: Mode, name_prefix: str, namespace: str, ca_bundle: bytes, config: AdmissionConfig, *, url: str = ""
 ) -> tuple[Manifest, ...]:
     """The registration objects for one cluster; one that would register nothing is left out.
 
@@ -32,10 +32,11 @@ def build_webhook_configurations(
         namespace: where the server is.
         ca_bundle: PEM of the authorities that may have signed its certificate; empty: those that are trusted anyway.
         config: what is enabled.
+        url: where the server is reached, `https://HOST:PORT`; empty: by its Service.
 
     Source: webhooks-and-tokens §4.
     """
-    server = Server(service_name(name_prefix), namespace, ca_bundle)
+    server = Server(service_name(name_prefix), namespace, ca_bundle, url)
     mutating = mutating_webhooks(mode, server.name, config)
     validating = validating_webhooks(config) if mode is Mode.RUNTIME else ()
     objects = ((MUTATING, mutating), (VALIDATING, validating))

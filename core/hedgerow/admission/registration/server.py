@@ -27,11 +27,15 @@ class Server:
     namespace: str
     ca_bundle: bytes = b""
     """PEM of the authorities that may have signed its certificate; empty: those that API servers trust anyway."""
+    url: str = ""
+    """Where it is reached instead: `https://HOST:PORT`; empty: by its Service."""
 
     def client_config(self, mode: Mode, path: str) -> dict[str, Any]:
-        """Where one webhook is reached: by its Service, or from another cluster by the URL of that."""
+        """Where one webhook is reached: at the URL that is given, else by its Service, or by the URL of that."""
         config: dict[str, Any]
-        if mode is Mode.RUNTIME:
+        if self.url:
+            config = {"url": f"{self.url}{path}"}
+        elif mode is Mode.RUNTIME:
             config = {"service": {"name": self.name, "namespace": self.namespace, "path": path}}
         else:
             config = {"url": f"https://{self.name}.{self.namespace}:{_SERVICE_PORT}{path}"}

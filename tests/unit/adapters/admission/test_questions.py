@@ -1,11 +1,16 @@
 """What a webhook can learn from no cache."""
 
-from hedgerow.admission.resources import PODS
+from dataclasses import replace
+
+import pytest
+
+from hedgerow.admission.resources import NAMESPACES, NODES, PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.admission import Questions
 from hedgerow_adapters.admission import questions as module
+from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from tests.virtual_clock import virtual_time
 
@@ -19,17 +24,19 @@ class Server:
     def __init__(self, *answers: Response | TransportError) -> None:
         self._answers = list(answers)
         self.asked: list[tuple[str, dict[str, str]]] = []
+        self.accepted: set[str] = set()
 
     async def send(self, request: Request, **_limits: object) -> Response:
         self.asked.append((request.path, dict(request.query)))
+        self.accepted.add(request.accept)
         answer = self._answers.pop(0)
         if isinstance(answer, TransportError):
             raise answer
         return answer
 
 
-def asking(server: Server, cluster: Cluster = Cluster.TARGET) -> Questions:
-    return Questions({cluster: server})  # type: ignore[dict-item]  # it need not stream
+def asking(server: Server, cluster: Cluster = Cluster.TARGET, namespaces: tuple[str, ...] = ()) -> Questions:
+    return Questions({cluster: server}, {cluster: namespaces})  # type: ignore[dict-item]  # it need not stream
 
 
 def page(*names: str, more: str = "") -> Response:
@@ -74,3 +81,66 @@ async def test_a_refusal_and_silence_are_answers_too() -> None:
     assert await asking(Server(status(403, "Forbidden"))).ask(ALL) == NotAnswered(403, "Forbidden", "it is Forbidden")
     assert await asking(Server(TransportError("cut off"))).ask(ALL) == NotAnswered(500, "", "cut off")
     assert module.PATIENCE <= 10
+
+
+@virtual_time
+async def test_a_list_is_asked_for_no_more_than_is_read_of_it() -> None:
+    whole, metadata = Server(page("a")), Server(page("a"))
+
+    await asking(whole).ask(ALL)
+    await asking(metadata).ask(replace(ALL, metadata_only=True))
+
+    assert (whole.accepted, metadata.accepted) == ({"application/json"}, {requests.METADATA_LIST})
+
+
+@virtual_time
+async def test_nobody_is_asked_about_a_key_that_no_object_can_have() -> None:
+    server = Server()
+
+    answer = await asking(server).ask(replace(CART, key=ObjectKey("shop/services/http:victim:80/proxy", "admin")))
+
+    assert isinstance(answer, NotAnswered)
+    assert (answer.code, answer.reason, server.asked) == (400, "BadRequest", [])
+
+
+OUT_OF_SIGHT = 'Namespace "store" is not among those that this process is configured to see'
+
+
+@pytest.mark.parametrize(
+    ("question", "problem"),
+    [
+        (ObjectQuestion(PODS, ObjectKey("store", "cart"), Cluster.TARGET), OUT_OF_SIGHT),
+        (ObjectQuestion(NAMESPACES, ObjectKey("", "store"), Cluster.TARGET), OUT_OF_SIGHT),
+        (ListQuestion(PODS, Cluster.TARGET, "store"), OUT_OF_SIGHT),
+        (
+            ListQuestion(PODS, Cluster.TARGET),
+            "not all Namespaces are among those that this process is configured to see",
+        ),
+        (
+            ListQuestion(NAMESPACES, Cluster.TARGET),
+            "not all Namespaces are among those that this process is configured to see",
+        ),
+    ],
+)
+@virtual_time
+async def test_nobody_is_asked_about_what_is_out_of_sight(question: Question, problem: str) -> None:
+    server = Server()
+
+    assert await asking(server, namespaces=("garden", "shop")).ask(question) == NotAnswered(500, "", problem)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        CART,
+        ALL,
+        ObjectQuestion(NAMESPACES, ObjectKey("", "shop"), Cluster.TARGET),
+        ListQuestion(NODES, Cluster.TARGET),
+    ],
+)
+@virtual_time
+async def test_what_is_in_sight_is_asked_for(question: Question) -> None:
+    server = Server(page("a"))
+
+    assert isinstance(await asking(server, namespaces=("garden", "shop")).ask(question), Found)

@@ -7,12 +7,14 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Webhook
 from hedgerow.admission.decision import Review, forbidden
+from hedgerow.admission.dispatch import parse_registrations
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.questions import Answers, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.admission.calls import WebhookCall
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.simulation import LocalWebhooks
@@ -38,6 +40,12 @@ def created(
     cluster.answer_webhooks(LocalWebhooks(cluster, [Webhook("test", "/test", review, **webhook)], source=source))
     cluster.handle(requests.create(SECRETS, {"metadata": {"name": "s", "labels": {"colour": "red"}}}, "default"))
     source.handle(requests.create(SECRETS, {"metadata": {"name": "s", "labels": {"colour": "blue"}}}, "garden"))
+    cluster.handle(requests.create(CONFIGURATIONS, registration(path)))
+    return cluster.handle(requests.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default"))
+
+
+def registration(path: str) -> dict[str, Any]:
+    """What has a cluster ask a webhook about all that is done to ConfigMaps."""
     rule = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
     entry = {
         "name": "test.hedgerow.dev",
@@ -46,8 +54,12 @@ def created(
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
     }
-    cluster.handle(requests.create(CONFIGURATIONS, {"metadata": {"name": "test"}, "webhooks": [entry]}))
-    return cluster.handle(requests.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default"))
+    return {
+        "apiVersion": CONFIGURATIONS.api_version,
+        "kind": CONFIGURATIONS.kind,
+        "metadata": {"name": "test"},
+        "webhooks": [entry],
+    }
 
 
 def whole(manifest: Any) -> Any:
@@ -101,6 +113,15 @@ def test_questions_are_answered_from_the_cluster(question: Question, expected: l
 
     assert created(review).status == 201
     assert found == (expected if isinstance(expected, list) else [expected])
+
+
+def test_a_review_that_cannot_be_read_is_answered_as_a_server_answers_it() -> None:
+    local = LocalWebhooks(InMemoryCluster(), [Webhook("test", "/test", lambda *_: Allowed())])
+    (entry,) = parse_registrations([registration("/test")]).unwrap().mutating_entries
+
+    response = local(WebhookCall(entry, {"request": {"uid": "1", "namespace": "../nodes"}}))["response"]
+
+    assert (response["uid"], response["allowed"], response["status"]["code"]) == ("1", False, 400)
 
 
 def test_a_path_without_a_webhook_fails_the_call() -> None:

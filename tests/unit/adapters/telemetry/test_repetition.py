@@ -1,5 +1,7 @@
 """What is worth a line and what was said already."""
 
+import tracemalloc
+
 from hedgerow_adapters.telemetry.repetition import PAUSE, REMEMBERED, REMINDER, Repetition
 
 
@@ -48,3 +50,16 @@ def test_of_many_troubles_the_oldest_are_forgotten() -> None:
         repetition.is_news(number, 0)
 
     assert [repetition.is_news(number, 1) for number in (REMEMBERED, 1, 0)] == [False, False, True]
+
+
+def test_long_troubles_are_told_apart_and_not_kept() -> None:
+    repetition = Repetition()
+    tracemalloc.start()
+    try:
+        said = [repetition.is_news(("denied", f"{number:0>100000}"), 0) for number in (*range(200), 0)]
+        held, _peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert said == [True] * 200 + [False]
+    assert held < 1_000_000

@@ -2,14 +2,17 @@
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hedgerow.admission import Denied, creation
+from hedgerow.admission.decision import internal_error, unanswered
 from hedgerow.admission.resources import PODS
+from hedgerow.machinery.questions import NotAnswered
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs, get_logger
-from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
+from hedgerow_adapters.telemetry.webhooks import LONGEST_TEXT, AdmissionTelemetry, WebhookMetrics
 
 PATH = "/webhooks/stamp"
 SECRET = "s3cr3t"  # noqa: S105 -- must not be found in lines
@@ -78,7 +81,7 @@ def test_a_denial_names_the_object_and_shows_nothing_of_it() -> None:
 def test_what_hits_all_alike_is_said_once_in_a_while() -> None:
     heard = Heard()
     for _ in range(50):
-        heard.telemetry.denied(PATH, POD, Denied(500, "its caches are not complete"))
+        heard.telemetry.denied(PATH, POD, internal_error("its caches are not complete"))
         heard.telemetry.handshake_failed("TLSV1_ALERT_UNKNOWN_CA")
         heard.telemetry.crowded(refused=False)
         heard.telemetry.malformed("BadHttpMessage")
@@ -89,6 +92,31 @@ def test_what_hits_all_alike_is_said_once_in_a_while() -> None:
         ("warning", "Too many connections"),
     ]
     assert heard.count("hedgerow_webhook_connections_closed_total", reason="handshake") == 50
+
+
+def test_a_live_read_that_the_api_server_refuses_is_told_with_its_reason() -> None:
+    heard = Heard()
+    heard.telemetry.denied(PATH, POD, unanswered(NotAnswered(403, "Forbidden", "cannot get serviceaccounts")))
+    heard.telemetry.denied(PATH, POD, unanswered(NotAnswered(404, "NotFound", f"no {SECRET}")))
+
+    assert [(line["level"], line["msg"], line.get("error")) for line in heard.lines()] == [
+        ("error", "Could not decide", "cannot get serviceaccounts"),
+        ("info", "Denied", None),
+    ]
+
+
+def test_lines_are_no_longer_than_it_takes_however_much_is_sent() -> None:
+    heard = Heard()
+    long = "x" * 100_000
+    request = replace(POD, uid=long, name=long, namespace=long, operation=long)
+    heard.telemetry.denied(PATH, request, internal_error(long))
+    heard.telemetry.denied(PATH, request, Denied(403, long, long))
+    heard.telemetry.unreadable(PATH, long)
+    heard.telemetry.handshake_failed(long)
+
+    lines = heard.lines()
+    assert len(lines) == 4
+    assert all(len(value) <= LONGEST_TEXT + 1 for line in lines for value in line.values() if isinstance(value, str))
 
 
 def test_a_defect_is_shown_with_its_traceback() -> None:

@@ -1,6 +1,7 @@
 """What a decision tells beside itself: what was changed, by whom, and with which code it is denied."""
 
-from hedgerow.admission.decision import Allowed, Denied, Mutation, bad_request, forbidden, internal_error
+from hedgerow.admission.decision import Allowed, Denied, Mutation, bad_request, forbidden, internal_error, unanswered
+from hedgerow.machinery.questions import NotAnswered
 
 FIRST = {"spec": {"replicas": 1}, "kept": True}
 SECOND = {"spec": {"replicas": 2}, "kept": True}
@@ -34,3 +35,12 @@ def test_denials_have_the_codes_of_their_kind() -> None:
     assert forbidden("m") == Denied(403, "m", "Forbidden")
     assert bad_request("m") == Denied(400, "m")
     assert internal_error("m") == Denied(500, "m")
+
+
+def test_what_could_not_be_found_out_is_undecided_and_answered_like_any_denial() -> None:
+    refused = NotAnswered(429, "TooManyRequests", "slow down")
+    missing = NotAnswered(404, "NotFound", "no such account")
+
+    assert unanswered(refused) == Denied(429, "slow down", "TooManyRequests")
+    assert [each.is_undecided for each in (internal_error("x"), unanswered(refused))] == [True, True]
+    assert [each.is_undecided for each in (forbidden("x"), bad_request("x"), unanswered(missing))] == [False] * 3

@@ -168,14 +168,19 @@ def test_an_account_that_no_cache_shows_is_asked_for() -> None:
             Denied(404, 'serviceaccounts "sa" not found', "NotFound"),
         ),
         (NotAnswered(500, "", "no answer"), Denied(500, "no answer")),
+        (NotAnswered(403, "Forbidden", "may not"), Denied(403, "may not", "Forbidden")),
         (Found(()), Denied(404, 'ServiceAccount "sa" not found', "NotFound")),
     ],
-    ids=["found", "not found", "no answer", "nothing"],
+    ids=["found", "not found", "no answer", "refused", "nothing"],
 )
 def test_the_answer_counts_as_the_api_server_gave_it(answer: Answer, expected: Decision) -> None:
     request = pod_creation({"serviceAccountName": "sa"})
 
-    assert WEBHOOK.review(request, world(WEBHOOK), {QUESTION: answer}) == expected
+    decision = WEBHOOK.review(request, world(WEBHOOK), {QUESTION: answer})
+
+    assert decision == expected
+    if isinstance(decision, Denied):
+        assert decision.is_undecided is (isinstance(answer, NotAnswered) and not answer.is_not_found)
 
 
 @pytest.mark.parametrize("name", ["../secrets/admin", "UPPER", "a" * 254])

@@ -14,6 +14,7 @@ from hedgerow.admission.decision import bad_request, forbidden
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.admission.resources import PODS
 from hedgerow.admission.review import V1, V1BETA1, BadReview, Review, answer, parse_review, review_document
+from hedgerow.machinery.names import dns_label_problem
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}}
 JSON = st.recursive(
@@ -54,7 +55,7 @@ def problem(document: Any) -> BadReview:
         kind=st.builds(GroupVersionKind, st.text(), st.text(), st.text()),
         resource=st.builds(GroupVersionResource, st.text(), st.text(), st.text()),
         operation=st.sampled_from(["CREATE", "UPDATE", "DELETE", "CONNECT"]),
-        namespace=st.text(),
+        namespace=st.sampled_from(["", "shop", "a" * 63]),
         name=st.text(),
         object=JSON,
         old_object=JSON,
@@ -104,6 +105,9 @@ def test_absent_and_null_members_are_empty() -> None:
         (question(resource={"version": []}), "request.resource.version: expected a string, got a list"),
         (question(dryRun="yes"), "request.dryRun: expected a boolean, got a string"),
         (question(namespace=True), "request.namespace: expected a string, got a boolean"),
+        (question(namespace="shop/services/http:victim:80/proxy"), f"request.namespace: {dns_label_problem('/')}"),
+        (question(namespace=".."), f"request.namespace: {dns_label_problem('/')}"),
+        (question(namespace="a" * 64), "request.namespace: must have at most 63 characters, has 64"),
     ],
 )
 def test_what_cannot_be_read_is_answered_with_what_is_wrong(document: Any, message: str) -> None:

@@ -209,3 +209,42 @@ def test_no_more_of_a_node_is_kept_than_is_read() -> None:
     (kept,) = world(hook, stored).list(NODES)
 
     assert kept == {"metadata": {"name": "node", "labels": {SYSTEM: "true"}}, "spec": {"taints": [TAINT]}}
+
+
+class ReadNode(dict[str, Any]):
+    """A Node that counts how often somebody looks at its taints."""
+
+    times = 0
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.times += key == "spec"
+        return super().get(key, default)
+
+
+class Nodes:
+    """A snapshot of tainted Nodes."""
+
+    def __init__(self, *nodes: Manifest) -> None:
+        self.nodes = list(nodes)
+
+    def by_index(self, _index: object, _value: object) -> list[Manifest]:
+        return [*self.nodes]
+
+
+def test_nodes_are_read_when_they_change_and_not_for_every_pod() -> None:
+    many = ReadNode(node(TAINT))
+    snapshot: Any = Nodes(many)
+    reviewing = webhook(CONFIG)
+
+    def keys() -> list[str]:
+        decision = reviewing.review(pod_creation(), snapshot, {})
+        assert isinstance(decision, Allowed)
+        assert decision.object
+        return [each["key"] for each in decision.object["spec"]["tolerations"]]
+
+    assert [keys() for _ in range(3)] == [["configured", "t1"]] * 3
+    assert many.times == 1
+    snapshot.nodes.append(node(taint("t2"), name="other"))
+    assert keys() == ["configured", "t1", "t2"]
+    del snapshot.nodes[:]
+    assert keys() == ["configured"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.machinery.clusters import EVERYTHING, Part, visible_parts
+from hedgerow.machinery.clusters import EVERYTHING, Part, is_wholly_visible, visible_parts
 from hedgerow.machinery.objects import ObjectKey, Resource
 
 SERVICES = Resource("", "v1", "services", "Service")
@@ -42,3 +42,18 @@ def test_a_part_holds_some_of_the_objects(part: Part, held: list[str]) -> None:
     keys = [ObjectKey("", "a"), ObjectKey("a", "x"), ObjectKey("b", "x")]
 
     assert [str(key) for key in keys if part.holds(key)] == held
+
+
+@pytest.mark.parametrize(
+    ("resource", "namespace", "is_seen"),
+    [
+        (SERVICES, "a", True),
+        (SERVICES, "c", False),
+        (SERVICES, "", False),
+        (NAMESPACES, "", False),
+        (NODES, "", True),
+    ],
+)
+def test_a_list_is_seen_if_all_of_it_is(resource: Resource, namespace: str, *, is_seen: bool) -> None:
+    assert is_wholly_visible(resource, namespace, ("a", "b")) is is_seen
+    assert is_wholly_visible(resource, namespace, ())

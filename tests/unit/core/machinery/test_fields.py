@@ -4,7 +4,17 @@ from datetime import timedelta
 
 import pytest
 
-from hedgerow.machinery.fields import FieldError, duplicate, forbidden, invalid, joined, required, too_long, unsupported
+from hedgerow.machinery.fields import (
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    invalid_unshown,
+    joined,
+    required,
+    too_long,
+    unsupported,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +44,13 @@ from hedgerow.machinery.fields import FieldError, duplicate, forbidden, invalid,
         pytest.param(required("a.b"), "a.b: Required value", id="required, plainly"),
         pytest.param(duplicate("a[1]", "x"), 'a[1]: Duplicate value: "x"', id="duplicate"),
         pytest.param(too_long("a", 5), "a: Too long: must have at most 5 bytes", id="too long"),
+        pytest.param(
+            invalid("a", "é" * 300, "is wrong"), f'a: Invalid value: "{"é" * 100}…": is wrong', id="long text"
+        ),
+        pytest.param(
+            invalid("a", ["é" * 300], "is wrong"), f'a: Invalid value: ["{"é" * 98}…: is wrong', id="long list"
+        ),
+        pytest.param(invalid_unshown("a", "is wrong"), "a: Invalid value: is wrong", id="not to be shown"),
         pytest.param(invalid("a", [1, {"b": "c"}], "is wrong"), 'a: Invalid value: [1,{"b":"c"}]: is wrong', id="json"),
     ],
 )

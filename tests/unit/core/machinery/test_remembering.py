@@ -1,6 +1,8 @@
-"""Answers to short texts are kept; how much is kept cannot be moved from outside."""
+"""Answers to short texts and to the latest list are kept; how much is kept cannot be moved from outside."""
 
-from hedgerow.machinery.remembering import LONGEST, MOST, remembered
+from collections.abc import Sequence
+
+from hedgerow.machinery.remembering import LONGEST, MOST, latest_remembered, remembered
 
 
 class Length:
@@ -40,3 +42,16 @@ def test_the_oldest_answers_are_forgotten() -> None:
     of("0")
 
     assert length.asked.count("0") == 2
+
+
+def test_the_answer_to_the_latest_list_is_kept() -> None:
+    asked: list[list[int]] = []
+
+    def total(numbers: Sequence[int]) -> int:
+        asked.append([*numbers])
+        return sum(numbers)
+
+    of = latest_remembered(total)
+
+    assert [of([1, 2]), of([1, 2]), of([2, 2]), of([1, 2]), of([])] == [3, 3, 4, 3, 0]
+    assert asked == [[1, 2], [2, 2], [1, 2], []]

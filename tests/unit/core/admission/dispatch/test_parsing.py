@@ -181,3 +181,19 @@ def test_all_problems_are_told_at_once() -> None:
     problems = parse_registrations([registration("b", {**LEAST, "name": 1}), registration("a", {})]).failure()
 
     assert [problem.name for problem in problems] == ["a"] * 4 + ["b"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "problem"),
+    [
+        ([], "metadata: must be an object"),
+        ("c", "metadata: must be an object"),
+        ({"name": 1}, "metadata.name: must be a string"),
+    ],
+)
+def test_what_cannot_have_a_name_is_told_too(metadata: Any, problem: str) -> None:
+    (found,) = parse_registrations(
+        [registration("a", LEAST), {**registration("c", LEAST), "metadata": metadata}]
+    ).failure()
+
+    assert str(found) == f"MutatingWebhookConfiguration: {problem}"

@@ -34,6 +34,9 @@ def test_anything_else_is_no_address(text: str) -> None:
         ("10.0.0.0/08", "10.0.0.0/8"),
         ("0.0.0.0/0", "0.0.0.0/0"),
         ("2001:db8::1/128", "2001:db8::1/128"),
+        ("::ffff:10.20.30.40/104", "10.0.0.0/8"),
+        ("::ffff:10.20.30.40/96", "0.0.0.0/0"),
+        ("::ffff:10.20.30.40/95", "::fffe:0:0/95"),
     ],
 )
 def test_a_network_has_a_prefix_and_may_have_host_bits(text: str, network: str) -> None:

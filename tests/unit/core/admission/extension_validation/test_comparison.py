@@ -1,5 +1,6 @@
 """Where two values differ."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -27,13 +28,23 @@ def test_what_is_empty_is_the_same_as_what_is_absent(new: Any, old: Any) -> None
             {"ingress": [{"ipBlock": {"cidr": "1.2.3.4/8"}}]},
             ["ingress[0].ipBlock.cidr: 8.8.8.8/8 != 1.2.3.4/8"],
         ),
-        ({"a": [1]}, {"a": [1, {"b": 2}]}, ['a[1]: <none> != {"b":2}']),
+        ({"a": [1]}, {"a": [1, {"b": 2}]}, ["a[1]: <none> != an object"]),
         ({"a": [{}]}, {"a": []}, ["a[0]: {} != <none>"]),
-        ({"a": [1]}, {"a": {"b": 1}}, ['a: [1] != {"b":1}']),
+        ({"a": [1]}, {"a": {"b": 1}}, ["a: a list != an object"]),
         ({"a": {"b": {"c": 1}}}, {}, ["a.b.c: 1 != <none>"]),
         ({"a": ""}, {}, ["a:  != <none>"]),
         ({"a": True}, {"a": 1}, ["a: true != 1"]),
         ({"a": 1.0}, {"a": 1}, []),
+        ({"a": "x" * 200}, {"a": "y"}, [f"a: {'x' * 100}… != y"]),
+        ({"k" * 200: 1}, {}, [f"{'k' * 100}…: 1 != <none>"]),
+        ({"userData": "s3cr3t"}, {"userData": "0ld"}, ["userData: values differ"]),
+        (
+            {"files": [{"content": {"inline": {"data": "s3cr3t"}}}]},
+            {"files": [{"content": {"inline": {"data": 0}}}]},
+            ["files[0].content.inline.data: values differ"],
+        ),
+        ({"files": [{"content": "s3cr3t"}]}, {"files": []}, ["files[0]: an object != <none>"]),
+        ({"dataKey": "a"}, {"dataKey": "b"}, ["dataKey: a != b"]),
     ],
 )
 def test_a_difference_names_the_place_and_both_values(new: Any, old: Any, texts: list[str]) -> None:
@@ -47,3 +58,16 @@ def test_values_may_be_nested_as_deep_as_memory_allows() -> None:
         new, old = [new], [old]
 
     assert not same(new, old)
+
+
+def test_what_is_the_same_below_a_long_name_takes_no_more_memory_for_it() -> None:
+    new = {"k" * 100_000: {f"{number}": number for number in range(1_000)}}
+    old = {"k" * 100_000: {f"{number}": number for number in range(1_000)}}
+    tracemalloc.start()
+    try:
+        assert same(new, old)
+        _held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 5_000_000

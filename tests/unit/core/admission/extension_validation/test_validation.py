@@ -1,7 +1,7 @@
 """What is found wrong with new objects: the examples of the specification, whose numbers are the ids (§9.9)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -282,6 +282,11 @@ def test_creation(kind: str, spec: Mapping[str, Any], expected: list[str]) -> No
         ),
         (
             "Network",
+            {"podCIDR": "1.0.0.0/8", "serviceCIDR": "::ffff:1.0.0.0/104"},
+            'spec.serviceCIDR: Invalid value: "::ffff:1.0.0.0/104": must not overlap with "spec.podCIDR" ("1.0.0.0/8")',
+        ),
+        (
+            "Network",
             {"serviceCIDR": "10.20.1.0/24"},
             'spec.serviceCIDR: Invalid value: "10.20.1.0/24": must not overlap with "spec.podCIDR" ("10.20.0.0/16")',
         ),
@@ -300,3 +305,46 @@ def test_creation(kind: str, spec: Mapping[str, Any], expected: list[str]) -> No
 )
 def test_errors_say_what_is_wrong(kind: str, spec: Mapping[str, Any], text: str) -> None:
     assert [*map(str, validate_create(kind, sample(kind, **spec)))] == [text]
+
+
+class ComparedText(str):
+    """A text that counts how often it is compared."""
+
+    __slots__ = ()
+    times: ClassVar[list[int]] = [0]
+
+    def __eq__(self, other: object) -> bool:
+        self.times[0] += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_many_families_take_as_many_times_longer_and_no_more() -> None:
+    families = [ComparedText(f"family-{number}") for number in range(1_000)]
+
+    errors = validate_create("Network", sample("Network", ipFamilies=[*families, "family-7"]))
+
+    assert short(errors)[-2:] == ["NotSupported spec.ipFamilies[1000]", "Duplicate spec.ipFamilies[1000]"]
+    assert ComparedText.times[0] < 20_000
+
+
+SECRET = "c2VjcmV0"  # noqa: S105 -- must not be found in messages
+
+
+def test_what_is_written_to_nodes_is_not_repeated() -> None:
+    content = {"secretRef": {"name": "s", "dataKey": "k"}, "inline": {"data": SECRET}}
+    both = sample("OperatingSystemConfig", files=[{"path": "/a", "content": content}])
+
+    (error,) = validate_create("OperatingSystemConfig", both)
+
+    assert str(error) == (
+        "spec.files[0].content: Invalid value: "
+        "either 'secretRef' or 'inline' must be provided, not both at the same time"
+    )
+
+
+def test_long_values_are_cut() -> None:
+    (error,) = validate_create("Network", sample("Network", podCIDR="x" * 5_000))
+
+    assert str(error) == f'spec.podCIDR: Invalid value: "{"x" * 100}…": invalid CIDR address: {"x" * 100}…'

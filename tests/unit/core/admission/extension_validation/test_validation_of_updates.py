@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hedgerow.admission.extension_validation import KINDS, validate_update
-from tests.unit.core.admission.extension_validation.objects import sample, short
+from tests.unit.core.admission.extension_validation.objects import POOL, sample, short
 
 BOTH_CIDRS = ["Invalid spec.podCIDR", "Invalid spec.serviceCIDR"]
 TERMINATING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
@@ -151,3 +151,28 @@ def test_v39_the_spec_of_an_etcd_in_deletion_stays() -> None:
 
     assert short(validate_update("Etcd", new, old)) == ["Invalid spec"]
     assert validate_update("Etcd", old, old) == ()
+
+
+SECRET = "c2VjcmV0"  # noqa: S105 -- must not be found in messages
+
+
+@pytest.mark.parametrize(
+    ("kind", "metadata", "spec", "text"),
+    [
+        ("Bastion", {}, {"userData": SECRET}, "spec.userData: Invalid value: field is immutable"),
+        ("Bastion", TERMINATING, {"userData": SECRET}, "spec: Forbidden: userData: values differ"),
+        (
+            "Worker",
+            TERMINATING,
+            {"pools": [{**POOL, "userData": SECRET}]},
+            "spec: Forbidden: pools[0].userData: values differ",
+        ),
+        ("Etcd", TERMINATING, {"password": SECRET}, "spec: Invalid value: field is immutable"),
+    ],
+)
+def test_what_may_be_confidential_is_not_repeated(
+    kind: str, metadata: Mapping[str, Any], spec: Mapping[str, Any], text: str
+) -> None:
+    (error,) = validate_update(kind, sample(kind, metadata, **spec), sample(kind, metadata))
+
+    assert str(error) == text

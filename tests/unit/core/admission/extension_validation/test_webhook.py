@@ -7,6 +7,7 @@ import pytest
 
 from hedgerow.admission import Allowed, Denied, Webhook, creation, deletion, update
 from hedgerow.admission.extension_validation import KINDS, review, webhooks
+from hedgerow.admission.extension_validation.webhook import MOST_ERRORS
 from tests.unit.core.admission.extension_validation.objects import empty, sample
 from tests.unit.core.admission.world import decided
 
@@ -126,3 +127,18 @@ def test_another_operation_is_refused() -> None:
     request = replace(creation(EXTENSION, sample("Extension")), operation="PATCH")
 
     assert review("Extension", request) == Denied(400, 'unknown operation "PATCH"')
+
+
+@pytest.mark.parametrize(
+    ("families", "code"),
+    [([f"family-{number}" for number in range(5_000)], 422), (list(range(5_000)), 400)],
+)
+def test_of_very_many_errors_the_first_are_told(families: list[Any], code: int) -> None:
+    network = KINDS["Network"].resource
+
+    decision = review("Network", creation(network, sample("Network", ipFamilies=families)))
+
+    assert isinstance(decision, Denied)
+    assert (decision.code, decision.message.count("spec.ipFamilies[")) == (code, MOST_ERRORS)
+    assert decision.message.endswith(", and more]")
+    assert decision.details is None or len(decision.details["causes"]) == MOST_ERRORS

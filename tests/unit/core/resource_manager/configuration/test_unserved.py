@@ -16,7 +16,7 @@ def test_what_does_not_exist_cannot_be_switched_on(name: str, refusal: Callable[
     assert str(errors) == f"controllers.{name}: Forbidden: this controller does not exist in this version"
 
 
-@pytest.mark.parametrize("name", [*SWITCHES, "tokenInvalidator", "tokenValidator"])
+@pytest.mark.parametrize("name", [*SWITCHES, "tokenInvalidator"])
 @pytest.mark.parametrize("section", ["{}", "{enabled: false}", "null"])
 def test_what_is_off_passes_in_silence(name: str, section: str, decoded: Callable[[str], Decoded]) -> None:
     assert decoded(f"controllers: {{{name}: {section}}}") == decoded("{}")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
+from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, manifest
 
@@ -129,6 +130,13 @@ def test_what_is_off_passes_in_silence(webhooks: str, decoded: Callable[[str], D
             id="CFG-14, although it is not enabled",
         ),
         pytest.param(
+            "systemComponentsConfig: {enabled: true, nodeSelector: {-a: b}, podNodeSelector: {a: 'b c', d.e/f: -}}",
+            f'[webhooks.systemComponentsConfig.nodeSelector: Invalid value: "-a": {label_key_problem("-a")}, '
+            f'webhooks.systemComponentsConfig.podNodeSelector.a: Invalid value: "b c": {label_value_problem("b c")}, '
+            f'webhooks.systemComponentsConfig.podNodeSelector[d.e/f]: Invalid value: "-": {label_value_problem("-")}]',
+            id="labels that no Node can have",
+        ),
+        pytest.param(
             "kubernetesServiceHost: {enabled: true}",
             "webhooks.kubernetesServiceHost.host: Required value: must specify host when webhook is enabled",
             id="no host",
@@ -151,6 +159,15 @@ def test_a_rule_that_is_broken_is_told(webhooks: str, text: str, refusal: Callab
     assert str(refusal(f"webhooks: {{{webhooks}}}")) == text
 
 
+def test_an_alias_is_told_whether_it_switches_anything_on_or_not(decoded: Callable[[str], Decoded]) -> None:
+    answer = decoded("{controllers: {tokenValidator: {}}, webhooks: {tokenValidator: {enabled: false}}}")
+
+    assert answer.warnings == (
+        "controllers.tokenValidator: is an alias of tokenInvalidator",
+        "webhooks.tokenValidator: is an alias of tokenInvalidator",
+    )
+
+
 @pytest.mark.parametrize("controller", ["tokenInvalidator", "tokenValidator"])
 @pytest.mark.parametrize("webhook", ["tokenInvalidator", "tokenValidator"])
 def test_the_token_invalidator_is_switched_on_as_a_pair_although_its_controller_is_still_to_come(
@@ -161,8 +178,11 @@ def test_the_token_invalidator_is_switched_on_as_a_pair_although_its_controller_
     answer = decoded(both)
 
     assert answer.configuration.admission == AdmissionConfig(token_invalidator=True)
+    without = "the controller does not exist in this version: no Secret is marked"
+    alias = "is an alias of tokenInvalidator"
     assert answer.warnings == (
-        f"controllers.{controller}: the controller does not exist in this version: no Secret is marked",
+        f"controllers.{controller}: {without if controller == 'tokenInvalidator' else f'{alias}; {without}'}",
+        *([f"webhooks.tokenValidator: {alias}"] if webhook == "tokenValidator" else []),
     )
     assert manifest(answer.configuration)["controllers"]["tokenInvalidator"] == {"enabled": True}
 
