@@ -1,9 +1,9 @@
 """What an admission server tells about itself, for logs and metrics.
 
-Every method does nothing here, so that one who listens overrides what is of interest. None of them is told an object.
+Every method does nothing here, so that one who listens overrides what is of interest.
 """
 
-from hedgerow.admission import AdmissionRequest, Denied
+from hedgerow.admission import AdmissionRequest, Allowed, Denied
 from hedgerow_adapters.admission.certificates import CertificateObserver
 
 
@@ -15,6 +15,9 @@ class AdmissionObserver(CertificateObserver):
 
     def answered(self, path: str, status: int, seconds: float) -> None:
         """A request that had begun is answered, with an HTTP status, so many seconds later."""
+
+    def allowed(self, path: str, request: AdmissionRequest, allowed: Allowed) -> None:
+        """An operation was allowed, perhaps with a changed object."""
 
     def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
         """An operation was denied."""

@@ -86,6 +86,8 @@ class Reviewer:
             return self._broken(path, request, error)
         if isinstance(decision, Denied):
             self._observer.denied(path, request, decision)
+        else:
+            self._observer.allowed(path, request, decision)
         return decision
 
     async def _decide(self, served: _Served, request: AdmissionRequest) -> Decision:

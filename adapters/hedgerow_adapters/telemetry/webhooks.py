@@ -7,7 +7,7 @@ such as connections without TLS, is said once in a while.
 Source: webhooks-and-tokens §3.1.
 """
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,12 +15,15 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
-from hedgerow.admission import AdmissionRequest, Denied
+from hedgerow.admission import AdmissionRequest, Allowed, Denied
+from hedgerow.admission.decision import INVALID
 from hedgerow_adapters.admission import AdmissionObserver
 from hedgerow_adapters.telemetry.repetition import Repetition
 
 OK: Final = "200"
 FAILED: Final = "500"
+DECISIONS: Final = ("unchanged", "changed", "denied", "undecided")
+"""Undecided: denied because the cluster did not tell what a webhook has to know."""
 LONGEST_TEXT: Final = 500
 """Characters of one value in a line."""
 
@@ -32,6 +35,7 @@ class _Series:
     seconds: Histogram
     in_flight: Gauge
     requests: dict[int, Counter]
+    decisions: Mapping[str, Counter]
 
 
 class WebhookMetrics:
@@ -47,6 +51,12 @@ class WebhookMetrics:
         )
         self._in_flight = Gauge(
             f"{prefix}requests_in_flight", "Requests that are being answered.", by_webhook, registry=registry
+        )
+        self._decisions = Counter(
+            "hedgerow_webhook_decisions_total",
+            "Reviews, by what was decided.",
+            ("webhook", "decision"),
+            registry=registry,
         )
         self.certificates: Final = Counter(
             "certwatcher_read_certificate_total", "Attempts to read the server's certificate.", registry=registry
@@ -75,9 +85,14 @@ class WebhookMetrics:
             series.requests[status] = self._requests.labels(path, str(status))
         series.requests[status].inc()
 
+    def decided(self, path: str, decision: str) -> None:
+        """Count a decision."""
+        self._series[path].decisions[decision].inc()
+
     def _series_of(self, path: str) -> _Series:
+        decisions = {decision: self._decisions.labels(path, decision) for decision in DECISIONS}
         requests = {int(code): self._requests.labels(path, code) for code in (OK, FAILED)}
-        return _Series(self._seconds.labels(path), self._in_flight.labels(path), requests)
+        return _Series(self._seconds.labels(path), self._in_flight.labels(path), requests, decisions)
 
 
 class AdmissionTelemetry(AdmissionObserver):
@@ -105,14 +120,24 @@ class AdmissionTelemetry(AdmissionObserver):
         self._metrics.answered(path, status, seconds)
 
     @override
-    def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
-        """Say who was denied what, and why only where that says nothing of the object: the cluster could not be read.
+    def allowed(self, path: str, request: AdmissionRequest, allowed: Allowed) -> None:
+        if not allowed.mutations:
+            self._metrics.decided(path, "unchanged")
+            return
+        self._metrics.decided(path, "changed")
+        self._log.debug("Changed", rules=[mutation.rule for mutation in allowed.mutations], **_about(path, request))
 
-        As that hits many alike, it is said once in a while.
+    @override
+    def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
+        """Say who was denied what and why; of what is invalid the fields, as the message shows what stands in them.
+
+        That the cluster could not be read hits many alike, so it is said once in a while.
         """
         about = _about(path, request)
+        self._metrics.decided(path, "undecided" if denied.is_undecided else "denied")
         if not denied.is_undecided:
-            self._log.info("Denied", code=denied.code, reason=_cut(denied.reason), **about)
+            why = {"fields": _fields(denied)} if denied.code == INVALID else {"error": _cut(denied.message)}
+            self._log.info("Denied", code=denied.code, reason=_cut(denied.reason), **why, **about)
             return
         tell = self._log.error if self._is_news("denied", path, denied.message) else self._log.debug
         tell("Could not decide", error=_cut(denied.message), **about)
@@ -169,6 +194,12 @@ class AdmissionTelemetry(AdmissionObserver):
 
     def _is_news(self, *trouble: Hashable) -> bool:
         return self._repetition.is_news(trouble, self._clock())
+
+
+def _fields(denied: Denied) -> str:
+    """The fields that are invalid, each once."""
+    causes = (denied.details or {}).get("causes", ())
+    return _cut(", ".join(dict.fromkeys(cause["field"] for cause in causes)))
 
 
 def _about(path: str, request: AdmissionRequest) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Denied, creation
+from hedgerow.admission import Allowed, Denied, Mutation, creation
 from hedgerow.admission.decision import internal_error, unanswered
 from hedgerow.admission.resources import PODS
 from hedgerow.machinery.questions import NotAnswered
@@ -70,12 +70,36 @@ def test_readings_of_the_certificate_are_counted_and_their_problems_said() -> No
     ]
 
 
-def test_a_denial_names_the_object_and_shows_nothing_of_it() -> None:
+def test_a_denial_names_the_object_and_what_is_invalid_in_it_but_not_what_stands_there() -> None:
     heard = Heard()
-    heard.telemetry.denied(PATH, POD, Denied(422, f"Invalid value: {SECRET}", "Invalid"))
+    causes = [{"field": "spec.region", "message": SECRET}, {"field": "spec.type", "message": SECRET}]
+    denied = Denied(422, f"Invalid value: {SECRET}", "Invalid", {"causes": [*causes, *causes]})
+    heard.telemetry.denied(PATH, POD, denied)
 
     (line,) = heard.lines()
     assert (line["msg"], line["key"], line["reason"], line["webhook"]) == ("Denied", "shop/cart", "Invalid", PATH)
+    assert line["fields"] == "spec.region, spec.type"
+
+
+def test_a_denial_by_a_rule_says_why() -> None:
+    heard = Heard()
+    heard.telemetry.denied(PATH, POD, Denied(403, "must be confirmed", "Forbidden"))
+
+    assert [(line["level"], line["msg"], line["error"]) for line in heard.lines()] == [
+        ("info", "Denied", "must be confirmed")
+    ]
+
+
+def test_decisions_are_counted_by_what_became_of_the_object() -> None:
+    heard = Heard()
+    pod = {"kind": "Pod"}
+    heard.telemetry.allowed(PATH, POD, Allowed())
+    heard.telemetry.allowed(PATH, POD, Allowed((Mutation("tolerations", pod, {**pod, "spec": SECRET}),)))
+    heard.telemetry.denied(PATH, POD, Denied(403, "must be confirmed", "Forbidden"))
+    heard.telemetry.denied(PATH, POD, internal_error("its caches are not complete"))
+
+    for decision in ("unchanged", "changed", "denied", "undecided"):
+        assert heard.count("hedgerow_webhook_decisions_total", webhook=PATH, decision=decision) == 1
 
 
 def test_what_hits_all_alike_is_said_once_in_a_while() -> None:
@@ -97,11 +121,11 @@ def test_what_hits_all_alike_is_said_once_in_a_while() -> None:
 def test_a_live_read_that_the_api_server_refuses_is_told_with_its_reason() -> None:
     heard = Heard()
     heard.telemetry.denied(PATH, POD, unanswered(NotAnswered(403, "Forbidden", "cannot get serviceaccounts")))
-    heard.telemetry.denied(PATH, POD, unanswered(NotAnswered(404, "NotFound", f"no {SECRET}")))
+    heard.telemetry.denied(PATH, POD, unanswered(NotAnswered(404, "NotFound", "no such thing")))
 
     assert [(line["level"], line["msg"], line.get("error")) for line in heard.lines()] == [
         ("error", "Could not decide", "cannot get serviceaccounts"),
-        ("info", "Denied", None),
+        ("info", "Denied", "no such thing"),
     ]
 
 
