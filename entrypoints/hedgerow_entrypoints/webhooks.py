@@ -38,7 +38,9 @@ TEN_YEARS: Final = 3650
 EXAMPLES: Final = """\b
 Examples:
   hedgerow webhooks certificate --out certificates
-  hedgerow webhooks render --config resource-manager.yaml --mode runtime --ca-bundle certificates/ca.crt"""
+  hedgerow webhooks render --config resource-manager.yaml --mode runtime --ca-bundle certificates/ca.crt
+  hedgerow webhooks certificate --out certificates --host 127.0.0.1
+  hedgerow webhooks render --config trial.yaml --mode runtime --url https://127.0.0.1:9449"""
 
 
 def _service_prefix(_context: click.Context, _option: click.Parameter, prefix: str) -> str:

@@ -503,8 +503,17 @@ def test_programs_can_read_that_nothing_is_decided(
                 "an API server would ask no webhook about Pod shop/web: none is registered for DELETE of pods",
             ],
         ),
+        (
+            ("--mode", "runtime", "--config", "config.yaml"),
+            [
+                (
+                    "an API server would ask no webhook about Infrastructure shop/shoot: "
+                    "the configuration enables none for CREATE of infrastructures"
+                )
+            ],
+        ),
     ],
-    ids=["mode", "configuration", "both"],
+    ids=["mode", "configuration", "both", "mode-that-was-asked-for"],
 )
 def test_all_say_in_a_note_for_each_reason_what_nobody_is_registered_for(
     arguments: tuple[str, ...], notes: list[str], hedgerow: Hedgerow, folder: Path
