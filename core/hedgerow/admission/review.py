@@ -14,9 +14,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import OK, Allowed, Decision, Denied, bad_request
+from hedgerow.admission.reading import shape_of
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow.machinery.reading import shape_of
 
 V1: Final = "admission.k8s.io/v1"
 V1BETA1: Final = "admission.k8s.io/v1beta1"

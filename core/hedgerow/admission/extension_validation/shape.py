@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from returns.pipeline import is_successful
 
+from hedgerow.admission.reading import shape_of
 from hedgerow.machinery.fields import FieldError, FieldErrorType
 from hedgerow.machinery.quantities import parse_quantity
-from hedgerow.machinery.reading import shape_of
 
 _STEP: Final = re.compile(r"\[]|\{}|[^.\[{]+")
 _EACH_ITEM: Final = "[]"

@@ -23,7 +23,7 @@ _KINDS: Final = (
 class UnreadableError(Exception):
     """A field has another shape than a rule can read; the text names the field and says so.
 
-    Whoever decides turns it into what he decides for such an object: a denial, a failure, a condition.
+    It never leaves the admission context: `webhook.mutating` and `webhook.raw` turn it into a denial.
     """
 
     def __init__(self, path: str, expected: str, value: Any) -> None:

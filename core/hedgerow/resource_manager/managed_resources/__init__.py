@@ -1,1 +1,0 @@
-"""What ManagedResources ask for, and how it is kept so."""

@@ -1,1 +1,0 @@
-"""What is written in place of a live object, and whether it has to be."""

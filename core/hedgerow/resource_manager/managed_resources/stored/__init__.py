@@ -1,1 +1,0 @@
-"""What an API server makes of the objects that it is sent, and what therefore is no drift."""
