@@ -1,15 +1,16 @@
 """Answers what a decision can learn from no cache, by live requests to the API servers."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from hedgerow.machinery.clusters import Cluster, is_visible, is_wholly_visible
-from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error
-from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
+from hedgerow_adapters.protocol.transport import Transport, TransportError
 
 PATIENCE: Final = 10.0
 """Seconds for one request: no longer than the API server waits that asked for the review."""
@@ -66,43 +67,22 @@ def _unseen(namespace: str) -> str:
 
 async def _object(transport: Transport, question: ObjectQuestion) -> Answer:
     response = await transport.send(requests.get(question.resource, question.key), timeout=PATIENCE)
-    return Found((response.body,)) if response.is_success else _not_answered(response)
+    return Found((response.body,)) if response.is_success else _not_answered(api_error(response))
 
 
 async def _list(transport: Transport, question: ListQuestion) -> Answer:
-    """A whole list; it is begun anew once where the server no longer remembers the state that the first pages show."""
-    objects = await _pages(transport, question)
-    if isinstance(objects, ApiError) and objects.is_expired:
-        objects = await _pages(transport, question)
-    if isinstance(objects, ApiError):
-        return NotAnswered(objects.status, objects.reason, objects.message)
-    return Found(tuple(objects))
-
-
-async def _pages(transport: Transport, question: ListQuestion) -> list[Manifest] | ApiError:
-    objects: list[Manifest] = []
-    continuation = ""
-    while True:
-        response = await transport.send(_page(question, continuation), timeout=PATIENCE)
-        if not response.is_success:
-            return api_error(response)
-        body: Mapping[str, Any] = response.body
-        objects += body.get("items") or ()
-        continuation = (body.get("metadata") or {}).get("continue") or ""
-        if not continuation:
-            return objects
-
-
-def _page(question: ListQuestion, continuation: str) -> Request:
-    return requests.list_page(
+    page = partial(
+        requests.list_page,
         question.resource,
         namespace=question.namespace,
         selector=question.label_selector,
-        continuation=continuation,
         metadata_only=question.metadata_only,
     )
+    try:
+        return Found(tuple(await whole_list(transport, page, PATIENCE)))
+    except ListRefusedError as refused:
+        return _not_answered(refused.error)
 
 
-def _not_answered(response: Response) -> NotAnswered:
-    error = api_error(response)
+def _not_answered(error: ApiError) -> NotAnswered:
     return NotAnswered(error.status, error.reason, error.message)

@@ -1,13 +1,14 @@
 """Reads whole lists once, without a watch."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Part, visible_parts
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error, missing_permission
+from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 7.0
@@ -22,8 +23,13 @@ class UnknownResourceError(ListingError):
     """The server has no such resource."""
 
 
-class _ExpiredError(ListingError):
-    """The server no longer knows the state that the earlier pages showed."""
+class ListRefusedError(Exception):
+    """The server refused a page of a list."""
+
+    def __init__(self, request: Request, error: ApiError) -> None:
+        super().__init__(error.message)
+        self.request = request
+        self.error = error
 
 
 async def world_of(
@@ -60,32 +66,46 @@ async def objects_of(transport: Transport, resource: Resource, part: Part) -> li
         UnknownResourceError: the server has no such resource.
         ListingError: the server cannot be reached, or does not allow it.
     """
+    page = partial(requests.list_page, resource, namespace=part.namespace, name=part.name)
     try:
-        return await _pages(transport, resource, part)
-    except _ExpiredError:
-        return await _pages(transport, resource, part)
+        return await whole_list(transport, page, PATIENCE)
+    except TransportError as lost:
+        raise ListingError(str(lost)) from lost
+    except ListRefusedError as refused:
+        kind = UnknownResourceError if refused.error.is_not_found else ListingError
+        raise kind(missing_permission(refused.request, refused.error)) from refused
 
 
-async def _pages(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
+async def whole_list(transport: Transport, page: Callable[..., Request], patience: float) -> list[Manifest]:
+    """All pages of a list; begun anew once where the server no longer remembers the state that the first ones show.
+
+    Args:
+        transport: leads to the cluster.
+        page: the request for the page behind a `continuation`.
+        patience: seconds that each page may take.
+
+    Raises:
+        ListRefusedError: the server refused a page.
+        TransportError: there was no answer.
+    """
+    try:
+        return await _pages(transport, page, patience)
+    except ListRefusedError as refused:
+        if not refused.error.is_expired:
+            raise
+    return await _pages(transport, page, patience)
+
+
+async def _pages(transport: Transport, page: Callable[..., Request], patience: float) -> list[Manifest]:
     objects: list[Manifest] = []
     continuation = ""
     while True:
-        request = requests.list_page(resource, namespace=part.namespace, name=part.name, continuation=continuation)
-        body = await _page(transport, request)
+        request = page(continuation=continuation)
+        response = await transport.send(request, timeout=patience)
+        if not response.is_success:
+            raise ListRefusedError(request, api_error(response))
+        body: Manifest = response.body
         objects += body.get("items") or ()
         continuation = (body.get("metadata") or {}).get("continue") or ""
         if not continuation:
             return objects
-
-
-async def _page(transport: Transport, request: Request) -> Manifest:
-    try:
-        response = await transport.send(request, timeout=PATIENCE)
-    except TransportError as lost:
-        raise ListingError(str(lost)) from lost
-    if not response.is_success:
-        error = api_error(response)
-        kind = _ExpiredError if error.is_expired else UnknownResourceError if error.is_not_found else ListingError
-        raise kind(missing_permission(request, error))
-    body: Manifest = response.body
-    return body
