@@ -7,17 +7,10 @@ is told by path. What no rule reads may be of any shape, and stays as it is.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.objects import Manifest
 
 _NOTHING: Final[Mapping[str, Any]] = {}
-_KINDS: Final = (
-    (type(None), "null"),
-    (bool, "a boolean"),
-    ((int, float), "a number"),
-    (str, "a string"),
-    (list, "a list"),
-    (Mapping, "an object"),
-)
 
 
 class UnreadableError(Exception):
@@ -38,11 +31,6 @@ class UnreadableError(Exception):
         """
         path, expected, value = self._place
         return UnreadableError(f"{parent}.{path}", expected, value)
-
-
-def shape_of(value: Any) -> str:
-    """What users call the type of a parsed value."""
-    return next((name for types, name in _KINDS if isinstance(value, types)), f"a {type(value).__name__}")
 
 
 def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:

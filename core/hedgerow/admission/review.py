@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import OK, Allowed, Decision, Denied, bad_request
-from hedgerow.admission.reading import shape_of
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
+from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.names import dns_label_problem
 
 V1: Final = "admission.k8s.io/v1"
@@ -70,7 +70,7 @@ def parse_review(document: Any) -> Result[Review, BadReview]:
     Source: webhooks-and-tokens §3.2 (I-4).
     """
     if not isinstance(document, dict):
-        return Failure(BadReview(f"expected an {KIND}, got {_named(document)}"))
+        return Failure(BadReview(f"expected an {KIND}, got {shape_of(document)}"))
     try:
         return Success(_review(document))
     except _UnreadableReviewError as problem:
@@ -86,7 +86,7 @@ def _review(document: dict[str, Any]) -> Review:
     if request is None:
         raise _UnreadableReviewError("request: is missing")
     if not isinstance(request, dict):
-        raise _UnreadableReviewError(f"request: expected an object, got {_named(request)}")
+        raise _UnreadableReviewError(f"request: expected an object, got {shape_of(request)}")
     return Review(api_version, _request(request))
 
 
@@ -125,7 +125,7 @@ def _member(container: dict[str, Any], prefix: str, name: str, expected: type[_V
     """A member of a type; none where it is absent or null."""
     value = container.get(name)
     if value is not None and not isinstance(value, expected):
-        raise _UnreadableReviewError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {_named(value)}")
+        raise _UnreadableReviewError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {shape_of(value)}")
     return value
 
 
@@ -134,10 +134,6 @@ def _uid(document: dict[str, Any]) -> str:
     request = document.get("request")
     uid = request.get("uid") if isinstance(request, dict) else None
     return uid if isinstance(uid, str) else ""
-
-
-def _named(value: Any) -> str:
-    return "null" if value is None else shape_of(value)
 
 
 def answer(api_version: str, uid: str, decision: Decision, encode: Encode) -> dict[str, Any]:

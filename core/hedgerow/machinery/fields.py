@@ -5,7 +5,7 @@ as it takes to recognise them.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -15,6 +15,15 @@ from hedgerow.machinery.durations import format_duration
 
 LONGEST_SHOWN: Final = 100
 """Characters of one value in a text."""
+
+_SHAPES: Final = (
+    (type(None), "null"),
+    (bool, "a boolean"),
+    ((int, float), "a number"),
+    (str, "a string"),
+    (list, "a list"),
+    (Mapping, "an object"),
+)
 
 
 class FieldErrorType(Enum):
@@ -121,6 +130,11 @@ def rendered(value: object) -> str:
     except RecursionError:
         # What can be parsed just so may be nested too deep to be written, and an error's text must not be one itself.
         return '"..."'
+
+
+def shape_of(value: object) -> str:
+    """What users call the type of a parsed value."""
+    return next((name for types, name in _SHAPES if isinstance(value, types)), f"a {type(value).__name__}")
 
 
 def shortened(text: str) -> str:

@@ -14,18 +14,11 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 
 Labels: TypeAlias = Mapping[str, str]
 
-_KINDS: Final = (
-    (type(None), "null"),
-    (bool, "a boolean"),
-    ((int, float), "a number"),
-    (str, "a string"),
-    (list, "a list"),
-    (Mapping, "an object"),
-)
 _LONGEST_QUOTE: Final = 80
 _WORD: Final = re.compile(r"[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]++")
 _REQUIREMENT_FORMS: Final = "key, !key, key=value, key!=value, key in (value,value) or key notin (value,value)"
@@ -134,11 +127,6 @@ class FieldProblem:
         return f"{self.field}: {self.problem}" if self.field else self.problem
 
 
-def _kind(value: object) -> str:
-    """What users call the type of a parsed value."""
-    return next((kind for types, kind in _KINDS if isinstance(value, types)), f"a {type(value).__name__}")
-
-
 def _quoted(text: str) -> str:
     """A text as a message shows it: on one line, and no longer than it takes to recognise it."""
     return json.dumps(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}...", ensure_ascii=False)
@@ -147,7 +135,7 @@ def _quoted(text: str) -> str:
 def _key_problems(key: object, field: str) -> Iterator[FieldProblem]:
     """What is wrong with a label key."""
     if not isinstance(key, str):
-        yield FieldProblem(field, f"must be a label key, is {_kind(key)}")
+        yield FieldProblem(field, f"must be a label key, is {shape_of(key)}")
     elif problem := label_key_problem(key):
         yield FieldProblem(field, f"{_quoted(key)} is no label key: {problem}")
 
@@ -155,7 +143,7 @@ def _key_problems(key: object, field: str) -> Iterator[FieldProblem]:
 def _value_problems(value: object, field: str) -> Iterator[FieldProblem]:
     """What is wrong with a label value."""
     if not isinstance(value, str):
-        yield FieldProblem(field, f"must be a label value, is {_kind(value)}")
+        yield FieldProblem(field, f"must be a label value, is {shape_of(value)}")
     elif problem := label_value_problem(value):
         yield FieldProblem(field, f"{_quoted(value)} is no label value: {problem}")
 
@@ -165,7 +153,7 @@ def _match_labels_problems(labels: object, field: str) -> Iterator[FieldProblem]
     if labels is None:
         return
     if not isinstance(labels, (dict, Mapping)):
-        yield FieldProblem(field, f"must be an object of label keys and values, is {_kind(labels)}")
+        yield FieldProblem(field, f"must be an object of label keys and values, is {shape_of(labels)}")
         return
     for key, value in labels.items():
         yield from _key_problems(key, field)
@@ -175,7 +163,7 @@ def _match_labels_problems(labels: object, field: str) -> Iterator[FieldProblem]
 def _values_problems(values: object, operator: object, field: str) -> Iterator[FieldProblem]:
     """What is wrong with the values of a match expression."""
     if values is not None and not isinstance(values, (list, tuple)):
-        yield FieldProblem(field, f"must be a list of label values, is {_kind(values)}")
+        yield FieldProblem(field, f"must be a list of label values, is {shape_of(values)}")
         return
     if operator in (Operator.IN, Operator.NOT_IN) and not values:
         yield FieldProblem(field, f"must have at least one value for operator {operator}")
@@ -188,12 +176,12 @@ def _values_problems(values: object, operator: object, field: str) -> Iterator[F
 def _requirement_problems(expression: object, field: str) -> Iterator[FieldProblem]:
     """What is wrong with one match expression; a missing key or operator is reported as the empty text."""
     if not isinstance(expression, (dict, Mapping)):
-        yield FieldProblem(field, f"must be an object with key and operator, is {_kind(expression)}")
+        yield FieldProblem(field, f"must be an object with key and operator, is {shape_of(expression)}")
         return
     operator = expression.get("operator", "")
     yield from _key_problems(expression.get("key", ""), f"{field}.key")
     if not isinstance(operator, str) or operator not in _OPERATORS:
-        written = _quoted(operator) if isinstance(operator, str) else _kind(operator)
+        written = _quoted(operator) if isinstance(operator, str) else shape_of(operator)
         yield FieldProblem(f"{field}.operator", f"must be In, NotIn, Exists or DoesNotExist, is {written}")
     yield from _values_problems(expression.get("values"), operator, f"{field}.values")
 
@@ -203,7 +191,7 @@ def _match_expressions_problems(expressions: object, field: str) -> Iterator[Fie
     if expressions is None:
         return
     if not isinstance(expressions, (list, tuple)):
-        yield FieldProblem(field, f"must be a list of match expressions, is {_kind(expressions)}")
+        yield FieldProblem(field, f"must be a list of match expressions, is {shape_of(expressions)}")
         return
     for index, expression in enumerate(expressions):
         yield from _requirement_problems(expression, f"{field}[{index}]")
@@ -224,7 +212,7 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
     if isinstance(value, LabelSelector):
         return Success(value)
     if not isinstance(value, (dict, Mapping)):
-        return Failure((FieldProblem(field, f"must be a label selector, is {_kind(value)}"),))
+        return Failure((FieldProblem(field, f"must be a label selector, is {shape_of(value)}"),))
     inside = f"{field}." if field else ""
     labels, expressions = value.get("matchLabels"), value.get("matchExpressions")
     problems = (

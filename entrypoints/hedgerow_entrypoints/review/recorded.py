@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.admission.reading import shape_of
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
+from hedgerow.machinery.fields import shape_of
 
 _OPERATIONS: Final = (CREATE, UPDATE, DELETE, CONNECT)
 

@@ -11,8 +11,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from hedgerow.admission.extension_validation.confidential import is_confidential
-from hedgerow.admission.reading import shape_of
-from hedgerow.machinery.fields import rendered, shortened
+from hedgerow.machinery.fields import rendered, shape_of, shortened
 
 _NO_ITEM: Final = object()
 """Stands for the item that the shorter of two lists lacks; a null item is another thing."""

@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from returns.pipeline import is_successful
 
-from hedgerow.admission.reading import shape_of
-from hedgerow.machinery.fields import FieldError, FieldErrorType
+from hedgerow.machinery.fields import FieldError, FieldErrorType, shape_of
 from hedgerow.machinery.quantities import parse_quantity
 
 _STEP: Final = re.compile(r"\[]|\{}|[^.\[{]+")
