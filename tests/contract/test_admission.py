@@ -7,8 +7,8 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutation
 from hedgerow.admission.decision import forbidden
-from hedgerow.admission.reading import without
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import without
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.objects import CONFIG_MAPS, NETWORK_POLICIES, causes, config_map, key, names, policy, refusal

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Mutation, Webhook
 from hedgerow.admission.decision import forbidden
-from hedgerow.admission.reading import with_value
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.reading import with_value
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.admission import CallFailedError, WebhookCall
 from hedgerow_adapters.protocol import requests

@@ -2,7 +2,7 @@
 
 One module for each webhook; each decides by a function `(request, facts, config) -> decision` that needs nothing but
 its arguments, and offers a `Webhook` that finds the facts in a snapshot. `request` and `decision` are the values on
-both sides, `reading` is how raw objects are read and changed.
+both sides.
 
 Source: webhooks-and-tokens §1 to §9, §11.2.
 """

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, internal_error
-from hedgerow.admission.reading import UnreadableError, text_at
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.admission.webhook import Webhook
@@ -17,6 +16,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
 from hedgerow.machinery.questions import Answer, Answers, Found, ListQuestion
+from hedgerow.machinery.reading import UnreadableError, text_at
 
 NAME: Final = "crd-deletion-protection"
 

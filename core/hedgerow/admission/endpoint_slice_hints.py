@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.admission.decision import Decision
-from hedgerow.admission.reading import text_at, with_each, with_value
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import ENDPOINT_SLICES
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.machinery.reading import text_at, with_each, with_value
 
 NAME: Final = "endpoint-slice-hints"
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.admission.decision import Decision
-from hedgerow.admission.reading import list_at, objects_at, with_each, with_value
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import PODS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import list_at, objects_at, with_each, with_value
 
 NAME: Final = "kubernetes-service-host"
 VARIABLE: Final = "KUBERNETES_SERVICE_HOST"

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.admission.decision import Decision
-from hedgerow.admission.reading import object_at, objects_at, text_at, with_each, with_value
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import PODS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import object_at, objects_at, text_at, with_each, with_value
 
 NAME: Final = "pod-topology-spread-constraints"
 POD_TEMPLATE_HASH: Final = "pod-template-hash"

@@ -12,7 +12,6 @@ from typing import Any, Final
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, unanswered
-from hedgerow.admission.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import PODS, SERVICE_ACCOUNTS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
@@ -22,6 +21,7 @@ from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import Answers, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
 from hedgerow.machinery.snapshot import Snapshot
 
 NAME: Final = "projected-token-mount"

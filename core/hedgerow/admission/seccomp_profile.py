@@ -6,11 +6,11 @@ Source: webhooks-and-tokens §6.6.
 from typing import Final
 
 from hedgerow.admission.decision import Decision
-from hedgerow.admission.reading import text_at, with_value
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import PODS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import text_at, with_value
 
 NAME: Final = "seccomp-profile"
 PROFILE: Final = ("spec", "securityContext", "seccompProfile")

@@ -11,7 +11,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.admission.config import SystemComponentsConfig
 from hedgerow.admission.decision import Allowed, Decision
-from hedgerow.admission.reading import (
+from hedgerow.admission.request import AdmissionRequest
+from hedgerow.admission.resources import NODES, PODS
+from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.machinery.controller import Read
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
+from hedgerow.machinery.questions import Answers
+from hedgerow.machinery.reading import (
     UnreadableError,
     integer_at,
     list_at,
@@ -20,12 +26,6 @@ from hedgerow.admission.reading import (
     text_at,
     with_value,
 )
-from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.resources import NODES, PODS
-from hedgerow.admission.webhook import Webhook, apply_rules, mutating
-from hedgerow.machinery.controller import Read
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
-from hedgerow.machinery.questions import Answers
 from hedgerow.machinery.remembering import latest_remembered
 from hedgerow.machinery.snapshot import Index, Snapshot
 

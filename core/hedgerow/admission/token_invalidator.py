@@ -9,11 +9,11 @@ Source: webhooks-and-tokens §11.2.
 from typing import Final
 
 from hedgerow.admission.decision import Decision
-from hedgerow.admission.reading import object_at, with_value, without
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import SECRETS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import object_at, with_value, without
 
 NAME: Final = "token-invalidator"
 CONSIDER: Final = "token-invalidator.resources.gardener.cloud/consider"

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.decision import Allowed, Denied, Mutation, Review, bad_request
-from hedgerow.admission.reading import UnreadableError
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.questions import Answers
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Index, Snapshot
 
 Reviewing: TypeAlias = Callable[[AdmissionRequest, Snapshot, Answers], Review]

@@ -34,6 +34,10 @@ class Quantity:
         """Whether it is less than zero."""
         return self.significand < 0
 
+    def equals(self, other: "Quantity") -> bool:
+        """Whether both are the same amount, however they are written: `1000m` is `1`, `1Ki` is `1024`."""
+        return _factors(self) == _factors(other)
+
     @property
     def is_whole(self) -> bool:
         """Whether nothing follows behind the decimal point once it is written out."""
@@ -45,6 +49,23 @@ class Quantity:
             return False
         one: int = 10**places
         return (self.significand << self.power_of_two) % one == 0
+
+
+def _factors(quantity: Quantity) -> tuple[int, int, int]:
+    """What is left of the significand without its factors five and two, and how many of these there are in all.
+
+    No power is written out, so amounts that nobody could store compare as fast as any.
+    """
+    rest = quantity.significand
+    if rest == 0:
+        return (0, 0, 0)
+    fives, twos = quantity.power_of_ten, quantity.power_of_ten + quantity.power_of_two
+    even = (rest & -rest).bit_length() - 1
+    rest >>= even
+    while rest % 5 == 0:
+        rest //= 5
+        fives += 1
+    return (rest, fives, twos + even)
 
 
 def parse_quantity(value: Any) -> Result[Quantity, str]:

@@ -6,13 +6,13 @@ Where both have an object, that of the files counts. A cluster is only read, and
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from hedgerow.admission.reading import UnreadableError
 from hedgerow.admission.resources import NAMESPACES
 from hedgerow.admission.webhook import Webhook
 from hedgerow.machinery.clusters import Cluster, Part, visible_parts
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.selectors import Labels, parse_selector_query
 from hedgerow_adapters.cache.store import ObjectStore, StoreSnapshot, UnfiledError
 from hedgerow_adapters.files import LoadedObject, as_stored

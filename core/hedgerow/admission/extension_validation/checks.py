@@ -11,10 +11,10 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.extension_validation.comparison import same
 from hedgerow.admission.extension_validation.confidential import is_confidential
-from hedgerow.admission.reading import object_at
 from hedgerow.machinery.fields import FieldError, invalid, invalid_unshown, unsupported
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import object_at
 
 Check: TypeAlias = Callable[[Manifest, str], Iterator[FieldError]]
 """What is wrong with an object that stands at a path; the whole object stands at the empty one."""

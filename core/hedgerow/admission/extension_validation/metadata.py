@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, immutable, not_negative_if_present
 from hedgerow.admission.extension_validation.shape import BOOLEAN, INTEGER, TEXT
-from hedgerow.admission.reading import list_at, object_at, objects_at, text_at
 from hedgerow.machinery.fields import FieldError, forbidden, invalid, required, shortened, too_long
 from hedgerow.machinery.names import (
     annotation_key_problem,
@@ -20,6 +19,7 @@ from hedgerow.machinery.names import (
     label_value_problem,
 )
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import list_at, object_at, objects_at, text_at
 
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
 

@@ -9,9 +9,9 @@ Source: webhooks-and-tokens §5.2.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from hedgerow.admission.reading import UnreadableError, integer_at, object_at
 from hedgerow.admission.resources import HORIZONTAL_POD_AUTOSCALERS, HVPAS
 from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.reading import UnreadableError, integer_at, object_at
 from hedgerow.machinery.snapshot import Index
 
 _TEMPLATE: Final = ("spec", "hpa", "template", "spec")

@@ -11,10 +11,10 @@ from typing import Final
 
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability.autoscalers import Target, scaled_maximum
-from hedgerow.admission.reading import object_at, text_at
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
+from hedgerow.machinery.reading import object_at, text_at
 
 DOMAIN: Final = "high-availability-config.resources.gardener.cloud"
 

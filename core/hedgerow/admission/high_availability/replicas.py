@@ -13,10 +13,10 @@ from returns.result import Failure
 
 from hedgerow.admission.decision import Denied, forbidden
 from hedgerow.admission.high_availability.context import DOMAIN, HAContext
-from hedgerow.admission.reading import integer_at, text_at, with_value
 from hedgerow.machinery.fields import invalid
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import integer_at, text_at, with_value
 
 TYPE: Final = f"{DOMAIN}/type"
 """On a workload or autoscaler: `controller` or `server`, the type of the component; without it nothing is decided."""

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from hedgerow.admission.high_availability.affinity import ZONE
 from hedgerow.admission.high_availability.context import HAContext
-from hedgerow.admission.reading import integer_at, objects_at, texts_at, with_value
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import integer_at, objects_at, texts_at, with_value
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 ZONE_TOLERANT: Final = "zone"

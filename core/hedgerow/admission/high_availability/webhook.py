@@ -20,7 +20,6 @@ from hedgerow.admission.high_availability.context import Facts, HAContext, ha_co
 from hedgerow.admission.high_availability.replicas import with_maximum, with_minimum, with_replicas
 from hedgerow.admission.high_availability.spread import with_spread_constraints
 from hedgerow.admission.high_availability.tolerations import with_default_tolerations
-from hedgerow.admission.reading import UnreadableError
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind
 from hedgerow.admission.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, HVPAS, NAMESPACES, STATEFUL_SETS
 from hedgerow.admission.webhook import Rule, Webhook, apply_rules, type_problem
@@ -28,6 +27,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Answers, Found, ObjectQuestion
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 
 NAME: Final = "high-availability-config"

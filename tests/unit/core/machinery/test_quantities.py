@@ -75,6 +75,18 @@ def test_an_amount_is_whole_however_it_is_written(text: str) -> None:
     assert parse_quantity(text).unwrap().is_whole
 
 
+@given(st.sampled_from([*UNITS, *BINARY_UNITS]), st.sampled_from([*UNITS, *BINARY_UNITS]), st.integers(-3000, 3000))
+def test_quantities_are_equal_if_their_amounts_are(unit: str, other_unit: str, number: int) -> None:
+    one = parse_quantity(f"{number}{unit}").unwrap()
+    for text in (f"{number}{other_unit}", f"{number * 1000}{other_unit}", f"{number * 1024}{other_unit}"):
+        other = parse_quantity(text).unwrap()
+        assert one.equals(other) is (amount(one) == amount(other))
+
+
+def test_quantities_of_any_exponent_are_compared_at_once() -> None:
+    assert not parse_quantity("1e999999999999999999").unwrap().equals(parse_quantity("1e-999999999999999999").unwrap())
+
+
 def test_the_size_of_an_exponent_costs_nothing() -> None:
     assert not parse_quantity("1e-999999999999999999").unwrap().is_whole
     assert parse_quantity("0e-999999999999999999").unwrap().is_whole

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission.reading import (
+from hedgerow.machinery.reading import (
     UnreadableError,
     boolean_at,
     integer_at,

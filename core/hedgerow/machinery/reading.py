@@ -16,7 +16,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class UnreadableError(Exception):
     """A field has another shape than a rule can read; the text names the field and says so.
 
-    It never leaves the admission context: `webhook.mutating` and `webhook.raw` turn it into a denial.
+    Whoever decides turns it into what he decides for such an object: a denial, a failure, a condition.
     """
 
     def __init__(self, path: str, expected: str, value: Any) -> None:

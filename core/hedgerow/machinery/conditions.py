@@ -1,0 +1,226 @@
+"""Conditions: what a controller says about an object, since when, and how long a failure may still count as progress.
+
+A condition is a value, and its next version is computed from the last one and the time. Nothing here knows which types
+of conditions there are, or who writes them.
+
+Source: managed-resources §2, §6.1; operator §10.4.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum, StrEnum
+from typing import Any, Final, NamedTuple
+
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.timestamps import format_timestamp, parse_timestamp
+
+_INITIAL_REASON: Final = "ConditionInitialized"
+_INITIAL_MESSAGE: Final = "The condition has been initialized but its semantic check has not been performed yet."
+_NO_REASON: Final = "Unspecified"
+_NO_MESSAGE: Final = "No message given."
+
+
+class ConditionStatus(StrEnum):
+    """What a condition may say; an object may carry other texts, which compare as texts."""
+
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+    PROGRESSING = "Progressing"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One aspect of an object's state, and since when it is so."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: datetime | None = None
+    """When the status last changed; none where nobody has said."""
+    last_update_time: datetime | None = None
+    """When reason, message or codes last changed; none where nobody has said."""
+    codes: tuple[str, ...] = ()
+
+    def manifest(self) -> dict[str, Any]:
+        """The condition as it stands in an object's status, without what it does not say."""
+        manifest: dict[str, Any] = {
+            "type": self.type,
+            "status": str(self.status),
+            "reason": self.reason,
+            "message": self.message,
+        }
+        if self.last_transition_time is not None:
+            manifest["lastTransitionTime"] = format_timestamp(self.last_transition_time)
+        if self.last_update_time is not None:
+            manifest["lastUpdateTime"] = format_timestamp(self.last_update_time)
+        if self.codes:
+            manifest["codes"] = list(self.codes)
+        return manifest
+
+
+class Update(NamedTuple):
+    """The next version of a condition, and whether anything in it differs from the last."""
+
+    condition: Condition
+    changed: bool
+
+
+def conditions_of(manifest: Manifest) -> tuple[Condition, ...]:
+    """The conditions in an object's status, in order; what is no condition is left out, what is no text is empty."""
+    status = manifest.get("status")
+    stored = status.get("conditions") if isinstance(status, Mapping) else None
+    return tuple(_parsed(entry) for entry in stored or () if isinstance(entry, Mapping))
+
+
+def _parsed(entry: Mapping[str, Any]) -> Condition:
+    codes = entry.get("codes")
+    return Condition(
+        type=_text(entry.get("type")),
+        status=_text(entry.get("status")),
+        reason=_text(entry.get("reason")),
+        message=_text(entry.get("message")),
+        last_transition_time=parse_timestamp(entry.get("lastTransitionTime")),
+        last_update_time=parse_timestamp(entry.get("lastUpdateTime")),
+        codes=tuple(map(_text, codes)) if isinstance(codes, list) else (),
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def find(conditions: Iterable[Condition], condition_type: str) -> Condition | None:
+    """The first condition of a type; none where there is none."""
+    return next((condition for condition in conditions if condition.type == condition_type), None)
+
+
+def init(condition_type: str, now: datetime) -> Condition:
+    """The condition that nobody has checked yet.
+
+    Raises:
+        ValueError: the type is empty.
+    """
+    if not condition_type:
+        raise ValueError("conditionType cannot be empty")
+    return Condition(condition_type, ConditionStatus.UNKNOWN, _INITIAL_REASON, _INITIAL_MESSAGE, now, now)
+
+
+def get_or_init(conditions: Iterable[Condition], condition_type: str, now: datetime) -> Condition:
+    """The stored condition of a type, or the initial one.
+
+    Raises:
+        ValueError: the type is empty.
+    """
+    return find(conditions, condition_type) or init(condition_type, now)
+
+
+def merge(old: Sequence[Condition], *new: Condition) -> tuple[Condition, ...]:
+    """The conditions with new ones in the place of those of the same type, unknown types at the end in their order."""
+    merged = {condition.type: condition for condition in old}
+    merged.update((condition.type, condition) for condition in new)
+    return tuple(merged.values())
+
+
+def updated(
+    old: Condition,
+    status: str | None = None,
+    reason: str | None = None,
+    message: str | None = None,
+    codes: Sequence[str] = (),
+    *,
+    now: datetime,
+) -> Update:
+    """The condition that says something new, its times moved only by what really changed.
+
+    Args:
+        old: what it said before.
+        status: none keeps the old one.
+        reason: none keeps the old one, the empty text says that there is none.
+        message: as the reason.
+        codes: always replace the old ones.
+        now: the time of every change.
+    """
+    said = replace(
+        old,
+        status=status or old.status or ConditionStatus.UNKNOWN,
+        reason=_said(reason, old.reason or _INITIAL_REASON, _NO_REASON),
+        message=_said(message, old.message or _INITIAL_MESSAGE, _NO_MESSAGE),
+        codes=tuple(codes),
+    )
+    moved = said.status != old.status
+    explained = (said.reason, said.message, said.codes) != (old.reason, old.message, old.codes)
+    new = replace(
+        said,
+        last_transition_time=now if moved else old.last_transition_time or now,
+        last_update_time=now if explained else old.last_update_time or now,
+    )
+    return Update(new, new != old)
+
+
+def _said(given: str | None, kept: str, nothing: str) -> str:
+    return kept if given is None else given or nothing
+
+
+class LastOperation(NamedTuple):
+    """How the last operation on the object went that a condition is about."""
+
+    succeeded: bool
+    last_update_time: datetime
+
+
+class Since(Enum):
+    """From when on a threshold is counted."""
+
+    TRANSITION = "lastTransitionTime"
+    UPDATE = "lastUpdateTime"
+
+
+class Patience(NamedTuple):
+    """How long a failed check may still count as progress."""
+
+    thresholds: Mapping[str, timedelta] = {}
+    """By type of condition; a type without one fails at once."""
+    last_operation: LastOperation | None = None
+    """For as long as the threshold after it succeeded, failures count as progress."""
+    since: Since = Since.TRANSITION
+
+
+def failed(
+    condition: Condition,
+    reason: str,
+    message: str,
+    codes: Sequence[str] = (),
+    *,
+    patience: Patience,
+    now: datetime,
+) -> Update:
+    """The condition whose check failed: `Progressing` as long as there is patience with it, else `False`."""
+    is_tolerated = _is_tolerated(condition, reason, patience, now)
+    status = ConditionStatus.PROGRESSING if is_tolerated else ConditionStatus.FALSE
+    return updated(condition, status, reason, message, codes, now=now)
+
+
+def _is_tolerated(condition: Condition, reason: str, patience: Patience, now: datetime) -> bool:
+    """Whether a failure still counts as progress, by what the condition said before; an unknown state fails at once."""
+    threshold = patience.thresholds.get(condition.type)
+    if threshold is None:
+        return False
+    operation = patience.last_operation
+    is_fresh = operation is not None and operation.succeeded and now - operation.last_update_time <= threshold
+    match condition.status:
+        case ConditionStatus.TRUE:
+            return True
+        case ConditionStatus.PROGRESSING:
+            return is_fresh or now - _beginning(condition, patience.since, now) <= threshold
+        case ConditionStatus.FALSE:
+            return is_fresh or reason != condition.reason
+        case _:
+            return False
+
+
+def _beginning(condition: Condition, since: Since, now: datetime) -> datetime:
+    stated = condition.last_transition_time if since is Since.TRANSITION else condition.last_update_time
+    return stated or now

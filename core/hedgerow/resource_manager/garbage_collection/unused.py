@@ -1,0 +1,118 @@
+"""Which ConfigMaps and Secrets nothing refers to any more.
+
+Only what carries the label may ever be deleted, and nothing that is younger than it takes to write the user that it was
+made for. Decides over metadata alone: what a user refers to is what its annotations say.
+
+Source: managed-resources §15.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from hedgerow.machinery.objects import (
+    Manifest,
+    Resource,
+    annotations_of,
+    is_terminating,
+    key_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
+from hedgerow.machinery.plan import Delete
+from hedgerow.machinery.timestamps import parse_timestamp
+from hedgerow.resource_manager.garbage_collection.annotations import CONFIG_MAP, SECRET, kind_from_annotation_key
+from hedgerow.resource_manager.managed_resources.names import (
+    CONFIG_MAPS,
+    GARBAGE_COLLECTABLE,
+    MANAGED_RESOURCES,
+    SECRETS,
+)
+
+MINIMUM_LIFETIME: Final = timedelta(minutes=10)
+REASON: Final = "unreferenced"
+
+CANDIDATES: Final = (SECRETS, CONFIG_MAPS)
+"""What garbage is looked for among."""
+
+_USERS: Final = (
+    Resource("apps", "v1", "deployments", "Deployment"),
+    Resource("apps", "v1", "statefulsets", "StatefulSet"),
+    Resource("apps", "v1", "daemonsets", "DaemonSet"),
+    Resource("batch", "v1", "jobs", "Job"),
+    Resource("", "v1", "pods", "Pod"),
+    Resource("batch", "v1", "cronjobs", "CronJob"),
+    MANAGED_RESOURCES,
+)
+_OLD_CRON_JOBS: Final = Resource("batch", "v1beta1", "cronjobs", "CronJob")
+_WITHOUT_OLD_CRON_JOBS: Final = (1, 25)
+
+
+def user_resources(server_version: tuple[int, int]) -> tuple[Resource, ...]:
+    """The resources whose objects count as users.
+
+    Args:
+        server_version: major and minor version of the target's API server.
+    """
+    return _USERS if server_version >= _WITHOUT_OLD_CRON_JOBS else (*_USERS, _OLD_CRON_JOBS)
+
+
+def plan_gc(
+    *,
+    secrets: Iterable[Manifest],
+    config_maps: Iterable[Manifest],
+    users: Iterable[Manifest],
+    now: datetime,
+    min_lifetime: timedelta = MINIMUM_LIFETIME,
+) -> tuple[Delete, ...]:
+    """The deletions of all that nothing refers to any more, ordered by kind, namespace and name.
+
+    What changes after it was listed is not deleted: it may have lost its label, or be another object by that name.
+
+    Args:
+        secrets: listed before the users, so that whoever began to use one of them in the meantime is among these.
+        config_maps: listed before the users too.
+        users: all objects of the `user_resources` in the namespaces of the candidates; a list that could not be
+            completed is no list, and nothing may be planned from it.
+        now: the time, aware of its time zone.
+        min_lifetime: how long ago a candidate was created at least.
+    """
+    referenced = {
+        (kind, key_of(user).namespace, name)
+        for user in users
+        for key, name in annotations_of(user).items()
+        if (kind := kind_from_annotation_key(key))
+    }
+    latest = now - min_lifetime
+    deletions = [
+        _deletion(resource, manifest)
+        for kind, resource, manifests in ((CONFIG_MAP, CONFIG_MAPS, config_maps), (SECRET, SECRETS, secrets))
+        for manifest in _candidates(manifests, latest)
+        if (kind, *key_of(manifest)) not in referenced
+    ]
+    return tuple(sorted(deletions, key=lambda deletion: (deletion.resource.plural, deletion.key)))
+
+
+def _candidates(manifests: Iterable[Manifest], latest: datetime) -> Iterator[Manifest]:
+    """The objects that carry the label, were created by that time, and are not on their way out already."""
+    for manifest in manifests:
+        labelled = labels_of(manifest).get(GARBAGE_COLLECTABLE) == "true"
+        if labelled and not is_terminating(manifest) and _was_created_by(latest, manifest):
+            yield manifest
+
+
+def _was_created_by(latest: datetime, manifest: Manifest) -> bool:
+    """Whether an object was there at a time; one without a time of creation is as old as can be.
+
+    A time that cannot be read might be a recent one.
+    """
+    created = manifest["metadata"].get("creationTimestamp")
+    if created is None:
+        return True
+    moment = parse_timestamp(created)
+    return moment is not None and moment <= latest
+
+
+def _deletion(resource: Resource, manifest: Manifest) -> Delete:
+    return Delete(resource, key_of(manifest), REASON, uid_of(manifest), resource_version_of(manifest))

@@ -1,0 +1,63 @@
+"""Whether what ManagedResources deliver is healthy and has rolled out.
+
+Start with `object_health`, which judges one live object, or with `evaluate_health` and `evaluate_progress`, which judge
+the objects of a ManagedResource; `check` concludes from the status of a ManagedResource alone. What stands here follows
+semantic versioning.
+"""
+
+from hedgerow.resource_manager.health.ages import age_text
+from hedgerow.resource_manager.health.changes import health_status_changed, progress_changed
+from hedgerow.resource_manager.health.eligibility import Turn, calls_for_judgement, turn_of
+from hedgerow.resource_manager.health.events import event_block
+from hedgerow.resource_manager.health.judgement import (
+    check,
+    check_applied,
+    check_healthy,
+    check_progressing,
+    conditions_changed,
+)
+from hedgerow.resource_manager.health.kinds import Absence, Kind, Observed
+from hedgerow.resource_manager.health.object_health import (
+    Healthy,
+    NotChecked,
+    NotReadable,
+    ObjectHealth,
+    Unhealthy,
+    object_health,
+)
+from hedgerow.resource_manager.health.object_progress import counts_pods, object_progressing, pods_of, rolls_out
+from hedgerow.resource_manager.health.ownership import owner_chain
+from hedgerow.resource_manager.health.verdicts import Verdict, evaluate_health, evaluate_progress, recorded
+
+__all__ = [
+    "Absence",
+    "Healthy",
+    "Kind",
+    "NotChecked",
+    "NotReadable",
+    "ObjectHealth",
+    "Observed",
+    "Turn",
+    "Unhealthy",
+    "Verdict",
+    "age_text",
+    "calls_for_judgement",
+    "check",
+    "check_applied",
+    "check_healthy",
+    "check_progressing",
+    "conditions_changed",
+    "counts_pods",
+    "evaluate_health",
+    "evaluate_progress",
+    "event_block",
+    "health_status_changed",
+    "object_health",
+    "object_progressing",
+    "owner_chain",
+    "pods_of",
+    "progress_changed",
+    "recorded",
+    "rolls_out",
+    "turn_of",
+]

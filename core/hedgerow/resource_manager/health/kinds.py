@@ -1,0 +1,63 @@
+"""The kinds of objects that health rules are about, and what the rules are told of an object.
+
+An object out of a list does not say what it is, so its kind is told beside it.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, key_of
+from hedgerow.resource_manager.managed_resources.names import SKIP_HEALTH_CHECK
+
+DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment")
+REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet")
+
+
+class Kind(NamedTuple):
+    """What an object is, as manifests say it."""
+
+    api_version: str
+    kind: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Kind":
+        """The kind that stands in a manifest; absent parts are empty."""
+        return cls(manifest.get("apiVersion") or "", manifest.get("kind") or "")
+
+    @property
+    def group(self) -> str:
+        """The API group; the core group has no name."""
+        return self.api_version.rpartition("/")[0]
+
+
+class Absence(Enum):
+    """Why there is no live object."""
+
+    NOT_FOUND = "the object does not exist"
+    NOT_SERVED = "the cluster does not know the kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One object that a ManagedResource manages, and what the target cluster shows of it."""
+
+    kind: Kind
+    key: ObjectKey
+    live: Manifest | Absence
+    pod_count: int | None = None
+    """How many pods a Deployment selects; none: nobody has counted."""
+
+    @classmethod
+    def existing(cls, live: Manifest, pod_count: int | None = None) -> "Observed":
+        """A live object that says itself what it is."""
+        return cls(Kind.of(live), key_of(live), live, pod_count)
+
+    def __str__(self) -> str:
+        """As messages name it: the kind, then namespace and name even where the namespace is empty."""
+        return f'{self.kind.kind} "{self.key.namespace}/{self.key.name}"'
+
+
+def is_skipped(live: Manifest) -> bool:
+    """Whether somebody asked for an object's health not to count."""
+    return annotations_of(live).get(SKIP_HEALTH_CHECK) == "true"

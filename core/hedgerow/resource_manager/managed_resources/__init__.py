@@ -1,0 +1,1 @@
+"""What ManagedResources ask for, and how it is kept so."""

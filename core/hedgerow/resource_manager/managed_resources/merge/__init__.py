@@ -1,0 +1,1 @@
+"""What is written in place of a live object, and whether it has to be."""

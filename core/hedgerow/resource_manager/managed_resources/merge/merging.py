@@ -1,0 +1,178 @@
+"""What is written in place of a live object so that it follows its manifest and keeps what is not the manifest's.
+
+Nothing but the two objects and the instructions decide; both stay as they are, and what is returned shares with them
+what it took over.
+
+Source: managed-resources §8.1, §8.3.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.objects import Manifest, annotations_of
+from hedgerow.machinery.reading import UnreadableError, object_at, texts_at
+from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling
+from hedgerow.resource_manager.managed_resources.equivalences import group_of
+from hedgerow.resource_manager.managed_resources.label_injection import with_injected_labels
+from hedgerow.resource_manager.managed_resources.merge.maps import merged_map
+from hedgerow.resource_manager.managed_resources.merge.services import merged_service
+from hedgerow.resource_manager.managed_resources.merge.workloads import (
+    KindRule,
+    merged_cron_job,
+    merged_daemon_set,
+    merged_deployment,
+    merged_job,
+    merged_stateful_set,
+    with_live_value,
+)
+from hedgerow.resource_manager.managed_resources.names import (
+    DESCRIPTION,
+    DESCRIPTION_TEXT,
+    ORIGIN,
+    PRESERVE_REPLICAS,
+    PRESERVE_RESOURCES,
+    REFERENCE_PREFIX,
+)
+
+_CRON_JOB_VERSIONS: Final = ("v1", "v1beta1")
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What the ManagedResource, its status and the autoscalers say about one object."""
+
+    origin: str
+    """The ManagedResource, as the origin annotation names it."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels to inject: those of the ManagedResource, and who manages the object."""
+    previous_labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels in the manifest when it was applied last, those injected included."""
+    previous_annotations: Mapping[str, str] = field(default_factory=dict)
+    """Annotations in the manifest when it was applied last."""
+    overwrite_labels: bool = False
+    """Whether labels that the manifest does not have are removed."""
+    overwrite_annotations: bool = False
+    """Whether annotations that the manifest does not have are removed."""
+    scaling: Scaling = NOT_SCALED
+    """What autoscalers set of the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeFailure:
+    """Why an object cannot be merged."""
+
+    problem: str
+    """One clause without a full stop that names the field."""
+
+    def __str__(self) -> str:
+        """The problem."""
+        return self.problem
+
+
+def merge(desired: Manifest, live: Manifest | None, instructions: Instructions) -> Result[Manifest, MergeFailure]:
+    """The object to write: the desired one, with what of the live one is not the manifest's to say.
+
+    Args:
+        desired: the object as the manifest has it, without injected labels.
+        live: the object as it is in the cluster; none if it is yet to be created.
+        instructions: what else has a say.
+    """
+    try:
+        _check_texts(desired, "labels")
+        _check_texts(desired, "annotations")
+        injected = with_injected_labels(desired, instructions.labels)
+        current = desired if live is None else live
+        merged: Manifest = _with_metadata(injected, current, instructions)
+        if rule := _rule(desired):
+            merged = rule(merged, current, _scaling(desired, instructions.scaling))
+    except UnreadableError as error:
+        return Failure(MergeFailure(str(error)))
+    except _UnmergeableError as error:
+        return Failure(MergeFailure(str(error)))
+    return Success(merged)
+
+
+class _UnmergeableError(Exception):
+    """What cannot be merged; the text says why."""
+
+
+def _check_texts(desired: Manifest, field: str) -> None:
+    """Labels and annotations hold texts alone; to drop one silently would be to drop what somebody asked for."""
+    for key, value in object_at(desired, "metadata", field).items():
+        if not isinstance(value, str):
+            raise _UnmergeableError(f'metadata.{field}["{key}"] must be a string')
+
+
+def _with_metadata(desired: Manifest, live: Manifest, instructions: Instructions) -> dict[str, Any]:
+    """The desired object as the live one: its metadata with labels and annotations merged, and its status if any."""
+    metadata = {**(object_at(live, "metadata") or object_at(desired, "metadata"))}
+    _set_or_remove(metadata, "labels", _labels(desired, live, instructions))
+    metadata["annotations"] = _annotations(desired, live, instructions)
+    merged = {**desired, "metadata": metadata}
+    status = live.get("status")
+    _set_or_remove(merged, "status", status if isinstance(status, (dict, Mapping)) else None)
+    return merged
+
+
+def _set_or_remove(members: dict[str, Any], name: str, value: Mapping[str, Any] | None) -> None:
+    """Empty objects are left out."""
+    if value:
+        members[name] = value
+    else:
+        members.pop(name, None)
+
+
+def _labels(desired: Manifest, live: Manifest, instructions: Instructions) -> Mapping[str, str]:
+    labels = texts_at(desired, "metadata", "labels")
+    if instructions.overwrite_labels:
+        return labels
+    return merged_map(labels, texts_at(live, "metadata", "labels"), instructions.previous_labels)
+
+
+def _annotations(desired: Manifest, live: Manifest, instructions: Instructions) -> dict[str, str]:
+    """The merged annotations; what refers to ConfigMaps and Secrets is the manifest's alone."""
+    annotations = texts_at(desired, "metadata", "annotations")
+    if not instructions.overwrite_annotations:
+        found = texts_at(live, "metadata", "annotations").items()
+        current = {key: value for key, value in found if not key.startswith(REFERENCE_PREFIX)}
+        annotations = merged_map(annotations, current, instructions.previous_annotations)
+    return {**annotations, DESCRIPTION: DESCRIPTION_TEXT, ORIGIN: instructions.origin}
+
+
+def _scaling(desired: Manifest, scaled: Scaling) -> Scaling:
+    """What of an object stays because autoscalers set it or because its annotations ask for that."""
+    annotations = annotations_of(desired)
+    return Scaling(
+        replicas=scaled.replicas or annotations.get(PRESERVE_REPLICAS) == "true",
+        resources=scaled.resources or annotations.get(PRESERVE_RESOURCES) == "true",
+    )
+
+
+def _merged_service_account(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
+    """The Secrets of a ServiceAccount are added by controllers."""
+    return with_live_value(with_live_value(desired, live, "secrets"), live, "imagePullSecrets")
+
+
+_RULES: Final[Mapping[tuple[str, str], KindRule]] = {
+    ("apps", "Deployment"): merged_deployment,
+    ("extensions", "Deployment"): merged_deployment,
+    ("apps", "StatefulSet"): merged_stateful_set,
+    ("extensions", "StatefulSet"): merged_stateful_set,
+    ("apps", "DaemonSet"): merged_daemon_set,
+    ("batch", "Job"): merged_job,
+    ("batch", "CronJob"): merged_cron_job,
+    ("", "Service"): merged_service,
+    ("", "ServiceAccount"): _merged_service_account,
+}
+
+
+def _rule(desired: Manifest) -> KindRule | None:
+    """What else is kept for an object of this kind; versions are not converted, so a rule holds for all of them."""
+    api_version, kind = str(desired.get("apiVersion") or ""), str(desired.get("kind") or "")
+    group, version = group_of(api_version), api_version.rpartition("/")[2]
+    if (group, kind) == ("batch", "CronJob") and version not in _CRON_JOB_VERSIONS:
+        raise _UnmergeableError(f"cannot merge objects with gvk: {api_version}, Kind=CronJob")
+    return _RULES.get((group, kind))

@@ -1,0 +1,55 @@
+"""The names that ManagedResources, their Secrets and the objects in these are recognised by.
+
+Source: managed-resources §1.
+"""
+
+from typing import Final
+
+from hedgerow.machinery.objects import Resource
+
+MANAGED_RESOURCES: Final = Resource("resources.gardener.cloud", "v1alpha1", "managedresources", "ManagedResource")
+SECRETS: Final = Resource("", "v1", "secrets", "Secret")
+CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap")
+
+GARBAGE_COLLECTABLE: Final = "resources.gardener.cloud/garbage-collectable-reference"
+"""Label of ConfigMaps and Secrets that are deleted once nothing refers to them any more: `"true"`."""
+
+DEFAULT_CLASS: Final = "resources"
+"""The class of a ManagedResource that names none."""
+FINALIZER: Final = "resources.gardener.cloud/gardener-resource-manager"
+"""Finalizer of ManagedResources and Secrets of the default class; other classes are appended with a dash."""
+
+SKIP_HEALTH_CHECK: Final = "resources.gardener.cloud/skip-health-check"
+"""Annotation of an object whose health does not count: `"true"`."""
+
+RESOURCES_APPLIED: Final = "ResourcesApplied"
+RESOURCES_HEALTHY: Final = "ResourcesHealthy"
+RESOURCES_PROGRESSING: Final = "ResourcesProgressing"
+"""The types of a ManagedResource's conditions."""
+
+DELETION_PENDING: Final = "DeletionPending"
+DELETION_FAILED: Final = "DeletionFailed"
+"""Reasons of conditions while objects are being deleted."""
+
+MANAGED_BY: Final = "resources.gardener.cloud/managed-by"
+"""Label of every managed object and of its templates; the value is configured."""
+
+ORIGIN: Final = "resources.gardener.cloud/origin"
+"""Annotation of every managed object: the ManagedResource that it comes from."""
+
+DESCRIPTION: Final = "resources.gardener.cloud/description"
+DESCRIPTION_TEXT: Final = (
+    "DO NOT EDIT - This resource is managed by gardener-resource-manager.\n"
+    "Any modifications are discarded and the resource is returned to the original state."
+)
+"""Annotation of every managed object that tells people to leave it alone, and its value."""
+
+IGNORE: Final = "resources.gardener.cloud/ignore"
+"""Annotation of a ManagedResource: leave it alone; of an object in it: create it once, as it is. Any true boolean."""
+
+PRESERVE_REPLICAS: Final = "resources.gardener.cloud/preserve-replicas"
+PRESERVE_RESOURCES: Final = "resources.gardener.cloud/preserve-resources"
+"""Annotations of a workload in a ManagedResource, `"true"`: its replicas, or its containers' resources, stay."""
+
+REFERENCE_PREFIX: Final = "reference.resources.gardener.cloud/"
+"""What the annotations begin with by which an object names the ConfigMaps and Secrets that it refers to."""

@@ -1,0 +1,74 @@
+"""How a managed object says which ManagedResource, of which cluster, it belongs to.
+
+Several source clusters may deliver into one target cluster, so the origin carries the id of the cluster that the
+ManagedResource lives in, unless that id is empty.
+
+Source: managed-resources §4.4.
+"""
+
+import json
+from typing import Final, NamedTuple
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of
+from hedgerow.machinery.questions import Answer, Found
+from hedgerow.resource_manager.managed_resources.names import ORIGIN
+
+CLUSTER_IDENTITY: Final = ObjectKey("kube-system", "cluster-identity")
+"""The ConfigMap, in the source cluster, that tells its identity."""
+_IDENTITY_ENTRY: Final = "cluster-identity"
+_REQUIRED: Final = "<cluster>"
+_OPTIONAL: Final = "<default>"
+_UNKNOWN: Final = "unable to determine cluster id: cannot determine cluster identity from configmap: "
+
+
+class Origin(NamedTuple):
+    """The ManagedResource that an object belongs to, and the id of its cluster; the id may be empty."""
+
+    cluster_id: str
+    managed_resource: ObjectKey
+
+    def __str__(self) -> str:
+        """As the annotation of the object spells it."""
+        namespace, name = self.managed_resource
+        return f"{self.cluster_id}:{namespace}/{name}" if self.cluster_id else f"{namespace}/{name}"
+
+
+def parse_origin(text: str) -> Result[Origin, str]:
+    """The origin that an annotation value spells, or why it spells none."""
+    *cluster, key = text.split(":")
+    parts = key.split("/")
+    if len(cluster) > 1 or len(parts) != 2:  # noqa: PLR2004 -- namespace and name
+        return Failure(f"unexpected origin format: {json.dumps(text, ensure_ascii=False)}")
+    return Success(Origin("".join(cluster), ObjectKey(*parts)))
+
+
+def managed_resource_of(live: Manifest, cluster_id: str) -> ObjectKey | None:
+    """The ManagedResource of this cluster that a live object belongs to; none where it is of no or foreign origin."""
+    text = annotations_of(live).get(ORIGIN)
+    origin = None if text is None else parse_origin(text).value_or(None)
+    return origin.managed_resource if origin is not None and origin.cluster_id == cluster_id else None
+
+
+def asks_for_identity(configured: str) -> bool:
+    """Whether the cluster id has to be read from the cluster, as no id is configured but a way to find it."""
+    return configured in {_REQUIRED, _OPTIONAL}
+
+
+def cluster_id(configured: str, identity: Answer) -> Result[str, str]:
+    """The effective id of the source cluster, or why the process cannot start without one.
+
+    Args:
+        configured: what the configuration says: an id, or how to find one.
+        identity: the ConfigMap that tells it, or why it could not be read; it matters only where it was asked for.
+    """
+    if not asks_for_identity(configured):
+        return Success(configured)
+    is_optional = configured == _OPTIONAL
+    if not isinstance(identity, Found):
+        return Success("") if is_optional and identity.is_not_found else Failure(_UNKNOWN + identity.message)
+    for config_map in identity.objects:
+        if (value := (config_map.get("data") or {}).get(_IDENTITY_ENTRY)) is not None:
+            return Success(value)
+    return Success("") if is_optional else Failure(f"{_UNKNOWN}no cluster-identity entry")

@@ -1,0 +1,61 @@
+"""How other controllers hand over objects: a Secret that holds them, and a ManagedResource that names the Secret.
+
+Start with `Registry`, which turns objects into the data of a Secret, then `new_secret` and `new_for_shoot` or
+`new_for_seed`; `desired_managed_resource` and `desired_secret` say what becomes of those that exist. What stands here
+follows semantic versioning.
+"""
+
+from hedgerow.resource_manager.managed_resources.producing.changes import (
+    Marking,
+    desired_managed_resource,
+    desired_secret,
+    keep_objects_patch,
+    marked_garbage_collectable,
+    secrets_to_delete,
+    secrets_to_mark,
+)
+from hedgerow.resource_manager.managed_resources.producing.judging import (
+    CONFIGURATION_PROBLEM,
+    any_of_class,
+    deletion_problem,
+    error_codes,
+    health_problem,
+    progress_problem,
+    still_exists,
+)
+from hedgerow.resource_manager.managed_resources.producing.managed_resource import (
+    new_for_seed,
+    new_for_shoot,
+    new_managed_resource,
+)
+from hedgerow.resource_manager.managed_resources.producing.registry import Registry, file_name
+from hedgerow.resource_manager.managed_resources.producing.secret import new_secret, secret_name, with_labels
+from hedgerow.resource_manager.managed_resources.producing.uniqueness import make_unique
+from hedgerow.resource_manager.managed_resources.producing.unstructured import unstructured_data
+
+__all__ = [
+    "CONFIGURATION_PROBLEM",
+    "Marking",
+    "Registry",
+    "any_of_class",
+    "deletion_problem",
+    "desired_managed_resource",
+    "desired_secret",
+    "error_codes",
+    "file_name",
+    "health_problem",
+    "keep_objects_patch",
+    "make_unique",
+    "marked_garbage_collectable",
+    "new_for_seed",
+    "new_for_shoot",
+    "new_managed_resource",
+    "new_secret",
+    "progress_problem",
+    "secret_name",
+    "secrets_to_delete",
+    "secrets_to_mark",
+    "still_exists",
+    "unstructured_data",
+    "with_labels",
+]

@@ -1,0 +1,48 @@
+"""The Secrets that producers keep objects in.
+
+Source: managed-resources §17.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Final
+
+from hedgerow.machinery.objects import Manifest, labels_of
+from hedgerow.machinery.reading import with_value
+from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE, SECRETS
+from hedgerow.resource_manager.managed_resources.producing.uniqueness import make_unique
+
+PREFIX: Final = "managedresource-"
+OPAQUE: Final = "Opaque"
+
+
+def secret_name(name: str, *, with_prefix: bool) -> str:
+    """The name that the Secret of a ManagedResource begins with; the whole of it where it is not made unique."""
+    return f"{PREFIX}{name}" if with_prefix else name
+
+
+def new_secret(namespace: str, name: str, data: Mapping[str, bytes], *, with_prefix: bool) -> Manifest:
+    """The Secret that holds some data, named after it and immutable.
+
+    Args:
+        namespace: of the ManagedResource.
+        name: of the ManagedResource.
+        data: as a registry serialises it: file names to contents.
+        with_prefix: whether the name is prefixed, so that no Secret of another purpose has it.
+    """
+    plain = {
+        "apiVersion": SECRETS.api_version,
+        "kind": SECRETS.kind,
+        "metadata": {"namespace": namespace, "name": secret_name(name, with_prefix=with_prefix)},
+        "type": OPAQUE,
+        "data": {key: b64encode(value).decode() for key, value in data.items()},
+    }
+    return make_unique(plain).unwrap()
+
+
+def with_labels(secret: Manifest, labels: Mapping[str, str]) -> Manifest:
+    """The Secret with other labels; an immutable one stays garbage-collectable if it is."""
+    kept = {}
+    if secret.get("immutable") and GARBAGE_COLLECTABLE in labels_of(secret):
+        kept[GARBAGE_COLLECTABLE] = labels_of(secret)[GARBAGE_COLLECTABLE]
+    return with_value(secret, ("metadata", "labels"), {**labels, **kept})

@@ -1,0 +1,125 @@
+"""Where a live object differs from the one that is to be written, apart from what the API server made of it.
+
+Manifests omit fields that the server fills in, so two objects may differ and yet mean the same: to send the one would
+not change the other. What remains is drift, and each difference is told with both values.
+
+The rules for built-in kinds stand in this package, those for custom resources in the schema of their definition. What
+neither knows, such as what a webhook adds to objects, shows when something is written: the differences between what was
+sent and what the server answered are the settled ones. They are the same for as long as nobody changes anything, and an
+object that shows just these needs no update.
+
+Source: managed-resources §8.6; decision "steady state".
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from returns.result import Success
+
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.quantities import parse_quantity
+from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored
+
+_SELECTORS: Final = frozenset({"labelSelector", "namespaceSelector", "objectSelector", "podSelector", "selector"})
+"""Members that select everything when they are empty and something else when they are absent."""
+
+
+class Difference(NamedTuple):
+    """One member that the live object has otherwise than it is to be; none stands for its absence."""
+
+    path: str
+    wanted: Any
+    found: Any
+
+    def below(self, parent: str) -> "Difference":
+        """The same, seen from further out."""
+        dot = "" if self.path.startswith("[") or not self.path else "."
+        return self._replace(path=f"{parent}{dot}{self.path}")
+
+
+def differences(wanted: Manifest, live: Manifest, rule: Stored = AS_SENT) -> tuple[Difference, ...]:
+    """Every difference that another write could remove; none if the live object is what would be stored.
+
+    Empty objects and lists, nulls and absent members are the same, except for selectors; numbers are equal by value.
+
+    Args:
+        wanted: the object to be written.
+        live: the object as it is stored.
+        rule: how the server stores objects of this kind.
+    """
+    return tuple(_of_objects(wanted, live, rule))
+
+
+def _of_objects(wanted: Mapping[str, Any], found: Mapping[str, Any], rule: Stored) -> list[Difference]:
+    if wanted is found:
+        return []
+    result: list[Difference] = []
+    for name, value in wanted.items():
+        other = found.get(name)
+        if value is not other and not (type(value) is type(other) is str and value == other):
+            result += _of_member(name, value, found, rule)
+    for name in found:
+        if name not in wanted:
+            result += _of_member(name, None, found, rule)
+    return result
+
+
+def _of_member(name: str, wanted: Any, around: Mapping[str, Any], rule: Stored) -> list[Difference]:
+    """The differences of one member.
+
+    Args:
+        name: the member.
+        wanted: what it is to be.
+        around: the stored object that it is a member of.
+        rule: how that is stored.
+    """
+    found = around.get(name)
+    if _leaves_open(name, wanted, rule):
+        if found is None or name in rule.assigned:
+            return []
+        default = rule.defaults.get(name)
+        wanted = default(around) if callable(default) else default
+    if wanted is None or found is None:
+        present = found if wanted is None else wanted
+        return [] if present is None or _is_nothing(name, present) else [Difference(name, wanted, found)]
+    if name in rule.quantities:
+        return [] if _same_amounts(wanted, found) else [Difference(name, wanted, found)]
+    nested = _of_values(wanted, found, rule.members.get(name) or rule.others or AS_SENT)
+    return [each.below(name) for each in nested] if nested else nested
+
+
+def _leaves_open(name: str, wanted: Any, rule: Stored) -> bool:
+    """Whether what was sent lets the server decide about a member."""
+    return wanted is None or (not wanted and name in rule.omitted)
+
+
+def _is_nothing(name: str, value: Any) -> bool:
+    """Whether a member may as well be absent."""
+    return not value and (isinstance(value, list) or (isinstance(value, (dict, Mapping)) and name not in _SELECTORS))
+
+
+def _of_values(wanted: Any, found: Any, rule: Stored) -> list[Difference]:
+    if isinstance(wanted, str):  # most values are texts, and to ask whether one is an abstract mapping takes long
+        return [] if wanted == found else [Difference("", wanted, found)]
+    if isinstance(wanted, (dict, Mapping)) and isinstance(found, (dict, Mapping)):
+        return _of_objects(wanted, found, rule)
+    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        pairs = enumerate(zip(wanted, found, strict=True))
+        return [each.below(f"[{place}]") for place, pair in pairs for each in _of_values(*pair, rule)]
+    if wanted == found and isinstance(wanted, bool) is isinstance(found, bool):
+        return []
+    return [Difference("", wanted, found)]
+
+
+def _same_amounts(wanted: Any, found: Any) -> bool:
+    """Whether two amounts, or all amounts of two objects, are equal by value."""
+    if isinstance(wanted, (dict, Mapping)) and isinstance(found, (dict, Mapping)):
+        return wanted.keys() == found.keys() and all(_same_amount(wanted[name], found[name]) for name in wanted)
+    return _same_amount(wanted, found)
+
+
+def _same_amount(wanted: Any, found: Any) -> bool:
+    if wanted == found:
+        return True
+    one, other = parse_quantity(wanted), parse_quantity(found)
+    return isinstance(one, Success) and isinstance(other, Success) and one.unwrap().equals(other.unwrap())

@@ -1,0 +1,114 @@
+"""What is written in place of an object of a ManagedResource against what the reference sent to a real API server."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
+from hedgerow.resource_manager.managed_resources.autoscalers import scaled_objects
+from hedgerow.resource_manager.managed_resources.equivalences import GroupKind, equivalences, identity_of
+from hedgerow.resource_manager.managed_resources.merge.application import (
+    LeaveObject,
+    UpdateObject,
+    application,
+    is_ignored,
+    left_by_the_server,
+)
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
+from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, ORIGIN
+from tests.golden.reference.recordings import cases
+
+MODE = "resources.gardener.cloud/mode"
+SET_BY_THE_SERVER = {"clusterIPs", "ipFamilies", "ipFamilyPolicy"}
+BARE_BOOLEANS = {"y": True, "Y": True, "n": False, "N": False}
+RECORDINGS = [*cases("managed-resources.jsonl")]
+
+
+@pytest.mark.parametrize("recording", RECORDINGS)
+def test_the_same_is_written(recording: Mapping[str, Any]) -> None:
+    desired, live = as_the_reference_reads(recording["manifest"]), recording["live"]
+    sent = next((write["body"] for write in recording["writes"] if write["verb"] == "update"), None)
+    if annotations_of(desired).get(MODE) == "Ignore":
+        assert sent is None  # released from management before anything is merged
+        return
+
+    applied = application(desired, live, instructions_of(recording)).unwrap()
+
+    if sent is None or content(sent) == content(live):
+        assert applied == LeaveObject()
+    else:
+        assert isinstance(applied, UpdateObject)
+        assert left_by_the_server(applied.manifest, sent) == ()  # the audit log shows bodies with defaults
+        assert kept(applied.manifest) == kept(sent)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS)
+def test_labels_that_are_no_texts_fail_where_the_reference_drops_them_all(recording: Mapping[str, Any]) -> None:
+    desired = as_read_from_the_secret(recording["manifest"])
+    labels: Mapping[str, Any] = labels_of(desired)
+    unreadable = [key for key, value in labels.items() if not isinstance(value, str)]
+    if not unreadable or is_ignored(desired):
+        return
+
+    applied = application(desired, recording["live"], instructions_of(recording))
+
+    assert str(applied.failure()) == f'metadata.labels["{unreadable[0]}"] must be a string'
+
+
+def kept(manifest: Manifest) -> Any:
+    """What a server would allocate to a Service if it were not sent, which no comparison after the fact can tell."""
+    spec = manifest.get("spec", {}) if manifest["kind"] == "Service" else {}
+    ports = [port.get("nodePort") for port in spec.get("ports", [])]
+    return [spec.get(name) for name in ("clusterIP", "healthCheckNodePort", "loadBalancerIP")], ports
+
+
+def content(manifest: Manifest) -> Manifest:
+    """What is said of an object, but for what a server sets of itself whatever it is sent."""
+    said = {name: value for name, value in manifest.items() if name != "status"}
+    if manifest["kind"] == "Service":
+        said["spec"] = {name: value for name, value in manifest["spec"].items() if name not in SET_BY_THE_SERVER}
+    return {**said, "metadata": (labels_of(manifest), annotations_of(manifest))}
+
+
+def as_read_from_the_secret(manifest: Manifest) -> Manifest:
+    """The manifest as its document reads: the recording's texts stood there without quotes."""
+    labels = {key: BARE_BOOLEANS.get(value, value) for key, value in labels_of(manifest).items()}
+    return {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
+
+
+def as_the_reference_reads(manifest: Manifest) -> Manifest:
+    """The manifest without any label if one of them is no text (decision on non-string label values)."""
+    read = as_read_from_the_secret(manifest)
+    if all(isinstance(value, str) for value in labels_of(read).values()):
+        return manifest
+    return {**manifest, "metadata": {**manifest["metadata"], "labels": {}}}
+
+
+def instructions_of(recording: Mapping[str, Any]) -> Instructions:
+    """What the recording's ManagedResource, its status and its autoscalers say about the object."""
+    spec, desired = recording["spec"], recording["manifest"]
+    extra = [[GroupKind(**kind) for kind in kinds] for kinds in spec.get("equivalences", [])]
+    names = equivalences(extra)
+    autoscalers: dict[str, list[Manifest]] = {}
+    for autoscaler in recording["autoscalers"]:
+        autoscalers.setdefault(autoscaler["kind"], []).append(autoscaler)
+    scaled = scaled_objects(autoscalers.get("HorizontalPodAutoscaler", []), autoscalers.get("Hvpa", [])).unwrap()
+    wanted = identity_of(desired)
+    previous = {identity_of(flat(ref)): ref for ref in recording["previous"]}
+    found = names.find(wanted, previous)
+    before = previous[found] if found else {}
+    return Instructions(
+        origin=annotations_of(recording["after"]).get(ORIGIN, ""),
+        labels={**spec.get("injectLabels", {}), MANAGED_BY: "gardener"},
+        previous_labels=before.get("labels", {}),
+        previous_annotations=before.get("annotations", {}),
+        overwrite_labels=spec.get("forceOverwriteLabels", False),
+        overwrite_annotations=spec.get("forceOverwriteAnnotations", False),
+        scaling=scaled.scaling_of(wanted, names),
+    )
+
+
+def flat(reference: Mapping[str, Any]) -> Manifest:
+    """A reference of a status as the object that it names."""
+    return {**reference, "metadata": {name: reference.get(name, "") for name in ("namespace", "name")}}
