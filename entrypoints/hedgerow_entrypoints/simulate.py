@@ -74,6 +74,7 @@ def _owned(cluster: InMemoryCluster, controllers: list[Controller[Any]]) -> list
     return [
         manifest
         for controller in controllers
+        if controller.owned is not None
         for manifest in cluster.objects(controller.owned.resource)
         if is_owned(controller, manifest)
     ]

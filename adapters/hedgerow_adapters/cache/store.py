@@ -178,6 +178,10 @@ class StoreSnapshot:
         """The object of that key; none if it does not exist."""
         return (self._target if cluster is _TARGET else self._source)[resource].get(key)
 
+    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        """Whether the objects of a resource are at hand."""
+        return resource in (self._target if cluster is _TARGET else self._source)
+
     def list(
         self,
         resource: Resource,

@@ -5,16 +5,20 @@ A reconciliation is level-based: it is told a key, never an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
+from hedgerow.machinery.plan import Outcome, Plan
+from hedgerow.machinery.questions import Answers, Kinds
 from hedgerow.machinery.snapshot import Index, Snapshot
 
 Config = TypeVar("Config")
+
+ROUND: Final = ObjectKey("", "")
+"""The key of a controller that has no keys: one round of its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,34 @@ class Watch(Read):
 
 
 @dataclass(frozen=True, slots=True)
+class Follow:
+    """Watches of kinds that only objects name.
+
+    For every kind that an index finds objects under, its resource is watched as soon as, and as long as, the API server
+    serves it. What is followed never keeps a controller from its work.
+    """
+
+    kinds: Index[Kind]
+    watches: Callable[[Resource], tuple[Watch, ...]]
+    """How the objects of a resource are watched, and what else has to be watched because of them."""
+    cluster: Cluster = Cluster.TARGET
+    """Whose kinds they are."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context(Generic[Config]):
     """What a decision is told beside the snapshot."""
 
     now: datetime
     config: Config
+    answers: Answers = field(default_factory=dict)
+    """What is known of what earlier plans of this turn asked."""
+    kinds: Kinds = field(default_factory=dict)
+    """What is known of kinds, whoever has asked; that one is not served is forgotten when it may be served soon."""
+    outcomes: tuple[Outcome, ...] = ()
+    """What became of the actions of earlier plans of this turn, in their order."""
+    memory: Any = None
+    """What the last plan of the key's last turn wanted to be told; none in a process that has just started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +113,22 @@ class Controller(Generic[Config]):
     """One controller, complete.
 
     `primary` is the resource whose keys it reconciles, in the `primary_cluster`; `owned` is an index over the objects
-    that it creates, whose values are the keys of their owners.
+    that it creates, whose values are the keys of their owners. Where it deletes without having been told so by name,
+    `owned` says what a mass deletion would be; without it deletions are not guarded.
     """
 
     name: str
     primary: Resource
     watches: tuple[Watch, ...]
     indexes: tuple[Index[Any], ...]
-    owned: Index[ObjectKey]
+    owned: Index[ObjectKey] | None
     concurrency: int
     config: Config
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan]
     primary_cluster: Cluster = Cluster.TARGET
+    follows: tuple[Follow, ...] = ()
+    periodic: bool = False
+    """Whether it has the one key `ROUND` and no others, and looks at the world when its plans say so."""
 
 
 def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:
@@ -124,28 +155,34 @@ def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectK
 
 def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Cluster) -> set[ObjectKey]:
     """The keys that the objects in one of the clusters give a controller to do."""
+    if controller.periodic:
+        return {ROUND} if controller.primary_cluster is cluster else set()
     keys: set[ObjectKey] = set()
     if controller.primary_cluster is cluster:
         keys.update(key_of(manifest) for manifest in snapshot.list(controller.primary, cluster=cluster))
-    if controller.owned.cluster is cluster:
-        owned = snapshot.list(controller.owned.resource, cluster=cluster)
-        keys.update(value for manifest in owned for value in controller.owned.values(manifest))
+    owned = controller.owned
+    if owned is not None and owned.cluster is cluster:
+        keys.update(value for each in snapshot.list(owned.resource, cluster=cluster) for value in owned.values(each))
     return keys
 
 
 def primary_object(controller: Controller[Config], snapshot: Snapshot, key: ObjectKey) -> Manifest | None:
     """The object that a key of a controller names; none if it does not exist."""
+    if controller.periodic:
+        return None
     return snapshot.get(controller.primary, key, controller.primary_cluster)
 
 
 def is_owned(controller: Controller[Config], manifest: Manifest) -> bool:
     """Whether a controller has created an object, as its index over what it owns tells."""
-    return any(controller.owned.values(manifest))
+    return controller.owned is not None and any(controller.owned.values(manifest))
 
 
 def owned_objects(controller: Controller[Config], snapshot: Snapshot) -> list[Manifest]:
     """The objects that a controller has created."""
     owned = controller.owned
+    if owned is None:
+        return []
     return [each for each in snapshot.list(owned.resource, cluster=owned.cluster) if is_owned(controller, each)]
 
 

@@ -23,6 +23,23 @@ class ObjectKey(NamedTuple):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
+class Kind(NamedTuple):
+    """What an object is, as manifests say it."""
+
+    api_version: str
+    kind: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Kind":
+        """The kind that stands in a manifest; absent parts are empty."""
+        return cls(manifest.get("apiVersion") or "", manifest.get("kind") or "")
+
+    @property
+    def group(self) -> str:
+        """The API group; the core group has no name."""
+        return self.api_version.rpartition("/")[0]
+
+
 class Resource(NamedTuple):
     """A kind of objects as the API server serves it."""
 
@@ -36,6 +53,11 @@ class Resource(NamedTuple):
     def api_version(self) -> str:
         """Group and version as manifests spell them; the core group has no name."""
         return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def object_kind(self) -> Kind:
+        """What its objects are, as manifests say it."""
+        return Kind(self.api_version, self.kind)
 
     def __str__(self) -> str:
         """As kubectl and RBAC write it: `networkpolicies.networking.k8s.io`."""

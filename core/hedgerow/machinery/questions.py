@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,5 +62,7 @@ class NotAnswered:
 
 
 Answer: TypeAlias = Found | NotAnswered
+Kinds: TypeAlias = Mapping[Kind, Resource | NotAnswered]
+"""As which resource the API server of the target cluster serves each kind that has been looked up, or why not."""
 Answers: TypeAlias = Mapping[Question, Answer]
 """What has been found out for a decision so far."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from hedgerow.machinery.clusters import Cluster, is_visible
-from hedgerow.machinery.controller import Config, Context, Controller, Watch
+from hedgerow.machinery.controller import Config, Context, Controller, Follow, Watch
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Plan
@@ -49,13 +49,15 @@ def restricted(
     restriction = Restriction(tuple(source), tuple(target))
 
     def own(keys: Iterable[ObjectKey]) -> list[ObjectKey]:
+        if controller.periodic:
+            return list(keys)
         return [key for key in keys if restriction.admits(controller.primary, key, controller.primary_cluster)]
 
     def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Config]) -> Plan:
         if not own([key]):
             return Plan()
         plan = controller.reconcile(key, snapshot, context)
-        within = [action for action in plan.actions if restriction.admits(action.resource, action.key, action.cluster)]
+        within = [action for action in plan.actions if _is_let(action, restriction, controller.owned)]
         judged = [(action, _theft(action, snapshot, controller.owned, own)) for action in within]
         return replace(
             plan,
@@ -69,9 +71,23 @@ def restricted(
     return replace(
         controller,
         watches=tuple(_within(watch, own) for watch in controller.watches),
-        owned=replace(controller.owned, values=lambda manifest: own(controller.owned.values(manifest))),
+        follows=tuple(_following_within(follow, own) for follow in controller.follows),
+        owned=controller.owned and _owned_within(controller.owned, own),
         reconcile=reconcile,
     )
+
+
+def _is_let(action: Action, restriction: Restriction, owned: Index[ObjectKey] | None) -> bool:
+    """Whether an action is within the restriction; one that somebody asks for by name is left to the API server."""
+    return owned is None or restriction.admits(action.resource, action.key, action.cluster)
+
+
+def _owned_within(owned: Index[ObjectKey], own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Index[ObjectKey]:
+    return replace(owned, values=lambda manifest: own(owned.values(manifest)))
+
+
+def _following_within(follow: Follow, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Follow:
+    return replace(follow, watches=lambda resource: tuple(_within(watch, own) for watch in follow.watches(resource)))
 
 
 def _within(watch: Watch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Watch:
@@ -81,11 +97,11 @@ def _within(watch: Watch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]])
 def _theft(
     action: Action,
     snapshot: Snapshot,
-    owned: Index[ObjectKey],
+    owned: Index[ObjectKey] | None,
     own: Callable[[Iterable[ObjectKey]], list[ObjectKey]],
 ) -> DomainFailure | None:
     """Why an action is not to be: it concerns an object that only owners claim who are out of sight."""
-    if (action.resource, action.cluster) != (owned.resource, owned.cluster):
+    if owned is None or (action.resource, action.cluster) != (owned.resource, owned.cluster):
         return None
     live = snapshot.get(action.resource, action.key, action.cluster)
     owners = list(owned.values(live)) if live is not None else []

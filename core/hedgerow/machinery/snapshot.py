@@ -36,6 +36,14 @@ class Snapshot(Protocol):
         """The object of that key; none if it does not exist."""
         ...
 
+    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        """Whether the objects of a resource are at hand: watched, and listed completely.
+
+        What a controller declares to watch always is; what it follows may not be yet, and of the others nothing is
+        told by `get` and `list`, either.
+        """
+        ...
+
     def list(
         self,
         resource: Resource,

@@ -37,6 +37,10 @@ class FilesFirst:
             self._expect_all_of(resource)
         return found
 
+    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        """Whether files hold all objects of a resource that there are."""
+        return resource not in self._partial and self._known.holds(resource, cluster)
+
     def list(
         self,
         resource: Resource,

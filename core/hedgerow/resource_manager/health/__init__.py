@@ -5,6 +5,7 @@ the objects of a ManagedResource; `check` concludes from the status of a Managed
 semantic versioning.
 """
 
+from hedgerow.machinery.objects import Kind
 from hedgerow.resource_manager.health.ages import age_text
 from hedgerow.resource_manager.health.changes import health_status_changed, progress_changed
 from hedgerow.resource_manager.health.eligibility import Turn, calls_for_judgement, turn_of
@@ -16,7 +17,7 @@ from hedgerow.resource_manager.health.judgement import (
     check_progressing,
     conditions_changed,
 )
-from hedgerow.resource_manager.health.kinds import Absence, Kind, Observed
+from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_health import (
     Healthy,
     NotChecked,

@@ -8,8 +8,8 @@ Source: managed-resources §11.1, §13.
 from collections.abc import Callable
 
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.objects import Manifest, resource_version_of, uid_of
-from hedgerow.resource_manager.health.kinds import Kind, is_skipped
+from hedgerow.machinery.objects import Kind, Manifest, resource_version_of, uid_of
+from hedgerow.resource_manager.health.kinds import is_skipped
 from hedgerow.resource_manager.health.object_health import Healthy, NotChecked, object_health
 from hedgerow.resource_manager.health.object_progress import counts_pods, object_progressing
 

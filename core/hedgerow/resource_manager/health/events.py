@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.timestamps import parse_timestamp
 from hedgerow.resource_manager.health.ages import age_text
-from hedgerow.resource_manager.health.kinds import Kind
 
 _MOST: Final = 5
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)

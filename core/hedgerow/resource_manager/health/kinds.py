@@ -5,30 +5,13 @@ An object out of a list does not say what it is, so its kind is told beside it.
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, key_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, key_of
 from hedgerow.resource_manager.managed_resources.names import SKIP_HEALTH_CHECK
 
 DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment")
 REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet")
-
-
-class Kind(NamedTuple):
-    """What an object is, as manifests say it."""
-
-    api_version: str
-    kind: str
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> "Kind":
-        """The kind that stands in a manifest; absent parts are empty."""
-        return cls(manifest.get("apiVersion") or "", manifest.get("kind") or "")
-
-    @property
-    def group(self) -> str:
-        """The API group; the core group has no name."""
-        return self.api_version.rpartition("/")[0]
 
 
 class Absence(Enum):

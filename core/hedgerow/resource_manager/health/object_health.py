@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Kind, Manifest
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.health.checks import (
     FALSE,
@@ -28,7 +28,7 @@ from hedgerow.resource_manager.health.daemon_sets import (
     too_few_pods_are_scheduled,
     too_many_pods_are_unavailable,
 )
-from hedgerow.resource_manager.health.kinds import Kind, is_skipped
+from hedgerow.resource_manager.health.kinds import is_skipped
 
 
 @dataclass(frozen=True, slots=True)

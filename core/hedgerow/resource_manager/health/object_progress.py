@@ -6,7 +6,7 @@ Source: managed-resources §13.
 from collections.abc import Mapping
 from typing import Final
 
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Kind, Manifest
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.health.checks import (
@@ -18,7 +18,7 @@ from hedgerow.resource_manager.health.checks import (
     replicas_of,
     status_condition,
 )
-from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, Kind, is_skipped
+from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, is_skipped
 
 _ROLLED_OUT: Final = "NewReplicaSetAvailable"
 

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Final
 
 from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, merge, updated
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
 from hedgerow.resource_manager.health.events import event_block
-from hedgerow.resource_manager.health.kinds import Absence, Kind, Observed
+from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_health import NotReadable, Unhealthy, object_health
 from hedgerow.resource_manager.health.object_progress import object_progressing, rolls_out
 from hedgerow.resource_manager.managed_resources.names import RESOURCES_HEALTHY, RESOURCES_PROGRESSING
