@@ -3,7 +3,7 @@
 import pytest
 
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Request
+from hedgerow_adapters.protocol.transport import Response
 from tests.contract.objects import (
     CONFIG_MAPS,
     NETWORK_POLICIES,
@@ -17,6 +17,8 @@ from tests.contract.objects import (
     version,
 )
 from tests.contract.targets import Send
+
+REMOVE_FINALIZERS = {"op": "remove", "path": "/metadata/finalizers"}
 
 
 def test_a_deletion_is_answered_with_what_was_deleted(send: Send, namespace: str) -> None:
@@ -143,12 +145,43 @@ def test_an_unknown_propagation_is_refused(send: Send, namespace: str) -> None:
     )
 
 
+def test_without_a_propagation_nothing_holds_an_object(send: Send, namespace: str) -> None:
+    send(requests.create(CONFIG_MAPS, config_map("a"), namespace))
+
+    assert send(requests.delete(CONFIG_MAPS, key(namespace, "a"), propagation=None)).body["status"] == "Success"
+    assert send(requests.get(CONFIG_MAPS, key(namespace, "a"))).status == 404
+
+
+def test_an_object_that_is_being_deleted_is_updated_with_fewer_finalizers_and_not_with_more(
+    send: Send, namespace: str
+) -> None:
+    created = send(requests.create(NETWORK_POLICIES, policy("p", finalizers=["hedgerow.dev/a"]), namespace))
+    marked = send(requests.delete(NETWORK_POLICIES, key(namespace, "p"), propagation="Foreground")).body
+
+    def updated_with(*finalizers: str) -> Response:
+        body = {**marked, "metadata": {**marked["metadata"], "finalizers": list(finalizers)}}
+        return send(requests.update(NETWORK_POLICIES, key(namespace, "p"), body))
+
+    assert sorted(marked["metadata"]["finalizers"]) == ["foregroundDeletion", "hedgerow.dev/a"]
+    assert (created.body["metadata"]["generation"], marked["metadata"]["generation"]) == (1, 2)
+    more = updated_with("foregroundDeletion", "hedgerow.dev/a", "hedgerow.dev/b")
+    assert causes(more) == [("FieldValueForbidden", "metadata.finalizers")]
+    assert updated_with("foregroundDeletion").status == 200
+    gone = send(requests.json_patch(NETWORK_POLICIES, key(namespace, "p"), [REMOVE_FINALIZERS]))
+    assert gone.status == 200
+    assert send(requests.get(NETWORK_POLICIES, key(namespace, "p"))).status == 404
+
+
 def test_a_collection_is_deleted_by_selector(send: Send, namespace: str) -> None:
     for name, colour in (("a", "red"), ("b", "blue"), ("c", "red")):
         send(requests.create(CONFIG_MAPS, config_map(name, labels={"colour": colour}), namespace))
-    path = requests.collection_path(CONFIG_MAPS, namespace)
+    held = config_map("held", labels={"colour": "red"}, finalizers=["hedgerow.dev/hold"])
+    send(requests.create(CONFIG_MAPS, held, namespace))
 
-    deleted = send(Request("DELETE", path, {"labelSelector": "colour=red"}))
+    deleted = send(requests.delete_collection(CONFIG_MAPS, namespace, "colour=red"))
 
-    assert (deleted.body["kind"], names(deleted)) == ("ConfigMapList", ["a", "c"])
-    assert names(send(Request("GET", path))) == ["b"]
+    assert (deleted.body["kind"], names(deleted)) == ("ConfigMapList", ["a", "c", "held"])
+    assert names(send(requests.list_page(CONFIG_MAPS, namespace=namespace))) == ["b", "held"]
+    assert send(requests.get(CONFIG_MAPS, key(namespace, "held"))).body["metadata"]["deletionTimestamp"]
+    again = send(requests.delete_collection(CONFIG_MAPS, namespace, "colour=green"))
+    assert (again.status, names(again)) == (200, [])

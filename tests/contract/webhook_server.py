@@ -25,10 +25,10 @@ from hedgerow_adapters.admission import (
     Certificates,
     Exchange,
     Limits,
-    Questions,
     Reviewer,
 )
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
+from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.probes import Listener
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport

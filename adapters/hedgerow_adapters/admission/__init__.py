@@ -1,15 +1,14 @@
 """Answers the API server's questions before it stores: admission reviews over HTTPS.
 
 `server` listens, `connection` and `connections` keep each and all clients within `limits`, `certificates` follows a
-folder, `desk` answers HTTP requests, `exchange` turns bodies into answers, `reviewer` asks the webhooks, `questions`
-asks the API servers what a webhook can learn from no cache. What is decided is decided in the core.
+folder, `desk` answers HTTP requests, `exchange` turns bodies into answers, `reviewer` asks the webhooks. What is
+decided is decided in the core.
 """
 
 from hedgerow_adapters.admission.certificates import DEFAULT_FOLDER, CertificateError, Certificates
 from hedgerow_adapters.admission.exchange import Exchange
 from hedgerow_adapters.admission.limits import Limits
 from hedgerow_adapters.admission.observer import AdmissionObserver
-from hedgerow_adapters.admission.questions import Questions
 from hedgerow_adapters.admission.reviewer import Reviewer, View
 from hedgerow_adapters.admission.server import AdmissionServer
 
@@ -21,7 +20,6 @@ __all__ = [
     "Certificates",
     "Exchange",
     "Limits",
-    "Questions",
     "Reviewer",
     "View",
 ]

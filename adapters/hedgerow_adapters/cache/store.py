@@ -4,7 +4,7 @@ A store holds what it is given, which is what a watch keeps of an object, and de
 from one thread. A write that fails, because an index cannot make sense of an object, changes nothing.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from hedgerow.machinery.clusters import EVERYTHING, Cluster, Part
@@ -66,6 +66,11 @@ class ObjectStore:
     def under(self, index: Index[Any], value: Hashable) -> Sequence[Manifest]:
         """The objects that an index files under a value."""
         return list(self._indexes[index.name][1].get(value, {}).values())
+
+    def values_of(self, index: Index[Value]) -> Collection[Value]:
+        """The values that an index files anything under; they change with the objects."""
+        values: Collection[Any] = self._indexes[index.name][1].keys()
+        return values
 
     def put(self, manifest: Manifest) -> Change:
         """Store an object in place of the one of its key."""
@@ -142,14 +147,29 @@ def _drop(table: dict[_Value, _Found], value: _Value, key: ObjectKey) -> None:
         del table[value]
 
 
+def _nothing_followed(_cluster: Cluster, _resource: Resource) -> ObjectStore | None:
+    return None
+
+
 class StoreSnapshot:
     """The stores of everything that one controller watches, as the snapshot that its decisions read."""
 
     def __init__(
-        self, target: Mapping[Resource, ObjectStore], source: Mapping[Resource, ObjectStore] | None = None
+        self,
+        target: Mapping[Resource, ObjectStore],
+        source: Mapping[Resource, ObjectStore] | None = None,
+        followed: Callable[[Cluster, Resource], ObjectStore | None] = _nothing_followed,
     ) -> None:
+        """A snapshot of stores.
+
+        Args:
+            target: those of the target cluster.
+            source: those of the source cluster.
+            followed: where else the objects of a resource are, if they are at hand at the moment.
+        """
         self._target = target
         self._source = source or {}
+        self._followed = followed
 
     @classmethod
     def of(cls, controller: Controller[Any], target: World | None = None, source: World | None = None) -> Self:
@@ -175,12 +195,13 @@ class StoreSnapshot:
         return (self._target if cluster is _TARGET else self._source)[resource]
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
-        """The object of that key; none if it does not exist."""
-        return (self._target if cluster is _TARGET else self._source)[resource].get(key)
+        """The object of that key; none if it does not exist, or its resource is not held."""
+        store = self._held(resource, cluster)
+        return None if store is None else store.get(key)
 
     def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """Whether the objects of a resource are at hand."""
-        return resource in (self._target if cluster is _TARGET else self._source)
+        return self._held(resource, cluster) is not None
 
     def list(
         self,
@@ -191,14 +212,20 @@ class StoreSnapshot:
         cluster: Cluster = Cluster.TARGET,
     ) -> Sequence[Manifest]:
         """The objects of a resource, of one namespace or of all, that a selector matches."""
-        store = self.store(resource, cluster)
+        store = self._held(resource, cluster)
+        if store is None:
+            return ()
         found = store.all() if namespace is None else store.of_namespace(namespace)
         return found if selector is None else [manifest for manifest in found if selector.matches(labels_of(manifest))]
 
     def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
         """The objects that a declared index files under a value."""
-        stores = self._target if index.cluster is _TARGET else self._source
-        return stores[index.resource].under(index, value)
+        store = self._held(index.resource, index.cluster)
+        return () if store is None else store.under(index, value)
+
+    def _held(self, resource: Resource, cluster: Cluster) -> ObjectStore | None:
+        store = (self._target if cluster is _TARGET else self._source).get(resource)
+        return self._followed(cluster, resource) if store is None else store
 
 
 def is_over(index: Index[Any], read: Read) -> bool:

@@ -3,20 +3,19 @@
 JSON is YAML, almost, and reads many times faster: what looks like JSON is tried as JSON first.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow_adapters.files.document import Document
+from hedgerow.machinery.documents.document import Document
+from hedgerow.machinery.documents.json_values import checked_for_halves
 from hedgerow_adapters.files.json_documents import json_documents
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.yaml_documents import yaml_documents
 
 _LOOKS_LIKE_JSON: Final = re.compile(r"\s*(?:\[|\{(?!\{))")  # {{ begins a template
-_ESCAPED_SURROGATE: Final = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F]")
 
 
 def decoded(text: str, path: str) -> tuple[Document, ...]:
@@ -26,8 +25,7 @@ def decoded(text: str, path: str) -> tuple[Document, ...]:
         text: what the file holds.
         path: the name of the file; one that ends in `.json` is read as nothing else.
     """
-    documents = _documents(text, path)
-    return _checked_for_halves(documents) if _ESCAPED_SURROGATE.search(text) else documents
+    return checked_for_halves(_documents(text, path), text)
 
 
 def single_document(text: str, path: str) -> Result[Any, tuple[str, ...]]:
@@ -64,21 +62,3 @@ def _documents(text: str, path: str) -> tuple[Document, ...]:
 
 def _has_problems(documents: Iterable[Document]) -> bool:
     return any(document.problems for document in documents)
-
-
-def _checked_for_halves(documents: Iterable[Document]) -> tuple[Document, ...]:
-    """The documents, with a problem where an escape left half of a surrogate pair: no file and no server takes that."""
-    return tuple(
-        document
-        if document.problems or _is_unicode(document.value)
-        else Document(None, ("an escape such as \\ud800 stands for half a character",))
-        for document in documents
-    )
-
-
-def _is_unicode(value: Any) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True

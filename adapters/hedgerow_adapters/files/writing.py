@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import yaml
 
+from hedgerow.machinery.documents.yaml_scalars import plain_value
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.files.yaml_scalars import plain_value
 
 _OBJECT_BEGINS_WITH: Final = ("apiVersion", "kind", "metadata", "spec")
 _METADATA_BEGINS_WITH: Final = ("name", "namespace", "labels", "annotations")

@@ -96,6 +96,8 @@ class Replace:
     """These are all the objects that exist."""
 
     objects: tuple[Manifest, ...]
+    is_known: bool = True
+    """Whether the server knows the resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
         case Listed(version), Opened():
             return Watching(version), None
         case _, (Lost() | Absent()):
-            return Empty(), Replace(()) if isinstance(received, Absent) else None
+            return Empty(), Replace((), is_known=False) if isinstance(received, Absent) else None
         case Watching(version), Interrupted():
             return Listed(version), None
         case ((Empty() | Listing() | Listed()), Interrupted()):

@@ -1,11 +1,10 @@
 """Reads whole lists once, without a watch."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypeVar
 
-from hedgerow.machinery.clusters import Part, visible_parts
-from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
@@ -13,6 +12,7 @@ from hedgerow_adapters.protocol.transport import Request, Transport, TransportEr
 
 PATIENCE: Final = 7.0
 """Seconds that one page may take: a person waits for it."""
+Kept = TypeVar("Kept")
 
 
 class ListingError(Exception):
@@ -23,6 +23,10 @@ class UnknownResourceError(ListingError):
     """The server has no such resource."""
 
 
+class UnreachableError(ListingError):
+    """The server does not answer at all."""
+
+
 class ListRefusedError(Exception):
     """The server refused a page of a list."""
 
@@ -30,28 +34,6 @@ class ListRefusedError(Exception):
         super().__init__(error.message)
         self.request = request
         self.error = error
-
-
-async def world_of(
-    transport: Transport, controllers: Iterable[Controller[Any]], namespaces: Sequence[str] = ()
-) -> dict[Resource, list[Manifest]]:
-    """The objects that controllers read, as they are in a cluster now.
-
-    Args:
-        transport: leads to the cluster.
-        controllers: who reads.
-        namespaces: what is read of it; none: all.
-
-    Raises:
-        ListingError: the API server cannot be reached, or does not allow it.
-    """
-    resources = dict.fromkeys(watch.resource for controller in controllers for watch in controller.watches)
-    return {
-        resource: [
-            each for part in visible_parts(resource, namespaces) for each in await objects_of(transport, resource, part)
-        ]
-        for resource in resources
-    }
 
 
 async def objects_of(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
@@ -64,13 +46,39 @@ async def objects_of(transport: Transport, resource: Resource, part: Part) -> li
 
     Raises:
         UnknownResourceError: the server has no such resource.
-        ListingError: the server cannot be reached, or does not allow it.
+        UnreachableError: it does not answer.
+        ListingError: it does not allow it.
     """
-    page = partial(requests.list_page, resource, namespace=part.namespace, name=part.name)
+    return await kept_of(transport, resource, part, _itself)
+
+
+async def kept_of(
+    transport: Transport,
+    resource: Resource,
+    part: Part,
+    keep: Callable[[Manifest], Kept | None],
+    *,
+    metadata_only: bool = False,
+) -> list[Kept]:
+    """What is kept of the objects of a list, of which no more than a page is held at a time; otherwise as `objects_of`.
+
+    Args:
+        transport: leads to the cluster.
+        resource: what is listed.
+        part: which objects of it.
+        keep: what to keep of an object; none: nothing.
+        metadata_only: whether that is made of nothing but metadata.
+
+    Raises:
+        UnknownResourceError: the server has no such resource.
+        UnreachableError: it does not answer.
+        ListingError: it does not allow it.
+    """
+    page = partial(requests.list_page, resource, namespace=part.namespace, name=part.name, metadata_only=metadata_only)
     try:
-        return await whole_list(transport, page, PATIENCE)
+        return await _whole(transport, page, PATIENCE, keep)
     except TransportError as lost:
-        raise ListingError(str(lost)) from lost
+        raise UnreachableError(str(lost)) from lost
     except ListRefusedError as refused:
         kind = UnknownResourceError if refused.error.is_not_found else ListingError
         raise kind(missing_permission(refused.request, refused.error)) from refused
@@ -88,16 +96,28 @@ async def whole_list(transport: Transport, page: Callable[..., Request], patienc
         ListRefusedError: the server refused a page.
         TransportError: there was no answer.
     """
+    return await _whole(transport, page, patience, _itself)
+
+
+def _itself(manifest: Manifest) -> Manifest:
+    return manifest
+
+
+async def _whole(
+    transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
+) -> list[Kept]:
     try:
-        return await _pages(transport, page, patience)
+        return await _pages(transport, page, patience, keep)
     except ListRefusedError as refused:
         if not refused.error.is_expired:
             raise
-    return await _pages(transport, page, patience)
+    return await _pages(transport, page, patience, keep)
 
 
-async def _pages(transport: Transport, page: Callable[..., Request], patience: float) -> list[Manifest]:
-    objects: list[Manifest] = []
+async def _pages(
+    transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
+) -> list[Kept]:
+    objects: list[Kept] = []
     continuation = ""
     while True:
         request = page(continuation=continuation)
@@ -105,7 +125,7 @@ async def _pages(transport: Transport, page: Callable[..., Request], patience: f
         if not response.is_success:
             raise ListRefusedError(request, api_error(response))
         body: Manifest = response.body
-        objects += body.get("items") or ()
+        objects += (kept for each in body.get("items") or () if (kept := keep(each)) is not None)
         continuation = (body.get("metadata") or {}).get("continue") or ""
         if not continuation:
             return objects

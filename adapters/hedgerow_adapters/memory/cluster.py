@@ -5,16 +5,19 @@ kube-apiserver 1.36 in tests, demonstrations and simulations, and is trusted as 
 (decision A-10). Objects that it hands out are its own: they are never changed, and nobody else may change them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from hedgerow.machinery.controller import Change
+from hedgerow.machinery.objects import Kind as ObjectKind
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission import Admission, CallWebhook, nobody
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.definitions import follow_definitions
 from hedgerow_adapters.memory.deletion import parse_delete_options
+from hedgerow_adapters.memory.discovery import discovery_document
 from hedgerow_adapters.memory.faults import Answered, Fault, NoAnswerError, outcome_for
 from hedgerow_adapters.memory.garbage import Housekeeping
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
@@ -123,9 +126,23 @@ class InMemoryCluster:
         """Whether a resource is one of those that it has."""
         return resource in self._kinds
 
+    def resource_of(self, kind: ObjectKind) -> Resource | None:
+        """As which resource it serves the objects of a kind; none if it does not."""
+        served = self._kinds.of_type(kind.api_version, kind.kind)
+        return served.resource if served is not None else None
+
     def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
         """The object of a key; none if it does not exist."""
         return self._registry.get(self._kinds[resource], key)
+
+    @property
+    def resources(self) -> Sequence[Resource]:
+        """The resources that it has at the moment, each object being found under one of them."""
+        return [kind.resource for kind in self._kinds.with_own_objects()]
+
+    def adopt(self, resource: Resource, key: ObjectKey, metadata: Mapping[str, Any]) -> None:
+        """Let an object have metadata that only a server gives, as another server has given it: its uid or age."""
+        self._registry.rewrite_metadata(self._kinds[resource], key, metadata)
 
     def objects(self, resource: Resource, namespace: str = "") -> Sequence[Manifest]:
         """The objects of a resource, of one namespace or of all, in the order of lists."""
@@ -188,6 +205,8 @@ class InMemoryCluster:
 
     def _answer(self, request: Request) -> Response:
         try:
+            if (document := discovery_document(request, self._kinds)) is not None:
+                return document
             target = self._routes.target(request.path)
             answer = self._answer_object if target.name else self._answer_collection
             with self._storage.trial(is_trial=is_dry_run(request)):

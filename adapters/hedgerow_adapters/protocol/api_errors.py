@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
+from hedgerow.machinery.plan import Cause
 from hedgerow_adapters.protocol.request_attributes import attributes_of
 from hedgerow_adapters.protocol.transport import Request, Response
 
@@ -42,12 +43,17 @@ class ApiError:
     """The server's CamelCase reason, or the usual one of the status where the server gave none; empty if unusual."""
     message: str
     """The server's words; never empty."""
-    causes: frozenset[str] = frozenset()
-    """The CamelCase reasons of the details, such as `NamespaceTerminating`."""
+    details: tuple[Cause, ...] = ()
+    """What the server names as the causes, field by field perhaps."""
 
     def __str__(self) -> str:
         """The server's words."""
         return self.message
+
+    @property
+    def causes(self) -> frozenset[str]:
+        """The CamelCase reasons of the details, such as `NamespaceTerminating`."""
+        return frozenset(cause.reason for cause in self.details if cause.reason)
 
     @property
     def is_not_found(self) -> bool:
@@ -100,8 +106,12 @@ def error_of_status(body: Any, *, code: int = 500) -> ApiError:
         status=code,
         reason=status.get("reason") or _REASONS.get(code, ""),
         message=status.get("message") or text or f"the API server answered with status {code} and no message",
-        causes=frozenset(cause["reason"] for cause in details.get("causes") or () if cause.get("reason")),
+        details=tuple(_cause(each) for each in details.get("causes") or ()),
     )
+
+
+def _cause(written: Mapping[str, str]) -> Cause:
+    return Cause(*(written.get(field) or "" for field in Cause._fields))
 
 
 def missing_permission(request: Request, error: ApiError) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
 from hedgerow_adapters.protocol.transport import Request
 
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -57,6 +57,16 @@ def _path(*segments: str) -> str:
         if segment in _UNADDRESSABLE or "/" in segment or "%" in segment or not segment.isprintable():
             raise UnaddressableError(segment)
     return f"/{'/'.join(segments)}"
+
+
+def resources_of(api_version: str) -> Request:
+    """The request for the resources that a group and version holds, `apps/v1` or `v1` as manifests spell it.
+
+    Raises:
+        UnaddressableError: there cannot be such a group and version.
+    """
+    group, separator, version = api_version.rpartition("/")
+    return Request("GET", _path("apis", group, version) if separator else _path("api", version))
 
 
 def list_page(
@@ -149,23 +159,46 @@ def delete(
     *,
     uid: str | None = None,
     resource_version: str | None = None,
-    propagation: str = "Background",
+    propagation: str | None = "Background",
 ) -> Request:
-    """The request that deletes an object, only the one of that UID and version where they are given."""
+    """The request that deletes an object, only the one of that UID and version where they are given.
+
+    Without a propagation the server does with what the object owns as it does by default, which depends on the kind.
+    """
     preconditions = {
         name: value for name, value in (("uid", uid), ("resourceVersion", resource_version)) if value is not None
     }
-    options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
+    options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
+    if propagation is not None:
+        options["propagationPolicy"] = propagation
     if preconditions:
         options["preconditions"] = preconditions
     return Request("DELETE", object_path(resource, key), body=options)
 
 
+def delete_collection(resource: Resource, namespace: str, selector: str) -> Request:
+    """The request that deletes the objects of a namespace that a label selector matches.
+
+    Raises:
+        UnaddressableError: nothing can have that namespace.
+        ValueError: the selector is empty, so that everything would go.
+    """
+    if not selector:
+        raise ValueError(f"no label selector says which {resource} of namespace {namespace!r} are to be deleted")
+    return Request("DELETE", collection_path(resource, namespace), {"labelSelector": selector})
+
+
 def for_action(action: Action) -> Request:
-    """The one request that carries out a planned action."""
+    """The one request that carries out a planned action.
+
+    Raises:
+        UnaddressableError: no object can have that key.
+    """
     match action:
         case Create(resource, manifest):
             return create(resource, manifest, action.key.namespace)
+        case Update(resource, manifest):
+            return update(resource, action.key, manifest, action.subresource)
         case MergePatch(resource, key, patch):
             return merge_patch(
                 resource, key, patch, resource_version=action.resource_version, subresource=action.subresource
@@ -173,4 +206,12 @@ def for_action(action: Action) -> Request:
         case JsonPatch(resource, key, operations):
             return json_patch(resource, key, operations, subresource=action.subresource)
         case Delete(resource, key):
-            return delete(resource, key, uid=action.uid, resource_version=action.resource_version)
+            return delete(
+                resource,
+                key,
+                uid=action.uid,
+                resource_version=action.resource_version,
+                propagation=action.propagation,
+            )
+        case DeleteCollection(resource, namespace, label_selector):
+            return delete_collection(resource, namespace, label_selector)

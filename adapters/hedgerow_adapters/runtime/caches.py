@@ -1,132 +1,66 @@
 """The caches of a process: what its controllers and webhooks read of the clusters, each thing once for all who read it.
 
 Expected flow: every controller asks for its `view`, and whoever else reads for what he is `reading`, before `run` is
-started; `run` in a task then keeps the stores in step with the API servers. Guarantees: a listener hears of changes in
-their order, when the store shows them already; one that raises keeps no other from hearing of them, and ends `run` with
-its error, as nothing would tell it again what it has missed.
+started; `run` in a task then keeps the stores in step with the API servers, and lets those that are followed come and
+go. Guarantees: a listener hears of changes in their order, when the store shows them already; one that raises keeps no
+other from hearing of them, and ends `run` with its error, as nothing would tell it again what it has missed.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.clusters import Cluster, Part, visible_parts
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Controller, Read, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.snapshot import Index
+from hedgerow.machinery.turn import defines_kinds
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
-from hedgerow_adapters.informer import Delivery, Informer, InformerObserver, Put, Recovery, Remove, Replace, Watched
-from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.informer import Informer, InformerObserver, Recovery
+from hedgerow_adapters.kubernetes.discovery import Discovery
+from hedgerow_adapters.runtime.clusters import Clusters
+from hedgerow_adapters.runtime.following import Following, Ground, Keeps
+from hedgerow_adapters.runtime.shared_cache import Cache, Listener
+
+__all__ = ["Caches", "Listener", "View"]
 
 Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool, bool]
 """What two readers have in common that can do with one cache."""
 
 
-class Listener(Protocol):
-    """Hears what has changed in a cache."""
-
-    def __call__(self, changes: Sequence[Change], *, is_event: bool) -> None:
-        """Hear of changes, none perhaps.
-
-        Args:
-            changes: the objects before and after.
-            is_event: whether the server told of this very change; otherwise a list has replaced what was known.
-        """
-        ...
-
-
-class Cache:
-    """The objects of one resource in one cluster, as some readers keep them, and the informers that see to them."""
-
-    def __init__(
-        self,
-        read: Read,
-        access: Access,
-        recovery: Recovery,
-        *,
-        random: Callable[[], float],
-        on_defect: Callable[[Exception], None],
-    ) -> None:
-        self._on_defect = on_defect
-        self.store: Final = ObjectStore()
-        self._listeners: list[Listener] = []
-        self._observers: list[InformerObserver] = []
-        self.informers: Final = tuple(
-            Informer(
-                access.transport,
-                read,
-                self._receiver(part),
-                observer=self,
-                random=random,
-                part=part,
-                pause=recovery.pause,
-            )
-            for part in visible_parts(read.resource, access.namespaces)
-        )
-
-    def subscribe(self, listener: Listener) -> None:
-        """Let one more hear of changes."""
-        self._listeners.append(listener)
-
-    def serve(self, observer: InformerObserver, indexes: Iterable[Index[Any]]) -> None:
-        """Let one more hear of what happens to the watches, and have the store indexed for it."""
-        for index in indexes:
-            self.store.add_index(index)
-        if not any(known is observer for known in self._observers):
-            self._observers.append(observer)
-
-    def informer_of(self, key: ObjectKey) -> Informer | None:
-        """The informer that sees the object of a key; none if it is out of sight."""
-        return next((informer for informer in self.informers if informer.part.holds(key)), None)
-
-    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
-        """Tell everybody who reads this cache."""
-        for observer in self._observers:
-            observer.interrupted(watched, cause, problem)
-
-    def resumed(self, watched: Watched) -> None:
-        """Tell everybody who reads this cache."""
-        for observer in self._observers:
-            observer.resumed(watched)
-
-    def silence(self) -> float:
-        """For how many seconds nothing has been heard, of that part which is worst off."""
-        return asyncio.get_running_loop().time() - min(informer.heard_at for informer in self.informers)
-
-    def _receiver(self, part: Part) -> Callable[[Delivery], None]:
-        def receive(delivery: Delivery) -> None:
-            match delivery:
-                case Replace(objects):
-                    self._tell(self.store.replace(objects, part), is_event=False)
-                case Put(manifest):
-                    self._tell([self.store.put(manifest)], is_event=True)
-                case Remove(manifest):
-                    removed = self.store.remove(key_of(manifest))
-                    self._tell([removed] if removed else [], is_event=True)
-
-        return receive
-
-    def _tell(self, changes: Sequence[Change], *, is_event: bool) -> None:
-        for listener in self._listeners:
-            try:
-                listener(changes, is_event=is_event)
-            except Exception as error:  # noqa: BLE001 -- the others must hear of it, too
-                self._on_defect(error)
-
-
 class View:
-    """What one controller, or another reader, sees."""
+    """What one controller, or another reader, sees.
+
+    What it follows is seen while it is there; nothing is ever waited for because of it.
+    """
 
     def __init__(self, caches: Mapping[tuple[Cluster, Resource], Cache]) -> None:
         self._caches = caches
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
         for (cluster, resource), cache in caches.items():
             stores[cluster][resource] = cache.store
-        self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
+        self._followed: dict[tuple[Cluster, Resource], list[Cache]] = {}
+        self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE], self._followed_store)
+
+    def follow(self, cluster: Cluster, cache: Cache) -> None:
+        """Show what a cache holds as well, as soon as it is complete and for as long."""
+        self._followed.setdefault((cluster, cache.resource), []).append(cache)
+
+    def leave(self, cluster: Cluster, cache: Cache) -> None:
+        """Do not show any longer what a cache holds."""
+        self._followed[cluster, cache.resource].remove(cache)
+
+    def silence_of_followed(self, cluster: Cluster, resource: Resource) -> float:
+        """For how many seconds nothing has been heard of what is followed; 0 if it is not at the moment."""
+        return max((cache.silence() for cache in self._followed.get((cluster, resource), ())), default=0.0)
 
     def informer_of(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> Informer | None:
-        """The informer that sees an object; none if it is not read."""
+        """The informer that sees an object; none if it is not read, or nobody is to wait for what it will see."""
         cache = self._caches.get((cluster, resource))
+        if cache is None:
+            followed = self._followed_cache(cluster, resource)
+            cache = followed if followed is not None and followed.is_well else None
         return cache.informer_of(key) if cache is not None else None
 
     def is_complete(self, cluster: Cluster) -> bool:
@@ -146,8 +80,16 @@ class View:
         """What is read, and how to ask for how many seconds nothing has been heard of it."""
         return ((resource, cache.silence) for (_, resource), cache in self._caches.items())
 
+    def _followed_store(self, cluster: Cluster, resource: Resource) -> ObjectStore | None:
+        cache = self._followed_cache(cluster, resource)
+        return cache.store if cache is not None else None
+
+    def _followed_cache(self, cluster: Cluster, resource: Resource) -> Cache | None:
+        caches = self._followed.get((cluster, resource), ())
+        return next((cache for cache in caches if cache.is_complete), None)
+
     def _informers(self, *clusters: Cluster) -> Iterator[Informer]:
-        """Each informer once, although a cache may serve both roles of one cluster."""
+        """Each informer that is declared once, although a cache may serve both roles of one cluster."""
         caches = dict.fromkeys(cache for (cluster, _), cache in self._caches.items() if cluster in clusters)
         return (informer for cache in caches for informer in cache.informers)
 
@@ -163,18 +105,31 @@ class Caches:
             random: numbers between 0 and 1, for jitter.
         """
         self.clusters: Final = clusters
-        self._random = random
+        self.random: Final = random
         self._recoveries = {
             cluster: Recovery(clusters.access(cluster).urgent, random=random, on_recovery=self._tell_of_recovery)
             for cluster in Cluster
         }
+        discovery = Discovery(clusters.target.transport)
+        source = discovery if clusters.are_one else Discovery(clusters.source.transport)
+        self._discoveries: Final = {Cluster.TARGET: discovery, Cluster.SOURCE: source}
+        self.discovery: Final = discovery
+        """What is known of the kinds of the target cluster."""
         self._caches: dict[Shared, Cache] = {}
+        self._users: Counter[Shared] = Counter()
+        self._informing: dict[Shared, list[asyncio.Task[None]]] = {}
+        self._tasks: asyncio.TaskGroup | None = None
         self._end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Nothing ends the caches but a defect of a listener."""
         self._wait_for_recovery: list[Callable[[], None]] = []
 
     def view(
-        self, controller: Controller[Any], listener_of: Callable[[Watch], Listener], observer: InformerObserver
+        self,
+        controller: Controller[Any],
+        listener_of: Callable[[Watch], Listener],
+        observer: InformerObserver,
+        *,
+        keeps: Keeps = lambda _resource, _silence: None,
     ) -> View:
         """What a controller reads; it is kept in step by `run`, if that is started afterwards.
 
@@ -182,13 +137,25 @@ class Caches:
             controller: who reads.
             listener_of: who is to hear of the changes that a watch of the controller sees.
             observer: is told what happens to the watches.
+            keeps: is told what comes to be followed, and how to ask for how many seconds nothing has been heard of it.
 
         Raises:
-            ValueError: another controller has an index of the same name over the same objects.
+            ValueError: another controller has an index of the same name over the same objects, or the controller
+                follows what objects name that it does not watch.
         """
         view = self.reading(controller.watches, controller.indexes, observer)
-        for watch in controller.watches:
-            self._cache(watch).subscribe(listener_of(watch))
+        listeners = [(watch, listener_of(watch)) for watch in controller.watches]
+        for watch, listener in listeners:
+            self._cache(watch).subscribe(listener)
+        for follow in controller.follows:
+            naming = [(watch, listener) for watch, listener in listeners if is_over(follow.kinds, watch)]
+            if not naming:
+                raise ValueError(f"what {follow.kinds.resource} name is followed, and they are not watched")
+            cache = self._cache(naming[0][0])
+            cache.store.add_index(follow.kinds)
+            ground = Ground(self, view, controller.indexes, listener_of, observer, keeps)
+            wakes = [listener for _, listener in naming]
+            cache.subscribe(Following(follow, ground, names=cache.store, wakes=wakes).names_changed)
         return view
 
     def reading(self, reads: Iterable[Read], indexes: Sequence[Index[Any]], observer: InformerObserver) -> View:
@@ -204,7 +171,7 @@ class Caches:
         """
         caches = {}
         for read in reads:
-            cache = caches[read.cluster, read.resource] = self._cache(read)
+            cache = caches[read.cluster, read.resource] = self.join(read)
             cache.serve(observer, [index for index in indexes if is_over(index, read)])
         return View(caches)
 
@@ -223,24 +190,79 @@ class Caches:
             ExceptionGroup: a listener has a defect.
         """
         async with asyncio.TaskGroup() as tasks:
-            for cache in self._caches.values():
-                for informer in cache.informers:
-                    tasks.create_task(informer.run())
+            self._tasks = tasks
+            for shared in self._caches:
+                self._inform(shared)
             await self._end
 
-    def _cache(self, read: Read) -> Cache:
-        role = Cluster.TARGET if self.clusters.are_one else read.cluster
-        shared = (role, read.resource, read.keep, read.metadata_only, read.optional)
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done beside, for as long as the caches are kept in step."""
+        if self._tasks is None:
+            raise RuntimeError("nothing is kept in step yet")
+        return self._tasks.create_task(work)
+
+    def join(self, read: Read) -> Cache:
+        """The cache of what somebody reads, kept in step for as long as anybody reads it."""
+        shared = self._shared(read)
+        self._users[shared] += 1
         if shared not in self._caches:
-            self._caches[shared] = Cache(
-                read,
-                self.clusters.access(role),
-                self._recoveries[role],
-                random=self._random,
-                on_defect=self._end_with,
-            )
+            self._caches[shared] = self._new_cache(shared, read)
+            if self._tasks is not None:
+                self._inform(shared)
         return self._caches[shared]
+
+    def leave(self, read: Read) -> None:
+        """Read something no longer; it is forgotten if nobody else does."""
+        shared = self._shared(read)
+        self._users[shared] -= 1
+        if not self._users[shared]:
+            del self._users[shared], self._caches[shared]
+            for task in self._informing.pop(shared):
+                task.cancel()
+
+    def discovery_of(self, cluster: Cluster) -> Discovery:
+        """What is known of the kinds of a cluster."""
+        return self._discoveries[cluster]
+
+    def _cache(self, read: Read) -> Cache:
+        return self._caches[self._shared(read)]
+
+    def _shared(self, read: Read) -> Shared:
+        role = Cluster.TARGET if self.clusters.are_one else read.cluster
+        return role, read.resource, read.keep, read.metadata_only, read.optional
+
+    def _inform(self, shared: Shared) -> None:
+        self._informing[shared] = [self.start(informer.run()) for informer in self._caches[shared].informers]
+
+    def _new_cache(self, shared: Shared, read: Read) -> Cache:
+        role = shared[0]
+        discovery = self._discoveries[role]
+        cache = Cache(
+            read,
+            self.clusters.access(role),
+            self._recoveries[role],
+            random=self.random,
+            on_defect=self._end_with,
+            on_absence=lambda: discovery.not_found(read.resource),
+        )
+        if defines_kinds(read.resource):
+            cache.subscribe(_hints(read.resource, discovery))
+        return cache
 
     def _end_with(self, defect: Exception) -> None:
         if not self._end.done():
             self._end.set_exception(defect)
+
+
+def _hints(resource: Resource, discovery: Discovery) -> Listener:
+    """Hears that other kinds may be served than before; the first list is no news."""
+    is_first = True
+
+    def receive(changes: Sequence[Change], *, is_event: bool) -> None:
+        nonlocal is_first
+        if is_event or not is_first:
+            for change in changes:
+                discovery.may_have_changed(resource, key_of(change.new or change.old or {}))
+        is_first = False
+
+    return receive

@@ -46,6 +46,8 @@ class DeletionLedger:
     much stays refused for a while, or until so much of it was seen to go, by itself or with its owner, that the rest is
     nothing to ask about.
 
+    A controller that has no `owned` is not guarded: all that it wants is allowed, and nothing noted about it.
+
     Expected flow: a plan that was made just now is shown to `allows`; where that says no, `look_again`, and make the
     plan anew, as the world may look different by then.
     """
@@ -54,6 +56,7 @@ class DeletionLedger:
         self, controller: Controller[Any], snapshot: StoreSnapshot, relist: Callable[[], Awaitable[None]]
     ) -> None:
         self._controller = controller
+        self._owned = controller.owned
         self._snapshot = snapshot
         self._relist = relist
         self._seen_to_go: set[ObjectKey] = set()
@@ -67,10 +70,12 @@ class DeletionLedger:
 
     def owner_changed(self, change: Change) -> None:
         """Note an explicit event of the primary resource; what a list leaves out is no such event."""
+        if self._owned is None:
+            return
         if change.new is None and change.old is not None:
             self._seen_to_go.add(key_of(change.old))
             self._seen_to_change.discard(key_of(change.old))
-            self._refuse_less(len(self._snapshot.by_index(self._controller.owned, key_of(change.old))))
+            self._refuse_less(len(self._snapshot.by_index(self._owned, key_of(change.old))))
         elif change.new is not None:
             self._seen_to_go.discard(key_of(change.new))
             if change.old is not None:
@@ -78,7 +83,7 @@ class DeletionLedger:
 
     def owned_changed(self, change: Change) -> None:
         """Note a change of an owned object: with the last one of an owner that went, its going is history."""
-        for owner in self._controller.owned.values(change.old) if change.old is not None else ():
+        for owner in self._owned.values(change.old) if self._owned is not None and change.old is not None else ():
             if change.new is None and owner not in self._seen_to_go:
                 self._refuse_less(1)
             self.forget_if_bare(owner)
@@ -91,7 +96,9 @@ class DeletionLedger:
 
     def forget_if_bare(self, key: ObjectKey) -> None:
         """An owner that owns nothing as far as can be seen has nothing to cover. Nobody may be about to look at it."""
-        if key in self._seen_to_go and not self._snapshot.by_index(self._controller.owned, key):
+        if self._owned is None:
+            return
+        if key in self._seen_to_go and not self._snapshot.by_index(self._owned, key):
             self._seen_to_go.discard(key)
 
     def replaced(self) -> None:
@@ -108,7 +115,7 @@ class DeletionLedger:
 
     def allows(self, key: ObjectKey, plan: Plan) -> bool:
         """Whether a plan that was made just now may delete what it wants to; that much is no longer covered then."""
-        if self._owner_was_seen(key):
+        if self._owned is None or self._owner_was_seen(key):
             return True
         if plan.deletions > self._left():
             return False
@@ -176,6 +183,7 @@ class DeletionLedger:
                 return Forecast(deletions, len(owned_objects(self._controller, self._snapshot)))
 
     def _deletions_of(self, key: ObjectKey) -> int:
+        """How much the first plan about a key deletes: later ones build on what is not done in a forecast."""
         if self._owner_was_seen(key):
             return 0
         context = Context(utc_now(), self._controller.config)

@@ -1,19 +1,31 @@
 """Carries out the actions of a plan.
 
-Sends all of them, at most a few at once, and reports on each: one that fails stops no other. Decides nothing.
+Sends all of them, at most a few at once, and reports on each: one that fails stops no other. Where they are in order
+it sends one after the other, and nothing after one that fails. Decides nothing.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from types import TracebackType
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import resource_version_of
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow.machinery.objects import Manifest, resource_version_of
+from hedgerow.machinery.plan import (
+    Action,
+    Create,
+    Delete,
+    JsonPatch,
+    MergePatch,
+    Outcome,
+    Refusal,
+    Update,
+)
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
+from hedgerow_adapters.protocol.outcomes import is_done_already, refusal_of, stored_by
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Transport, TransportError
 
 AT_ONCE: Final = 32
@@ -28,6 +40,13 @@ class Written:
     action: Action
     resource_version: int | None
     """The version that the write made; none where the object is gone."""
+    stored: Manifest | None = field(default=None, compare=False, repr=False)
+    """The object as the server has it now; none where it is gone, or the answer does not say."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """As a decision is told it."""
+        return Outcome(self.action, self.stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +59,14 @@ class NotWritten:
     """Whether it failed only because somebody else was faster, so that a fresher view settles it."""
     hits_all: bool = False
     """Whether any other write would have failed as well: there is no connection, no lease, or no permission."""
+    answer: ApiError | None = field(default=None, compare=False, repr=False)
+    """The server's refusal; none where there was no answer."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """As a decision is told it: in the words of the server."""
+        refusal = Refusal(0, "", self.problem) if self.answer is None else refusal_of(self.answer)
+        return Outcome(self.action, refusal=refusal)
 
 
 class Executor:
@@ -69,9 +96,17 @@ class Executor:
         self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}
         self._may_write = may_write
 
-    async def carry_out(self, actions: Iterable[Action]) -> list[Written | NotWritten]:
-        """What became of each action, in their order."""
+    async def carry_out(self, actions: Iterable[Action], *, in_order: bool = False) -> list[Written | NotWritten]:
+        """What became of each action, in their order.
+
+        Args:
+            actions: what to carry out.
+            in_order: whether each waits for the one before it. What comes after one that fails is not tried then, and
+                not reported on.
+        """
         pending = list(actions)
+        if in_order:
+            return await self._one_after_the_other(pending)
         if len(pending) == 1:
             return [await self._attempt(pending[0])]
         if len(pending) <= AT_ONCE:
@@ -84,8 +119,23 @@ class Executor:
 
         return await asyncio.gather(*map(attempt, pending))
 
+    async def _one_after_the_other(self, actions: Sequence[Action]) -> list[Written | NotWritten]:
+        outcomes: list[Written | NotWritten] = []
+        for action in actions:
+            outcomes.append(await self._attempt(action))
+            if isinstance(outcomes[-1], NotWritten):
+                break
+        return outcomes
+
     async def _attempt(self, action: Action) -> Written | NotWritten:
-        request = requests.for_action(action)
+        try:
+            request = requests.for_action(action)
+        except requests.UnaddressableError as nonsense:
+            error = ApiError(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
+            return NotWritten(action, error.message, answer=error)
+        return await self._answered(action, request)
+
+    async def _answered(self, action: Action, request: Request) -> Written | NotWritten:
         try:
             async with _WhileItMatters(action, self._is_overtaken):
                 response = await self._transports[action.cluster].send(request, may_send=self._may_write)
@@ -98,7 +148,7 @@ class Executor:
         except Exception as error:  # noqa: BLE001 -- what became of the others must not be lost with it
             return NotWritten(action, f"{type(error).__name__}: {error}")
         if response.is_success:
-            return Written(action, _version_made_by(action, response))
+            return _written(action, response)
         return _outcome_of(action, request, api_error(response))
 
 
@@ -136,20 +186,21 @@ class _WhileItMatters:
             self._wait()
 
 
-def _version_made_by(action: Action, response: Response) -> int | None:
-    if isinstance(action, Delete):
-        return None
-    version = resource_version_of(response.body) if isinstance(response.body, Mapping) else None
-    return int(version) if version and version.isdecimal() else None
+def _written(action: Action, response: Response) -> Written:
+    stored = stored_by(action, response)
+    if stored is None or isinstance(action, Delete):
+        return Written(action, None, stored)
+    version = resource_version_of(stored)
+    return Written(action, int(version) if version and version.isdecimal() else None, stored)
 
 
 def _outcome_of(action: Action, request: Request, error: ApiError) -> Written | NotWritten:
+    if is_done_already(action, error):
+        return Written(action, None)
     match action:
-        case Delete() if error.is_not_found:
-            return Written(action, None)
         case Create() if error.already_exists:
-            return NotWritten(action, error.message, is_race=True)
-        case MergePatch() | JsonPatch() if error.is_not_found:
-            return NotWritten(action, error.message, is_race=True)
+            return NotWritten(action, error.message, is_race=True, answer=error)
+        case Update() | MergePatch() | JsonPatch() if error.is_not_found:
+            return NotWritten(action, error.message, is_race=True, answer=error)
     problem = missing_permission(request, error) if error.is_forbidden else error.message
-    return NotWritten(action, problem, is_race=error.is_conflict, hits_all=error.is_missing_permission)
+    return NotWritten(action, problem, is_race=error.is_conflict, hits_all=error.is_missing_permission, answer=error)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import ObjectKey, Resource, is_terminating, resource_version_of, uid_of
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, resource_version_of, uid_of
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
 
@@ -58,9 +58,12 @@ class Expectations:
         watcher = self._watcher_of(action.cluster, action.resource, action.key)
         if watcher is None:
             return
+        place = action.resource, action.key, action.cluster
         if isinstance(action, Delete):
-            self._deletions.setdefault(key, {})[action.resource, action.key, action.cluster] = action.uid
-        elif written.resource_version is not None:
+            self._deletions.setdefault(key, {})[place] = action.uid
+            return
+        self._deletions.get(key, {}).pop(place, None)
+        if written.resource_version is not None:
             versions = self._versions.setdefault(key, {})
             versions[watcher] = max(versions.get(watcher, 0), written.resource_version)
 
@@ -69,17 +72,18 @@ class Expectations:
         return key in self._versions or key in self._deletions
 
     def overtaken(self, action: Action) -> bool:
-        """Whether a cache shows another version of an object than the one that an action was planned for."""
-        if self._watcher_of(action.cluster, action.resource, action.key) is None:
+        """Whether a cache shows a later version of an object than the one that an action was planned for.
+
+        One that shows an earlier one, or none yet, is behind what the decision was told.
+        """
+        watcher = self._watcher_of(action.cluster, action.resource, action.key)
+        if watcher is None:
             return False
         shown = self._snapshot.get(action.resource, action.key, action.cluster)
-        match action:
-            case Create():
-                return shown is not None
-            case JsonPatch() | MergePatch(resource_version=None) | Delete(resource_version=None):
-                return False
-            case MergePatch(resource_version=version) | Delete(resource_version=version):
-                return shown is None or resource_version_of(shown) != version
+        if isinstance(action, Create):
+            return shown is not None
+        version = _planned_for(action)
+        return version is not None and version.isdecimal() and _version_shown(shown, watcher) > int(version)
 
     def progressed(self) -> None:
         """Something was delivered to a cache."""
@@ -120,3 +124,22 @@ class Expectations:
     def _is_gone(self, resource: Resource, key: ObjectKey, cluster: Cluster, uid: str | None) -> bool:
         manifest = self._snapshot.get(resource, key, cluster)
         return manifest is None or is_terminating(manifest) or (uid is not None and uid_of(manifest) != uid)
+
+
+def _planned_for(action: Action) -> str | None:
+    """The version of its object that an action names; none where it names none."""
+    match action:
+        case Update():
+            return resource_version_of(action.manifest)
+        case MergePatch() | Delete():
+            return action.resource_version
+        case Create() | JsonPatch() | DeleteCollection():
+            return None
+
+
+def _version_shown(shown: Manifest | None, watcher: Watcher) -> int:
+    """The version of an object in a cache: of what is not there, all that the cache has seen; 0 if none is kept."""
+    if shown is None:
+        return watcher.resource_version
+    version = resource_version_of(shown)
+    return int(version) if version and version.isdecimal() else 0

@@ -20,8 +20,8 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
 
 CORRECTIONS: Final = 5
 """So many equal corrections are bad luck; one more is a fight."""
@@ -31,6 +31,8 @@ FIRST_WAIT: Final = 30.0
 LONGEST_WAIT: Final = 600.0
 REMEMBERED: Final = 16_384
 """Objects of which corrections are remembered, in up to 6 MB; beyond that the longest untouched are forgotten early."""
+
+_VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields"})
 
 _Identity: TypeAlias = int
 _Content: TypeAlias = int
@@ -95,6 +97,9 @@ class FightDetector:
         """
         wait, begun = 0.0, []
         for action in actions:
+            if isinstance(action, DeleteCollection):
+                # Whether there was anything to delete is not known.
+                continue
             before, after = self._noted(action, now)
             wait = max(wait, after.wait)
             if after.wait and not before:
@@ -144,9 +149,18 @@ def _written_by(action: Action) -> object:
     match action:
         case Create():
             return action.manifest
+        case Update():
+            return action.subresource, _without_version(action.manifest, is_status=action.subresource == "status")
         case MergePatch():
             return action.subresource, action.patch
         case JsonPatch():
             return action.subresource, action.operations
-        case Delete():
+        case Delete() | DeleteCollection():
             return None
+
+
+def _without_version(manifest: Manifest, *, is_status: bool) -> Manifest:
+    """The object without what differs with every version of it, and without the status unless that is written."""
+    metadata = manifest.get("metadata") or {}
+    shown = {name: value for name, value in metadata.items() if name not in _VERSION_FIELDS}
+    return {**manifest, "metadata": shown, "status": manifest.get("status") if is_status else None}

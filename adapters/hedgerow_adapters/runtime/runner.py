@@ -2,10 +2,10 @@
 
 Expected flow: `run` in a task, beside that of the caches; `synced` is set when the caches are complete; `start` lets
 the workers begin, before or after that; `drain` stops, whatever has been reached by then. Guarantees: no key is
-reconciled before all caches that the controller reads are complete, none by two workers at a time, and none while the
-caches are behind what was written for it; whatever goes wrong with one key is told, counted and tried again, and stops
-nothing else. A defect of the runtime itself, or of an observer, ends `run` with an error, or that of the caches: better
-a process that starts again than one that works by halves.
+reconciled before all caches that the controller reads are complete, none by two workers at a time, and no turn of one
+begins while the caches are behind what was written for it; whatever goes wrong with one key is told, counted and tried
+again, and stops nothing else. A defect of the runtime itself, or of an observer, ends `run` with an error, or that of
+the caches: better a process that starts again than one that works by halves.
 """
 
 import asyncio
@@ -15,28 +15,22 @@ from typing import Any, Final
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import (
     Change,
-    Context,
     Controller,
     Watch,
     all_keys,
     concerned_keys,
     keys_from,
-    primary_object,
 )
-from hedgerow.machinery.objects import ObjectKey, key_of, uid_of
-from hedgerow.machinery.plan import Action, Delete, Event, Plan
+from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import is_over
-from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.concurrency import keys_under_way
-from hedgerow_adapters.runtime.deletions import STOPPED_FOR, DeletionLedger
+from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written
-from hedgerow_adapters.runtime.expectations import Expectations
-from hedgerow_adapters.runtime.fights import FightDetector
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
+from hedgerow_adapters.runtime.turns import Course, LeaseLostError, Turns
 
 TIME_LIMIT: Final = 180.0
 """Seconds that one reconciliation may take."""
@@ -72,21 +66,23 @@ class ControllerRunner:
         self.queue: Final = WorkQueue(observer or ControllerObserver())
         self._observer = observer or ControllerObserver()
         self._clusters = clusters
-        self._recorder = recorder
-        self._view = caches.view(self.controller, self._listener, self._observer)
+        self._memories: dict[ObjectKey, object] = {}
+        """What the last turn of a key wants its next one to be told."""
+        self._view = caches.view(self.controller, self._listener, self._observer, keeps=self._observer.keeps)
         caches.when_recovered(self.queue.hasten)
         self.snapshot: Final = self._view.snapshot
         for resource, silence in self._view.silences():
             self._observer.keeps(resource, silence)
-        self._expectations = Expectations(self.snapshot, self._view.informer_of)
-        self._executor = Executor(
-            clusters.target.transport,
-            source=clusters.source.transport,
+        self._turns = Turns(
+            self.controller,
+            caches,
+            self._view,
+            recorder=recorder,
+            observer=self._observer,
+            hold=self.queue.hold,
             may_write=may_write,
-            is_overtaken=self._expectations.overtaken,
         )
-        self._deletions = DeletionLedger(self.controller, self.snapshot, self._view.relist)
-        self._fights = FightDetector()
+        self._expectations, self._deletions = self._turns.expectations, self._turns.deletions
         self._may_start = asyncio.Event()
         self._beginning: asyncio.Task[None] | None = None
         self._started = False
@@ -150,7 +146,7 @@ class ControllerRunner:
     def _listener(self, watch: Watch) -> Listener:
         primary = (self.controller.primary, self.controller.primary_cluster)
         is_primary = (watch.resource, watch.cluster) == primary
-        is_owned = is_over(self.controller.owned, watch)
+        is_owned = self.controller.owned is not None and is_over(self.controller.owned, watch)
 
         def receive(changes: Sequence[Change], *, is_event: bool) -> None:
             if not is_event:
@@ -187,7 +183,7 @@ class ControllerRunner:
         """Let what an owner asks for not wait because of a fight, unless that is a fight over the owner itself."""
         primary, cluster = self.controller.primary, self.controller.primary_cluster
         owner = key_of(change.new or change.old or {})
-        if owner in keys and not self._fights.concerns(cluster, primary, owner):
+        if owner in keys and not self._turns.fights.concerns(cluster, primary, owner):
             self.queue.release(owner)
 
     def _concerned(self, watch: Watch, change: Change) -> Collection[ObjectKey]:
@@ -228,79 +224,45 @@ class ControllerRunner:
                 result = await self._reconcile(key)
         except Exception as error:  # noqa: BLE001 -- a defect in one reconciliation must not stop the others
             self._observer.raised(key, error)
-            self.queue.retry(key)
-            result = "error"
+            result = self._give_up(key)
         self._observer.reconciled(key, result, clock() - began)
 
     async def _reconcile(self, key: ObjectKey) -> Result:
         if wait := await self._expectations.catch_up(key):
             self._observer.waited(key, wait.seconds, caught_up=wait.caught_up)
-        plan, held = await self._decision(key)
-        self._recorder.record(plan.events)
-        actions = plan.actions
-        if held:
-            self._observer.deletions_held(key, plan.deletions)
-            actions = tuple(action for action in actions if not isinstance(action, Delete))
-        outcomes = await self._executor.carry_out(actions) if actions else []
-        failed = self._take_note(key, outcomes)
-        if plan.failures:
-            self._observer.refused(key, plan.failures)
-        return self._next_turn(key, plan, failed=failed, held=held)
+        try:
+            course = await self._turns.take(key, self._memories.get(key))
+        except LeaseLostError:
+            return self._give_up(key)
+        self._remember(key, course.plan.memory)
+        if course.plan.failures:
+            self._observer.refused(key, course.plan.failures)
+        return self._next_turn(key, course)
 
-    async def _decision(self, key: ObjectKey) -> tuple[Plan, bool]:
-        """The plan for a key, and whether its deletions are held back."""
-        plan = self._plan(key)
-        if not plan.deletions or self._deletions.allows(key, plan):
-            return plan, False
-        if forecast := await self._deletions.look_again(plan.deletions):
-            self._recorder.record([self._warning(key, "DeletionsHeld", f"deletions are held back: {forecast}")])
-        plan = self._plan(key)
-        return plan, plan.deletions > 0 and not self._deletions.allows(key, plan)
+    def _remember(self, key: ObjectKey, memory: object) -> None:
+        if memory is None:
+            self._memories.pop(key, None)
+        else:
+            self._memories[key] = memory
 
-    def _plan(self, key: ObjectKey) -> Plan:
-        return self.controller.reconcile(key, self.snapshot, Context(utc_now(), self.controller.config))
+    def _give_up(self, key: ObjectKey) -> Result:
+        """End a turn before its decision has come to its end: the next one begins from nothing."""
+        self._remember(key, None)
+        self.queue.retry(key)
+        return "error"
 
-    def _warning(self, key: ObjectKey, reason: str, note: str) -> Event:
-        """An event of the runtime itself, at the object whose turn it was."""
-        owner = primary_object(self.controller, self.snapshot, key)
-        uid = uid_of(owner) if owner else None
-        return Event(
-            self.controller.primary, key, uid, "Warning", reason, note, cluster=self.controller.primary_cluster
-        )
-
-    def _take_note(self, key: ObjectKey, outcomes: Sequence[Written | NotWritten]) -> bool:
-        done: list[Action] = []
-        for outcome in outcomes:
-            if isinstance(outcome, Written):
-                self._expectations.expect(key, outcome)
-                self._observer.acted(key, outcome.action)
-                done.append(outcome.action)
-            else:
-                self._observer.not_written(key, outcome)
-        self._slow_down_fights(key, done)
-        return len(done) < len(outcomes)
-
-    def _slow_down_fights(self, key: ObjectKey, done: Sequence[Action]) -> None:
-        """Let a key wait whose objects somebody else keeps changing back, and tell the owner when that begins."""
-        slowdown = self._fights.carried_out(done, asyncio.get_running_loop().time())
-        if slowdown is None:
-            return
-        self.queue.hold(key, slowdown.seconds)
-        for fight in slowdown.begun:
-            self._observer.fought(key, fight, slowdown.seconds)
-            self._recorder.record([self._warning(key, "Fight", str(fight))])
-
-    def _next_turn(self, key: ObjectKey, plan: Plan, *, failed: bool, held: bool) -> Result:
+    def _next_turn(self, key: ObjectKey, course: Course) -> Result:
         """When the key is looked at next. Bad input is not retried: its correction is an event of its own."""
-        if failed or any(failure.retryable for failure in plan.failures):
+        plan = course.plan
+        if course.failed or any(failure.retryable for failure in plan.failures):
             self.queue.retry(key)
             return "error"
         self.queue.forget(key)
-        if held:
+        if course.held:
             # Until then the guard says the same; whatever tells it something new comes as an event.
             self.queue.add_after(key, STOPPED_FOR)
             return "requeue_after"
-        if not plan.deletions:
+        if not course.deletes:
             self._deletions.settled(key)
         if plan.requeue_after is not None:
             self.queue.add_after(key, plan.requeue_after)

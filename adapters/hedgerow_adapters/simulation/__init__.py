@@ -1,7 +1,24 @@
 """Controllers at work in the in-memory cluster, without an event loop: manifests in, the settled world out."""
 
 from hedgerow_adapters.simulation.seeding import seeded_cluster
-from hedgerow_adapters.simulation.settling import Settlement, Step, settle, world_of
+from hedgerow_adapters.simulation.settling import Settlement, Step, settle, snapshot_of, world_of
+from hedgerow_adapters.simulation.surroundings import Imagined, InMemory, Surroundings
+from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, with_followed
 from hedgerow_adapters.simulation.webhooks import LocalWebhooks
 
-__all__ = ["LocalWebhooks", "Settlement", "Step", "seeded_cluster", "settle", "world_of"]
+__all__ = [
+    "DecidedStep",
+    "Decision",
+    "Imagined",
+    "InMemory",
+    "LocalWebhooks",
+    "Settlement",
+    "Step",
+    "Surroundings",
+    "decided",
+    "seeded_cluster",
+    "settle",
+    "snapshot_of",
+    "with_followed",
+    "world_of",
+]

@@ -1,63 +1,127 @@
-"""An in-memory cluster that holds given manifests as an API server would have stored them."""
+"""An in-memory cluster that holds given manifests as an API server that was restored from them would."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.objects import Manifest, Resource, key_of
+from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
+from hedgerow_adapters.files.served import served_resources
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
+from hedgerow_adapters.memory.kinds import Kind as Served
+from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.protocol import requests
 
+_KEPT: Final = ("uid", "generation", "creationTimestamp")
+"""What a server has given an object, and what the object is recognised by."""
 _GIVEN_BY_THE_SERVER: Final = frozenset(
-    {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "managedFields", "selfLink"}
+    {*_KEPT, "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"}
 )
+_DEFINITIONS: Final = CUSTOM_RESOURCE_DEFINITIONS.resource
 
 
-def seeded_cluster(
-    objects: Iterable[LoadedObject], resources: Mapping[tuple[str, str], Resource]
-) -> tuple[InMemoryCluster, tuple[LoadProblem, ...]]:
+class _Seed(NamedTuple):
+    """An object where it belongs."""
+
+    resource: Resource
+    manifest: Manifest
+    loaded: LoadedObject
+
+
+def seeded_cluster(objects: Sequence[LoadedObject]) -> tuple[InMemoryCluster, tuple[LoadProblem, ...]]:
     """A cluster with the objects, and what of them no API server would have stored.
 
+    It serves Kubernetes' own kinds, those that the objects define, and those that they are of. What is being deleted is
+    so in the cluster.
+
     Args:
-        objects: manifests with the places that they come from, and the Namespaces that they live in. Those that are
-            being deleted are so in the cluster.
-        resources: the resources by apiVersion and kind that matter; objects of other kinds are left out.
+        objects: manifests with the places that they come from, and the Namespaces that they live in.
     """
-    cluster = InMemoryCluster()
-    chosen = [(each, resources[identity]) for each in objects if (identity := _identity(each.manifest)) in resources]
-    chosen.sort(key=lambda pair: pair[1].namespaced)
-    problems = [
-        LoadProblem(each.source, problem)
-        for each, resource in chosen
-        if (problem := _store(cluster, resource, each.manifest))
-    ]
-    for each, resource in chosen:
-        if (each.manifest["metadata"]).get("deletionTimestamp"):
-            cluster.handle(requests.delete(resource, key_of(each.manifest)))
+    cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *_further_kinds(objects)))
+    problems: list[LoadProblem] = []
+    definitions = [each for each in objects if _is_definition(each.manifest)]
+    for each in definitions:
+        problems += _stored(cluster, _Seed(_DEFINITIONS, each.manifest, each))
+    seeds = [_seed(cluster, each) for each in objects if not _is_definition(each.manifest)]
+    for seed in sorted(seeds, key=lambda seed: seed.resource.namespaced):
+        problems += _stored(cluster, seed)
+    for seed in seeds:
+        if is_terminating(seed.manifest):
+            cluster.handle(requests.delete(seed.resource, key_of(seed.manifest)))
+        problems += _restored(cluster, seed)
     return cluster, tuple(problems)
 
 
-def _identity(manifest: Manifest) -> tuple[str, str]:
-    return manifest["apiVersion"], manifest["kind"]
+def _further_kinds(objects: Iterable[LoadedObject]) -> list[Served]:
+    """The kinds that a server has to serve besides those that it knows the rules of and those that are defined."""
+    manifests = [each.manifest for each in objects]
+    informed = InMemoryCluster()
+    for each in manifests:
+        if _is_definition(each):
+            informed.handle(requests.create(_DEFINITIONS, _as_new(each)))
+    return [
+        _without_rules(resource)
+        for resource in served_resources(manifests)
+        if informed.resource_of(resource.object_kind) is None
+    ]
 
 
-def _store(cluster: InMemoryCluster, resource: Resource, manifest: Manifest) -> str | None:
+def _without_rules(resource: Resource) -> Served:
+    """A kind of which nothing is checked; a custom one has a status of its own and counts changes, as most do."""
+    is_custom = "." in resource.group and not resource.group.endswith(".k8s.io")
+    return Served(resource, fields=None, has_status=is_custom, has_generation=is_custom)
+
+
+def _is_definition(manifest: Manifest) -> bool:
+    return Kind.of(manifest) == _DEFINITIONS.object_kind
+
+
+def _seed(cluster: InMemoryCluster, loaded: LoadedObject) -> _Seed:
+    """An object in the namespace in which its kind lets it be."""
+    resource = cluster.resource_of(Kind.of(loaded.manifest))
+    if resource is None:
+        raise AssertionError(f"{Kind.of(loaded.manifest)} is not served")
+    metadata = {name: value for name, value in loaded.manifest["metadata"].items() if name != "namespace"}
+    if resource.namespaced:
+        metadata["namespace"] = key_of(loaded.manifest).namespace or DEFAULT_NAMESPACE
+    return _Seed(resource, {**loaded.manifest, "metadata": metadata}, loaded)
+
+
+def _stored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
     """Create or, where it is one of those that always exist, replace an object; the server's words if it refuses."""
-    key, new = key_of(manifest), _as_new(manifest)
+    resource, key, new = seed.resource, key_of(seed.manifest), _as_new(seed.manifest)
     if cluster.get(resource, key) is not None:
         response = cluster.handle(requests.update(resource, key, new))
     else:
         response = cluster.handle(requests.create(resource, new, key.namespace))
     if response.is_success:
-        return None
+        return []
     if resource == NAMESPACE_RESOURCE:
         # What lives in it is to be checked as well, and has no fault that it is not there.
         cluster.handle(requests.create(resource, {"metadata": {"name": key.name}}))
     elif response.status == HTTPStatus.NOT_FOUND:
-        return None
-    return str(response.body["message"])
+        return []
+    return [LoadProblem(seed.loaded.source, str(response.body["message"]))]
+
+
+def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
+    """Give an object back its status, and what a server has given it before."""
+    resource, key, status = seed.resource, key_of(seed.manifest), seed.manifest.get("status")
+    live = cluster.get(resource, key)
+    if live is None or resource == NAMESPACE_RESOURCE:
+        return []
+    problems = []
+    if status is not None and live.get("status") != status:
+        response = cluster.handle(requests.update(resource, key, {**live, "status": status}, "status"))
+        if not response.is_success:
+            problems.append(LoadProblem(seed.loaded.source, str(response.body["message"])))
+    given: Mapping[str, Any] = seed.manifest["metadata"]
+    kept = (*_KEPT, "deletionTimestamp") if is_terminating(live) else _KEPT
+    cluster.adopt(resource, key, {name: given[name] for name in kept if given.get(name)})
+    return problems
 
 
 def _as_new(manifest: Manifest) -> dict[str, Any]:

@@ -1,28 +1,32 @@
 """Lets controllers work in the in-memory cluster until nothing is left to do.
 
-Level by level: all decisions are made on one snapshot, then carried out, then made again. What the server refuses is
-reported and not tried again; an action that comes too late, because another one of its round was faster, is no more
-than a decision to be made anew.
+Round by round: all turns of a round are decided on one snapshot, then what their last plans want is carried out, and
+then everything is decided again. What earlier plans of a turn want is carried out as soon as they are made, and what
+becomes of it is for the decision to deal with. What the server refuses of a last plan is reported and not tried again;
+an action that comes too late, because another one of its round was faster, is no more than a decision to be made anew.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster, is_visible
-from hedgerow.machinery.controller import Controller, plans
+from hedgerow.machinery.controller import Controller, all_keys
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action
+from hedgerow.machinery.plan import Action, Plan
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Response
+from hedgerow_adapters.simulation.surroundings import InMemory
+from hedgerow_adapters.simulation.turns import decided, with_followed
 
 MOST_ROUNDS: Final = 100
 _TOO_LATE: Final = (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND)
 """An object that is there already, is gone already, or is no longer as it was."""
 _Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
+_Identity: TypeAlias = tuple[ObjectKey, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +46,24 @@ class Settlement:
     """How a cluster came to rest."""
 
     steps: tuple[Step, ...]
+    """Without those that were refused while their decision went on, as that has dealt with it."""
     failures: tuple[DomainFailure, ...]
     is_settled: bool
     """Whether it came to rest at all."""
 
 
+class _Turn(NamedTuple):
+    """A turn of a round whose last plan is still to be carried out."""
+
+    controller: str
+    key: ObjectKey
+    plan: Plan
+
+
 def world_of(
     cluster: InMemoryCluster, controller: Controller[Any], namespaces: Sequence[str] = ()
 ) -> dict[Resource, Sequence[Manifest]]:
-    """The objects of a cluster that a controller reads.
+    """The objects of a cluster that a controller reads; none of a resource that it does not serve.
 
     Args:
         cluster: what is read.
@@ -60,6 +73,7 @@ def world_of(
     return {
         resource: [each for each in cluster.objects(resource) if is_visible(resource, key_of(each), namespaces)]
         for resource in (watch.resource for watch in controller.watches)
+        if cluster.serves(resource)
     }
 
 
@@ -80,51 +94,80 @@ def settle(
     """
     clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: source or cluster}
     steps: list[Step] = []
-    refused: set[tuple[ObjectKey, str]] = set()
+    refused: set[_Identity] = set()
     failures: tuple[DomainFailure, ...] = ()
     for _ in range(MOST_ROUNDS):
-        pending, failures = _decisions(clusters, controllers, namespaces)
-        fresh = [step for step in pending if _identity(step) not in refused]
-        if not fresh:
+        versions = _versions(clusters)
+        done, turns = _decided(clusters, controllers, namespaces)
+        failures = tuple(failure for turn in turns for failure in turn.plan.failures)
+        sent = [answered for turn in turns for answered in _sent(clusters, turn, refused)]
+        if not done and not sent:
             return Settlement(tuple(steps), failures, is_settled=True)
-        done = _carried_out(clusters, fresh)
-        refused.update(_identity(step) for step in done if step.refusal)
-        steps += done
+        # Where nothing has changed at all nobody was faster, and the next round would decide the same.
+        has_changed = _versions(clusters) != versions
+        counted = [
+            step if answer.is_success else replace(step, refusal=str(answer.body["message"]))
+            for step, answer in sent
+            if not (has_changed and answer.status in _TOO_LATE)
+        ]
+        refused.update(_identity(step.action) for step in counted if step.refusal)
+        steps += (*done, *counted)
     return Settlement(tuple(steps), failures, is_settled=False)
 
 
-def _decisions(
-    clusters: _Clusters, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
-) -> tuple[list[Step], tuple[DomainFailure, ...]]:
-    decided = [
-        (controller, key, plan) for controller in controllers for key, plan in _plans(clusters, controller, namespaces)
-    ]
-    steps = [Step(controller.name, key, action) for controller, key, plan in decided for action in plan.actions]
-    return steps, tuple(failure for _, _, plan in decided for failure in plan.failures)
+def snapshot_of(
+    clusters: _Clusters, controller: Controller[Any], namespaces: Sequence[str] = ()
+) -> tuple[Controller[Any], StoreSnapshot]:
+    """What a controller sees of in-memory clusters, and itself as one that declares to watch what it follows.
 
-
-def _plans(
-    clusters: _Clusters, controller: Controller[Any], namespaces: Sequence[str]
-) -> Iterator[tuple[ObjectKey, Any]]:
-    target = world_of(clusters[Cluster.TARGET], controller, namespaces)
-    source = world_of(clusters[Cluster.SOURCE], controller)
-    return plans(controller, StoreSnapshot.of(controller, target, source), clusters[Cluster.TARGET].now())
-
-
-def _carried_out(clusters: _Clusters, steps: Sequence[Step]) -> list[Step]:
-    """The steps of one round with what the server said to them, without those that came too late.
-
-    Where nothing has changed at all nobody was faster, and the next round would decide the same: then they count.
+    Args:
+        clusters: what is read.
+        controller: who reads.
+        namespaces: what is seen of the cluster that is looked after; none: all.
     """
-    before = [cluster.resource_version for cluster in clusters.values()]
-    answered = [(step, clusters[step.action.cluster].handle(requests.for_action(step.action))) for step in steps]
-    has_changed = [cluster.resource_version for cluster in clusters.values()] != before
-    return [
-        step if answer.is_success else replace(step, refusal=str(answer.body["message"]))
-        for step, answer in answered
-        if not (has_changed and answer.status in _TOO_LATE)
-    ]
+
+    def snapshot(reader: Controller[Any]) -> StoreSnapshot:
+        target = world_of(clusters[Cluster.TARGET], reader, namespaces)
+        return StoreSnapshot.of(reader, target, world_of(clusters[Cluster.SOURCE], reader))
+
+    declared = snapshot(controller)
+    if not controller.follows:
+        return controller, declared
+    following = with_followed(controller, declared, InMemory(clusters))
+    return following, snapshot(following)
 
 
-def _identity(step: Step) -> tuple[ObjectKey, str]:
-    return step.action.key, f"{step.action}"
+def _decided(
+    clusters: _Clusters, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+) -> tuple[list[Step], list[_Turn]]:
+    """What was done in the course of the turns of one round, and what their last plans want."""
+    surroundings, now = InMemory(clusters), clusters[Cluster.TARGET].now()
+    done: list[Step] = []
+    turns: list[_Turn] = []
+    for controller, snapshot in [snapshot_of(clusters, each, namespaces) for each in controllers]:
+        for key in all_keys(controller, snapshot):
+            decision = decided(controller, key, snapshot, now, surroundings)
+            done += (Step(controller.name, key, step.action) for step in decision.steps if step.is_done)
+            turns.append(_Turn(controller.name, key, decision.plan))
+    return done, turns
+
+
+def _sent(clusters: _Clusters, turn: _Turn, refused: Collection[_Identity]) -> Iterator[tuple[Step, Response]]:
+    """The answers to the actions of a last plan, but for those that were refused in a round before."""
+    surroundings = InMemory(clusters)
+    for action in turn.plan.actions:
+        is_refused = _identity(action) in refused
+        if not is_refused:
+            answer = surroundings.send(action)
+            is_refused = not answer.is_success
+            yield Step(turn.controller, turn.key, action), answer
+        if is_refused and turn.plan.in_order:
+            return
+
+
+def _versions(clusters: _Clusters) -> list[str]:
+    return [cluster.resource_version for cluster in clusters.values()]
+
+
+def _identity(action: Action) -> _Identity:
+    return action.key, f"{action}"

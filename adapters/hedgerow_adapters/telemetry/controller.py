@@ -13,7 +13,7 @@ from typing_extensions import override
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
 from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.executor import NotWritten
@@ -27,9 +27,11 @@ from hedgerow_adapters.telemetry.repetition import Repetition
 
 KINDS: Final[Mapping[type[Action], str]] = {
     Create: "create",
+    Update: "update",
     MergePatch: "merge_patch",
     JsonPatch: "json_patch",
     Delete: "delete",
+    DeleteCollection: "delete_collection",
 }
 """What a kind of action is called in logs and metrics."""
 
@@ -54,6 +56,7 @@ class ControllerTelemetry(ControllerObserver):
             unix_time: calendar time in seconds.
         """
         self._log = get_logger("controller").bind(controller=controller.name)
+        self._primary = controller.primary
         self._workers = keys_under_way(controller)
         self._metrics = metrics.controller(controller.name, self._workers)
         self._queue = metrics.queue(controller.name)
@@ -80,8 +83,11 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
-        """Count the end of a list or watch; one that has a problem is worth a line."""
+        """Count the end of a list or watch; one that has a problem is worth a line, or leaves nothing to work at."""
         self._reading.interrupted(watched, cause, problem)
+        is_idle = cause == "absent" and watched.resource == self._primary
+        if is_idle and self._repetition.is_news(("absent", watched.resource), self._clock()):
+            self._log.info("Nothing to do before the API server knows the resource", resource=watched.resource)
 
     @override
     def resumed(self, watched: Watched) -> None:

@@ -137,9 +137,9 @@ def shape_of(value: object) -> str:
     return next((name for types, name in _SHAPES if isinstance(value, types)), f"a {type(value).__name__}")
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
     """A text as far as error texts repeat it."""
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def joined(errors: Iterable[object]) -> str:

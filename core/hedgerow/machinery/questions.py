@@ -19,6 +19,9 @@ class ObjectQuestion:
     resource: Resource
     key: ObjectKey
     cluster: Cluster
+    outdated: str = ""
+    """What is known to be no longer true of it, as a write was refused that was made for it: so what was answered
+    before that is not the answer to this question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class ListQuestion:
     """As a query spells it; empty: whatever their labels."""
     metadata_only: bool = False
     """Whether nothing but metadata is read, so that an answer need not hold more."""
+    attempt: int = 0
+    """Told apart by it, the same is asked again within a turn, as no question is answered twice."""
 
 
 Question: TypeAlias = ObjectQuestion | ListQuestion

@@ -26,6 +26,12 @@ def remembered(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
     return answer
 
 
+@remembered
+def shared_text(text: str) -> str:
+    """The text, for texts that many objects hold: mostly the very one that was given last, so that it is held once."""
+    return text
+
+
 def latest_remembered(function: Callable[[Sequence[Item]], Answer]) -> Callable[[Sequence[Item]], Answer]:
     """The same function of a list, which keeps its latest answer, and gives it again for an equal list.
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.clusters import EVERYTHING, Part
+from hedgerow.machinery.clusters import EVERYTHING, Cluster, Part
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
@@ -78,6 +78,7 @@ def test_a_store_shows_what_a_plain_dictionary_would(history: list[tuple[str | P
         for colour in ("red", "blue"):
             expected = [each for each in model.values() if colour in colours(each)]
             assert in_order(store.under(BY_COLOUR, colour)) == in_order(expected)
+        assert set(store.values_of(BY_COLOUR)) == {colour for each in model.values() for colour in colours(each)}
 
 
 def differences(before: Mapping[ObjectKey, Manifest], after: Mapping[ObjectKey, Manifest]) -> list[Change]:
@@ -144,9 +145,31 @@ def test_a_snapshot_reads_what_the_watches_of_its_controller_keep() -> None:
 
     snapshot = StoreSnapshot.of(controller, {policies: [policy], namespaces: shops})
 
+    assert controller.owned is not None
     (kept,) = snapshot.by_index(controller.owned, owner)
     assert "other" not in labels_of(kept)
     assert snapshot.get(policies, ObjectKey("shop", "p")) is kept
     assert snapshot.list(policies, namespace="web") == snapshot.list(services) == []
     selector = LabelSelector((("tier", "2"),))
     assert [key_of(found).name for found in snapshot.list(namespaces, selector=selector)] == ["web"]
+
+
+def test_of_what_a_snapshot_does_not_hold_it_shows_nothing() -> None:
+    a = pod(ObjectKey("shop", "a"))
+    store = ObjectStore([BY_COLOUR])
+    store.put(a)
+    at_hand: list[tuple[Cluster, Resource]] = []
+    snapshot = StoreSnapshot({}, {}, lambda *what: store if what in at_hand else None)
+
+    def shown() -> list[Any]:
+        return [
+            snapshot.holds(PODS),
+            snapshot.get(PODS, key_of(a)),
+            [*snapshot.list(PODS)],
+            [*snapshot.by_index(BY_COLOUR, "red")],
+        ]
+
+    assert shown() == [False, None, [], []]
+    at_hand.append((Cluster.TARGET, PODS))
+    assert shown() == [True, a, [a], [a]]
+    assert not snapshot.holds(PODS, Cluster.SOURCE)

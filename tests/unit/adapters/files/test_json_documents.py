@@ -1,6 +1,6 @@
 import pytest
 
-from hedgerow_adapters.files.document import MAX_NESTING
+from hedgerow.machinery.documents.document import MAX_NESTING
 from hedgerow_adapters.files.json_documents import json_documents
 
 

@@ -3,15 +3,15 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow_adapters.files import yaml_documents as module
-from hedgerow_adapters.files.document import MAX_NESTING
+from hedgerow.machinery.documents import yaml_reading
+from hedgerow.machinery.documents.document import MAX_NESTING
 from hedgerow_adapters.files.yaml_documents import yaml_documents
 
 
 @pytest.fixture(params=["compiled parser", "pure Python parser"], autouse=True)
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "pure Python parser":
-        monkeypatch.setattr(module, "_Parser", yaml.SafeLoader)
+        monkeypatch.setattr(yaml_reading, "_Parser", yaml.SafeLoader)
 
 
 def values(text: str) -> list[Any]:
@@ -173,6 +173,10 @@ def test_a_broken_document_costs_only_itself() -> None:
 def test_lines_may_end_as_on_windows() -> None:
     assert values("a: |\r\n  b\r\n  c\r\n---\r\nd: 1\r\n") == [{"a": "b\nc\n"}, {"d": 1}]
     assert problems("a: [\r\n---\r\nb: 1\r\nb: 2\r\n")[-1] == (2, 'line 4: the key "b" appears twice in one mapping')
+
+
+def test_the_last_line_ends_as_all_others_do() -> None:
+    assert values("a: |\n  b") == values("a: |\n  b\n") == [{"a": "b\n"}]
 
 
 def test_aliases_stand_for_their_values() -> None:

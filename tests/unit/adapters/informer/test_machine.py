@@ -42,6 +42,7 @@ A, B, C = named("a"), named("b"), named("c")
 FIRST, LAST = Page((A,), "token-1", "5"), Page((B, C), "", "6")
 LISTING = Listing("token-1", ((A,),))
 LISTED, WATCHING = Listed("5"), Watching("5")
+UNKNOWN = Replace((), is_known=False)
 
 
 @pytest.mark.parametrize(
@@ -72,10 +73,10 @@ LISTED, WATCHING = Listed("5"), Watching("5")
         pytest.param(LISTING, Lost(), Empty(), None, id="a token that has expired starts anew"),
         pytest.param(LISTED, Lost(), Empty(), None, id="a version that has expired starts anew"),
         pytest.param(WATCHING, Lost(), Empty(), None, id="as it does in an open watch"),
-        pytest.param(Empty(), Absent(), Empty(), Replace(()), id="what the server does not know has no objects"),
-        pytest.param(LISTING, Absent(), Empty(), Replace(()), id="nor has it in the middle of a list"),
-        pytest.param(LISTED, Absent(), Empty(), Replace(()), id="what the server forgets is gone with all its objects"),
-        pytest.param(WATCHING, Absent(), Empty(), Replace(()), id="as it is in an open watch"),
+        pytest.param(Empty(), Absent(), Empty(), UNKNOWN, id="what the server does not know has no objects"),
+        pytest.param(LISTING, Absent(), Empty(), UNKNOWN, id="nor has it in the middle of a list"),
+        pytest.param(LISTED, Absent(), Empty(), UNKNOWN, id="what the server forgets is gone with all its objects"),
+        pytest.param(WATCHING, Absent(), Empty(), UNKNOWN, id="as it is in an open watch"),
     ],
 )
 def test_an_answer_leads_to_the_next_state(

@@ -2,12 +2,13 @@
 
 import pytest
 
-from hedgerow.machinery.objects import ObjectKey, key_of
-from hedgerow_adapters.kubernetes.listing import ListingError, world_of
-from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
+from hedgerow.machinery.clusters import EVERYTHING
+from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.kubernetes.listing import ListingError, UnreachableError, kept_of, objects_of
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from tests.unit.adapters.runtime.world import CART, CONTROLLER, NAMESPACES, SERVICES, Wire, World, service
+from tests.unit.adapters.runtime.world import NAMESPACES
 from tests.virtual_clock import virtual_time
 
 NAMES = {f"shop-{number}" for number in range(600)}
@@ -26,8 +27,8 @@ def is_second_page(request: Request) -> bool:
 
 
 async def names_in(cluster: InMemoryCluster) -> list[str]:
-    world = await world_of(MemoryTransport(cluster), [CONTROLLER])
-    return [manifest["metadata"]["name"] for manifest in world[NAMESPACES]]
+    listed = await objects_of(MemoryTransport(cluster), NAMESPACES, EVERYTHING)
+    return [manifest["metadata"]["name"] for manifest in listed]
 
 
 @pytest.mark.parametrize("expirations", [0, 1])
@@ -51,12 +52,25 @@ async def test_a_list_whose_continuation_expires_again_and_again_is_given_up() -
         await names_in(cluster)
 
 
+@pytest.mark.parametrize("expirations", [0, 1])
 @virtual_time
-async def test_of_some_namespaces_only_those_are_asked_for() -> None:
-    wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
+async def test_of_a_list_no_more_is_kept_than_is_asked_for(expirations: int) -> None:
+    cluster = cluster_of_two_pages()
+    cluster.faults.append(Fault(is_second_page, Answered(EXPIRED), times=expirations))
 
-    world = await world_of(wire, [CONTROLLER], ["shop", "default"])
+    def keep(manifest: Manifest) -> str | None:
+        name: str = manifest["metadata"]["name"]
+        return name if name.endswith("7") else None
 
-    assert [key_of(manifest).name for manifest in world[NAMESPACES]] == ["shop", "default"]
-    assert [key_of(manifest) for manifest in world[SERVICES]] == [CART]
-    assert all("/namespaces/" in request.path or "fieldSelector" in request.query for request in wire.asked)
+    kept = await kept_of(MemoryTransport(cluster), NAMESPACES, EVERYTHING, keep, metadata_only=True)
+
+    assert sorted(kept) == sorted(name for name in NAMES if name.endswith("7"))
+
+
+@virtual_time
+async def test_a_server_that_does_not_answer_is_told_from_one_that_refuses() -> None:
+    cluster = cluster_of_two_pages()
+    cluster.faults.append(Fault(is_second_page, Lost()))
+
+    with pytest.raises(UnreachableError, match="connection lost"):
+        await names_in(cluster)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Cause
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error, error_of_status, missing_permission
 from hedgerow_adapters.protocol.transport import Request, Response
@@ -138,4 +139,14 @@ def test_a_terminating_namespace_is_no_missing_permission() -> None:
     )
 
     assert "NamespaceTerminating" in error.causes
+    assert error.details == (Cause("NamespaceTerminating", "...", "metadata.namespace"),)
     assert missing_permission(requests.create(SERVICES, {}, "shop"), error) == message
+
+
+def test_causes_without_a_reason_or_a_field_are_causes_as_well() -> None:
+    status = {"kind": "Status", "code": 500, "details": {"causes": [{"message": "a webhook does not answer"}]}}
+
+    error = error_of_status(status)
+
+    assert error.details == (Cause("", "a webhook does not answer", ""),)
+    assert error.causes == frozenset()

@@ -1,12 +1,14 @@
-"""Where requests lead, whatever names they are made from."""
+"""Where requests lead, whatever names they are made from, and which of them carries an action out."""
 
 import pytest
 
 from hedgerow.admission.resources import DEPLOYMENTS, NAMESPACES, PODS
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, Update
 from hedgerow_adapters.kubernetes.http_session import url_of
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError, collection_path, object_path
+from hedgerow_adapters.protocol.transport import Request
 
 LEADS_ELSEWHERE = (
     "shop/services/http:victim:80/proxy/admin",
@@ -50,3 +52,37 @@ def test_names_that_are_no_dns_names_lead_to_their_objects() -> None:
     url = url_of("https://api", requests.get(PODS, ObjectKey("shop", "system:a?b#c d")))
 
     assert url.raw_path_qs == "/api/v1/namespaces/shop/pods/system:a%3Fb%23c%20d"
+
+
+SHOP = ObjectKey("shop", "cart")
+MANIFEST = {"metadata": {"namespace": "shop", "name": "cart", "resourceVersion": "7"}}
+OPTIONS = {"apiVersion": "v1", "kind": "DeleteOptions"}
+PLACE = "/api/v1/namespaces/shop/pods"
+
+
+@pytest.mark.parametrize(
+    ("action", "request_"),
+    [
+        (Create(PODS, MANIFEST, ""), Request("POST", PLACE, body=MANIFEST)),
+        (Update(PODS, MANIFEST, ""), Request("PUT", f"{PLACE}/cart", body=MANIFEST)),
+        (Update(PODS, MANIFEST, "", "status"), Request("PUT", f"{PLACE}/cart/status", body=MANIFEST)),
+        (Delete(PODS, SHOP, ""), Request("DELETE", f"{PLACE}/cart", body=OPTIONS)),
+        (
+            Delete(PODS, SHOP, "", "u", "7", "Foreground"),
+            Request("DELETE", f"{PLACE}/cart",
+                    body={**OPTIONS, "propagationPolicy": "Foreground",
+                          "preconditions": {"uid": "u", "resourceVersion": "7"}}),
+        ),
+        (
+            DeleteCollection(PODS, "shop", "a in (b,c)", ""),
+            Request("DELETE", PLACE, {"labelSelector": "a in (b,c)"}),
+        ),
+    ],
+)  # fmt: skip
+def test_an_action_is_one_request(action: Action, request_: Request) -> None:
+    assert requests.for_action(action) == request_
+
+
+def test_a_deletion_of_all_there_are_is_never_asked_for() -> None:
+    with pytest.raises(ValueError, match="no label selector"):
+        requests.for_action(DeleteCollection(PODS, "shop", "", ""))

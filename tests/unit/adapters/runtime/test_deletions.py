@@ -15,6 +15,9 @@ from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOP
 from tests.unit.adapters.runtime.world import CONTROLLER, DOMAIN, NAMESPACES, POLICIES, SERVICES, service
 from tests.virtual_clock import virtual_time
 
+assert CONTROLLER.owned is not None
+OWNED = CONTROLLER.owned
+
 
 def owner(name: str | int) -> ObjectKey:
     return ObjectKey("shop", f"svc-{name}")
@@ -146,7 +149,7 @@ def settled_by_its_turn(site: Site, key: ObjectKey) -> None:
 
 
 def settled_by_its_last_policy(site: Site, key: ObjectKey) -> None:
-    for policy in site.snapshot.by_index(CONTROLLER.owned, key):
+    for policy in site.snapshot.by_index(OWNED, key):
         assert site.allows(key)
         site.sees_policy_go(policy)
 
@@ -225,10 +228,10 @@ async def test_what_was_refused_is_looked_at_again_once_hardly_anything_is_left_
     for number in range(4):
         site.sees_service_go(owner(number))
     assert await site.asked(owner(14)) == (False, None), "22 are left"
-    for policy in site.snapshot.by_index(CONTROLLER.owned, owner(0)):
+    for policy in site.snapshot.by_index(OWNED, owner(0)):
         site.sees_policy_go(policy)
     assert await site.asked(owner(14)) == (False, None), "they went with their owner"
-    for policy in site.snapshot.by_index(CONTROLLER.owned, owner(4)):
+    for policy in site.snapshot.by_index(OWNED, owner(4)):
         site.sees_policy_go(policy)
     assert await site.asked(owner(14)) == (True, None), "20 are left"
     assert site.relists == 1

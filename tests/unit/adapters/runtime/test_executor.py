@@ -74,6 +74,33 @@ async def test_one_that_fails_stops_no_other() -> None:
 
 
 @virtual_time
+async def test_in_order_each_waits_for_the_one_before_and_nothing_follows_one_that_fails() -> None:
+    cluster = await cluster_with("c")
+    under_way: list[str] = []
+
+    class Slow(MemoryTransport):
+        async def send(
+            self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+        ) -> Response:
+            assert not under_way
+            under_way.append(request.path)
+            await asyncio.sleep(1)
+            under_way.clear()
+            return await super().send(request, timeout=timeout, may_send=may_send)
+
+    actions = [create(name) for name in "abcd"]
+
+    outcomes = await Executor(Slow(cluster)).carry_out(actions, in_order=True)
+
+    assert [(outcome.action, type(outcome)) for outcome in outcomes] == [
+        (actions[0], Written),
+        (actions[1], Written),
+        (actions[2], NotWritten),
+    ]
+    assert cluster.get(CONFIG_MAPS, ObjectKey("default", "d")) is None
+
+
+@virtual_time
 async def test_not_even_a_defect_in_the_transport_stops_the_others() -> None:
     class Defective(MemoryTransport):
         async def send(

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, MergePatch
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
@@ -16,7 +16,7 @@ from hedgerow_adapters.runtime.expectations import PATIENCE, Expectations
 from tests.virtual_clock import virtual_time
 
 CONTROLLER = network_policy_controller(NetworkPolicyConfig())
-POLICIES = CONTROLLER.owned.resource
+POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 UNWATCHED = Resource("", "v1", "secrets", "Secret")
 CART, OTHER = ObjectKey("shop", "cart"), ObjectKey("shop", "other")
 
@@ -132,6 +132,17 @@ async def test_what_no_cache_will_ever_see_is_not_waited_for() -> None:
 
 
 @virtual_time
+async def test_what_was_deleted_and_made_anew_is_seen_with_its_new_version() -> None:
+    world = World()
+    world.shows(policy())
+    world.expectations.expect(CART, Written(Delete(POLICIES, KEY, "unwanted"), None))
+    world.expectations.expect(CART, Written(Create(POLICIES, policy(), "wanted"), 12))
+    asyncio.get_running_loop().call_later(1, lambda: world.shows(policy(uid="2"), shop=12))
+
+    assert await world.waited() == (True, 1.0)
+
+
+@virtual_time
 async def test_each_namespace_is_waited_for_by_itself() -> None:
     """A quiet namespace's cache stays at an old version for long, which says nothing about another one's."""
     world = World(shop=12, web=5)
@@ -171,8 +182,17 @@ KEY = ObjectKey("shop", "p")
         (MergePatch(POLICIES, KEY, {}, "edited", "7"), SEEN, SEEN_LATER),
         (Delete(POLICIES, KEY, "unwanted", "1", "7"), SEEN, SEEN_LATER),
         (Delete(POLICIES, KEY, "unwanted", "1", "7"), SEEN, None),
+        (Update(POLICIES, SEEN, "edited"), SEEN, SEEN_LATER),
+        (Update(POLICIES, SEEN_LATER, "edited"), SEEN, None),
     ],
-    ids=["it exists now", "it was edited since", "it was edited before it went", "it has gone"],
+    ids=[
+        "it exists now",
+        "it was edited since",
+        "it was edited before it went",
+        "it has gone",
+        "it was edited since it was read",
+        "it has gone since it was read, of which the cache had not yet seen that version",
+    ],
 )
 def test_an_action_is_overtaken_once_a_cache_shows_another_version_than_it_was_planned_for(
     action: Action, unchanged: dict[str, Any] | None, changed: dict[str, Any] | None
@@ -181,7 +201,20 @@ def test_an_action_is_overtaken_once_a_cache_shows_another_version_than_it_was_p
     assert overtaken(action, changed)
 
 
+def test_a_cache_that_is_behind_what_a_decision_was_told_says_nothing() -> None:
+    told = policy(resourceVersion="12")
+
+    for shown in (None, SEEN, policy()):
+        assert not overtaken(Update(POLICIES, told, "edited"), shown)
+
+
 def test_what_names_no_version_or_is_not_watched_is_never_overtaken() -> None:
+    for unconditional in (
+        Update(POLICIES, policy(), "edited"),
+        JsonPatch(POLICIES, KEY, [], "edited"),
+        DeleteCollection(POLICIES, "shop", "a=b", "unwanted"),
+    ):
+        assert not overtaken(unconditional, SEEN)
     assert not overtaken(Delete(POLICIES, KEY, "unwanted", "1"), None)
     assert not overtaken(MergePatch(POLICIES, KEY, {}, "edited"), SEEN)
     assert not overtaken(created(None, resource=UNWATCHED).action, None)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
 from hedgerow_adapters.runtime.fights import (
     CORRECTIONS,
     FIRST_WAIT,
@@ -23,6 +23,11 @@ CREATION = Create(POLICIES, {"metadata": {"namespace": "shop", "name": "policy"}
 PATCH = MergePatch(POLICIES, KEY, {"spec": {"a": 1}}, "desired", resource_version="7")
 OPERATIONS = JsonPatch(POLICIES, KEY, ({"op": "remove", "path": "/spec"},), "desired")
 DELETION = Delete(POLICIES, KEY, "superfluous", uid="1")
+
+
+def updated(version: str, subresource: str = "", **fields: object) -> Update:
+    metadata = {"namespace": "shop", "name": "policy", "resourceVersion": version, "generation": int(version)}
+    return Update(POLICIES, {"metadata": metadata, "spec": {"a": 1}, **fields}, "desired", subresource)
 
 
 def waits(detector: FightDetector, *corrections: tuple[float, Action]) -> list[float]:
@@ -42,6 +47,9 @@ def every(seconds: float, *actions: Action, times: int = CORRECTIONS + 1) -> lis
         pytest.param((DELETION, replace(DELETION, uid="2")), id="deleted, as somebody creates it"),
         pytest.param((PATCH, replace(PATCH, resource_version="8")), id="patched, as somebody patches it back"),
         pytest.param((OPERATIONS,), id="patched otherwise"),
+        pytest.param(
+            (updated("7", status={"b": 1}), updated("8", status={"b": 2})), id="updated, whatever is observed"
+        ),
     ],
 )
 def test_one_correction_too_many_of_equal_content_is_a_fight(again: tuple[Action, ...]) -> None:
@@ -57,6 +65,9 @@ def test_one_correction_too_many_of_equal_content_is_a_fight(again: tuple[Action
         pytest.param((PATCH, replace(PATCH, subresource="status")), id="another subresource"),
         pytest.param((PATCH, replace(PATCH, key=ObjectKey("shop", "b"))), id="another object"),
         pytest.param((PATCH, replace(PATCH, cluster=Cluster.SOURCE)), id="the object of another cluster"),
+        pytest.param((updated("7"), updated("7", spec={"a": 2})), id="updated to something else"),
+        pytest.param((updated("7", "status", status=1), updated("7", "status", status=2)), id="another status"),
+        pytest.param((DeleteCollection(POLICIES, "shop", "a=b", "superfluous"),), id="many at once, or none"),
     ],
 )
 def test_corrections_that_differ_are_none(different: tuple[Action, Action]) -> None:

@@ -2,7 +2,7 @@
 
 import io
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -10,12 +10,13 @@ from hedgerow.machinery.clusters import Cluster, Part
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Create, Plan
+from hedgerow.machinery.plan import Action, Create, Plan
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, configure_logs
+from hedgerow_adapters.telemetry.controller import KINDS
 
 POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 SERVICES = Resource("", "v1", "services", "Service")
@@ -329,3 +330,7 @@ def test_the_start_says_how_many_workers_and_keys_there_are(heard: Heard) -> Non
     heard.telemetry.started(7)
 
     assert heard.lines()[0].items() >= {"msg": "Starting workers", "workers": 15, "keys": 7}.items()
+
+
+def test_every_action_has_a_name() -> None:
+    assert set(KINDS) == set(get_args(Action))

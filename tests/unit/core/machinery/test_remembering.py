@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hedgerow.machinery.remembering import LONGEST, MOST, latest_remembered, remembered
+from hedgerow.machinery.remembering import LONGEST, MOST, latest_remembered, remembered, shared_text
 
 
 class Length:
@@ -42,6 +42,13 @@ def test_the_oldest_answers_are_forgotten() -> None:
     of("0")
 
     assert length.asked.count("0") == 2
+
+
+def test_equal_short_texts_are_held_once() -> None:
+    one, other = (f"namespace-{number}" for number in (1, 1))
+
+    assert one is not other
+    assert shared_text(one) is shared_text(other)
 
 
 def test_the_answer_to_the_latest_list_is_kept() -> None:

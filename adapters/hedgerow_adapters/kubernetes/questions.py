@@ -1,6 +1,7 @@
 """Answers what a decision can learn from no cache, by live requests to the API servers."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -10,10 +11,12 @@ from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswere
 from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error
-from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 10.0
-"""Seconds for one request: no longer than the API server waits that asked for the review."""
+"""Seconds for one request: no longer than an API server waits that asked for a review."""
+AT_ONCE: Final = 32
+"""Questions of one decision that are under way at a time."""
 _BAD_REQUEST: Final = 400
 _NO_ANSWER: Final = 500
 _EVERYWHERE: Final[Mapping[Cluster, Sequence[str]]] = MappingProxyType({})
@@ -50,6 +53,18 @@ class Questions:
         except TransportError as lost:
             return NotAnswered(_NO_ANSWER, "", str(lost))
 
+    async def ask_all(self, questions: Sequence[Question]) -> dict[Question, Answer]:
+        """The answers to several questions, which are asked at once."""
+        if len(questions) == 1:
+            return {questions[0]: await self.ask(questions[0])}
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def ask(question: Question) -> Answer:
+            async with places:
+                return await self.ask(question)
+
+        return dict(zip(questions, await asyncio.gather(*map(ask, questions)), strict=True))
+
     def _out_of_sight(self, question: Question) -> str | None:
         """What keeps a question from being asked: the process is not to see what it is about. None if nothing."""
         seen = self._namespaces.get(question.cluster, ())
@@ -67,22 +82,27 @@ def _unseen(namespace: str) -> str:
 
 async def _object(transport: Transport, question: ObjectQuestion) -> Answer:
     response = await transport.send(requests.get(question.resource, question.key), timeout=PATIENCE)
-    return Found((response.body,)) if response.is_success else _not_answered(api_error(response))
+    return Found((response.body,)) if response.is_success else not_answered(api_error(response))
 
 
 async def _list(transport: Transport, question: ListQuestion) -> Answer:
-    page = partial(
+    try:
+        return Found(tuple(await whole_list(transport, pages_of(question), PATIENCE)))
+    except ListRefusedError as refused:
+        return not_answered(refused.error)
+
+
+def pages_of(question: ListQuestion) -> Callable[..., Request]:
+    """The requests for the pages of what a question asks for, as `requests.list_page` takes them further."""
+    return partial(
         requests.list_page,
         question.resource,
         namespace=question.namespace,
         selector=question.label_selector,
         metadata_only=question.metadata_only,
     )
-    try:
-        return Found(tuple(await whole_list(transport, page, PATIENCE)))
-    except ListRefusedError as refused:
-        return _not_answered(refused.error)
 
 
-def _not_answered(error: ApiError) -> NotAnswered:
+def not_answered(error: ApiError) -> NotAnswered:
+    """A refusal as decisions are told it."""
     return NotAnswered(error.status, error.reason, error.message)

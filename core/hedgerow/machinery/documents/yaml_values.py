@@ -6,21 +6,27 @@ finds repeated keys, bounds nesting, and counts what aliases would expand to wit
 Source: sigs.k8s.io/yaml v1.6, observed: a merge key takes effect where it stands, so a later entry wins over an earlier
 one; tags of an application's own, which that reader ignores, are refused here.
 """
+# ruff: noqa: TID251 -- where YAML is parsed
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
-from hedgerow_adapters.files.document import MAX_NESTING, TOO_DEEP, Document, repeated_key
-from hedgerow_adapters.files.yaml_scalars import NotInJson, PlainValue, plain_value
+from hedgerow.machinery.documents.document import MAX_NESTING, TOO_DEEP, Document, repeated_key
+from hedgerow.machinery.documents.yaml_scalars import NotInJson, PlainValue, plain_value
 
 MAX_ALIASED_NODES: Final = 1_000_000
 FREE_ALIASED_NODES: Final = 10_000
 MAX_ALIASED_SHARE: Final = 10
 """How many nodes aliases may add for each one that is written, once they add more than the free ones."""
 
+CHARACTERS_OF_A_NODE: Final = 100
+"""A longer text counts as several nodes: written out, it is repeated as they are."""
+
+_TOO_MANY: Final = "more values than anybody writes"
 _TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
 
 _LONGEST_SHOWN: Final = 40
@@ -32,7 +38,8 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     f"{_TAGS}bool": (bool,),
     f"{_TAGS}null": (type(None),),
 }
-_TEXTS: Final = frozenset({"!", f"{_TAGS}str", f"{_TAGS}timestamp"})
+_AS_TEXT: Final = "!"
+_TEXTS: Final = frozenset({_AS_TEXT, f"{_TAGS}str", f"{_TAGS}timestamp"})
 
 _NO_KEY: Final = object()
 _MERGE: Final = object()
@@ -72,9 +79,18 @@ class ValueBuilder:
     Raises ConstructorError where a document must not be read on; what else is wrong is collected.
     """
 
-    def __init__(self, first_line: int) -> None:
-        """Start on a stream of which the first line has this number in its file."""
+    def __init__(self, first_line: int, *, last_wins: bool = False, most_nodes: float = math.inf) -> None:
+        """Start on a stream of which the first line has this number in its text.
+
+        Args:
+            first_line: the number.
+            last_wins: whether a key that a mapping has twice has its last value; otherwise that is a problem.
+            most_nodes: how many nodes the documents may have altogether, aliases aside.
+        """
         self._first_line = first_line
+        self._last_wins = last_wins
+        self._most_nodes = most_nodes
+        self._nodes_before = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -99,22 +115,29 @@ class ValueBuilder:
 
     def _taken(self, value: Any) -> Document:
         document = Document(value, tuple(self._problems))
+        self._nodes_before = self.nodes
         self._begin()
         return document
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes have been read, aliases aside."""
+        return self._nodes_before + self._nodes
 
     def scalar(self, event: ScalarEvent) -> None:
         """Take a scalar."""
         value: Any = event.value
-        if event.implicit[0]:
+        if event.implicit[0] and event.tag != _AS_TEXT:
             if value == "<<" and self._open[-1].awaits_key:
                 self._open[-1].key = _MERGE
                 return
             value = self._in_json(plain_value(value), event)
         elif event.tag is not None:
             value = self._tagged(event)
-        self._nodes += 1
+        nodes = 1 + len(event.value) // CHARACTERS_OF_A_NODE
+        self._count(nodes, event)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored(value, 1, 0)
+            self._anchors[event.anchor] = _Anchored(value, nodes, 0)
         self._place(value, event)
 
     def alias(self, event: AliasEvent) -> None:
@@ -160,9 +183,15 @@ class ValueBuilder:
         self._reach(1, event)
         opened = _Open(value, event.anchor, self._nodes + self._aliased_nodes)
         self._open.append(opened)
-        self._nodes += 1
+        self._count(1, event)
         if event.anchor is not None:
             self._anchors[event.anchor] = opened
+
+    def _count(self, nodes: int, event: Event) -> None:
+        """Note that so many nodes have been read."""
+        self._nodes += nodes
+        if self._nodes_before + self._nodes > self._most_nodes:
+            raise _abandonment(_TOO_MANY, event)
 
     def _reach(self, height: int, event: Event) -> None:
         """Note that the innermost collection holds a value of this height."""
@@ -191,7 +220,7 @@ class ValueBuilder:
             self._problem(event, "a key must be a text, not null, a list or a mapping")
             return object()
         if key in into.value:
-            if key not in into.merged:
+            if key not in into.merged and not self._last_wins:
                 self._problem(event, repeated_key(key))
             into.merged -= {key}
         return key

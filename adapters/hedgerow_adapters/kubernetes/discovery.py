@@ -1,0 +1,255 @@
+"""As which resource an API server serves a kind.
+
+Expected flow: `look_up` asks, `known` shows what has been found out since; both are shared by all who read a cluster.
+Guarantees: one request for a group and version at a time, whoever waits for it; what is served is known until something
+hints that it may have changed; that a kind is not served is known for a minute, or for a second where something has
+hinted of late that it may be served soon, as a definition takes a moment to be established. That there was no answer is
+told to who asked, and not known afterwards.
+
+Source: Kubernetes documentation, "The Kubernetes API", discovery; managed-resources §4.2.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from hedgerow.machinery.objects import Kind, ObjectKey, Resource
+from hedgerow.machinery.questions import Kinds, NotAnswered
+from hedgerow.machinery.turn import defines_kinds
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import api_error
+from hedgerow_adapters.protocol.transport import Transport, TransportError
+
+PATIENCE: Final = 10.0
+"""Seconds for one request."""
+MISSING_FOR: Final = 60.0
+"""Seconds for which it is known that a kind is not served."""
+MISSING_FOR_NOW: Final = 1.0
+"""As much where something has hinted that it may be served soon."""
+OF_LATE: Final = 60.0
+"""Seconds for which a hint counts."""
+_NO_ANSWER: Final = 500
+_BAD_REQUEST: Final = 400
+_NOT_FOUND: Final = 404
+_LONG_AGO: Final = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What one group and version holds."""
+
+    resources: Mapping[str, Resource]
+    """By the name of the kind."""
+    watchable: frozenset[Resource]
+    """Those that can be listed and watched."""
+
+    def holds(self, answer: Resource | NotAnswered) -> bool:
+        """Whether it says the same as an earlier answer about a kind that is served."""
+        return isinstance(answer, Resource) and self.resources.get(answer.kind) == answer
+
+
+_Looked: TypeAlias = Served | NotAnswered
+
+
+class _Whole(NamedTuple):
+    """A group and version of which everything is known, and when that ends."""
+
+    served: Served
+    end: asyncio.TimerHandle
+
+
+class Discovery:
+    """What is known of the kinds of one cluster."""
+
+    def __init__(self, transport: Transport) -> None:
+        """Nothing is known, and nothing is asked before somebody wants to know.
+
+        Args:
+            transport: leads to the API server.
+        """
+        self._transport = transport
+        self._known: dict[Kind, Resource | NotAnswered] = {}
+        self.known: Final[Kinds] = MappingProxyType(self._known)
+        """As it is now; for as long as who reads it awaits nothing, it stays so."""
+        self._complete: dict[str, _Whole] = {}
+        self._watchable: set[Resource] = set()
+        self._under_way: dict[str, asyncio.Future[_Looked | None]] = {}
+        self._hinted: dict[str, float] = {}
+        """When it was last hinted of a group that something about it may have changed."""
+        self._anything_hinted = _LONG_AGO
+        self._waiting: dict[Kind, asyncio.Future[None]] = {}
+
+    async def look_up(self, kinds: Iterable[Kind]) -> Kinds:
+        """As which resource each kind is served, or why not; asks only for what is not known.
+
+        The answers hold what `known` does not keep as well: that the server could not be asked, for example.
+        """
+        wanted = list(dict.fromkeys(kinds))
+        answers = {kind: self._known[kind] for kind in wanted if kind in self._known}
+        open_kinds = [kind for kind in wanted if kind not in answers]
+        versions = list(dict.fromkeys(kind.api_version for kind in open_kinds if not _problem_of(kind)))
+        looked = dict(zip(versions, await asyncio.gather(*map(self._contents, versions)), strict=True))
+        return answers | {kind: self._conclude(kind, looked.get(kind.api_version)) for kind in open_kinds}
+
+    def is_watchable(self, resource: Resource) -> bool:
+        """Whether the objects of a resource that was found can be listed and watched."""
+        return resource in self._watchable
+
+    def may_have_changed(self, resource: Resource, key: ObjectKey | None = None) -> None:
+        """An object was written, or seen to change: if it is one that defines kinds, forget what may be different.
+
+        Args:
+            resource: of the object.
+            key: of the object, whose name tells the group that it is about; none: any group.
+        """
+        if not defines_kinds(resource):
+            return
+        now = asyncio.get_running_loop().time()
+        if key is None:
+            self._anything_hinted = now
+            for api_version in {*self._complete, *self._under_way}:
+                self._forget_missing(api_version)
+            return
+        group = key.name.partition(".")[2]
+        self._hinted = {other: at for other, at in self._hinted.items() if now - at < OF_LATE} | {group: now}
+        for api_version in {*self._complete, *self._under_way, *(kind.api_version for kind in self._known)}:
+            if Kind(api_version, "").group == group:
+                self._forget(api_version)
+
+    def not_found(self, resource: Resource) -> None:
+        """The server does not know the path of a resource: forget that it is served."""
+        if self._known.get(resource.object_kind) == resource:
+            self._forget(resource.api_version)
+
+    async def until_forgotten(self, kind: Kind) -> None:
+        """Return when what is known of a kind is no longer, at once if nothing is."""
+        if kind in self._known:
+            await asyncio.shield(self._waiting.setdefault(kind, asyncio.get_running_loop().create_future()))
+
+    async def _contents(self, api_version: str) -> _Looked:
+        """What a group and version holds."""
+        while (known := self._complete.get(api_version)) is None:
+            under_way = self._under_way.get(api_version)
+            if under_way is None:
+                return await self._ask(api_version)
+            looked = await asyncio.shield(under_way)
+            if looked is not None:  # else who asked has given up
+                return looked
+        return known.served
+
+    async def _ask(self, api_version: str) -> _Looked:
+        answer = self._under_way[api_version] = asyncio.get_running_loop().create_future()
+        looked: _Looked | None = None
+        try:
+            looked = await _look(self._transport, api_version)
+        finally:
+            answer.set_result(looked)
+            if self._under_way.get(api_version) is answer:
+                del self._under_way[api_version]
+                if isinstance(looked, Served):
+                    self._keep(api_version, looked)
+        return looked
+
+    def _keep(self, api_version: str, served: Served) -> None:
+        self._drop(api_version, lambda answer: not served.holds(answer))
+        self._known |= {resource.object_kind: resource for resource in served.resources.values()}
+        self._watchable = self._watchable.difference(served.resources.values()) | served.watchable
+        loop = asyncio.get_running_loop()
+        hinted = max(self._anything_hinted, self._hinted.get(Kind(api_version, "").group, _LONG_AGO))
+        lifetime = MISSING_FOR_NOW if loop.time() - hinted < OF_LATE else MISSING_FOR
+        self._complete[api_version] = _Whole(served, loop.call_later(lifetime, self._forget_missing, api_version))
+
+    def _conclude(self, kind: Kind, looked: _Looked | None) -> Resource | NotAnswered:
+        if problem := _problem_of(kind):
+            return NotAnswered(_BAD_REQUEST, "BadRequest", problem)
+        match looked:
+            case NotAnswered():
+                return looked
+            case Served(resources) if kind.kind in resources:
+                return resources[kind.kind]
+        missing = NotAnswered(
+            _NOT_FOUND, "NoMatch", f'no matches for kind "{kind.kind}" in version "{kind.api_version}"'
+        )
+        known = self._complete.get(kind.api_version)
+        is_kept = known is not None and known.served is looked
+        return self._known.setdefault(kind, missing) if is_kept else missing
+
+    def _forget_missing(self, api_version: str) -> None:
+        """Forget what is not served; an answer that is under way may be one of before, and is not kept."""
+        self._drop(api_version, lambda answer: isinstance(answer, NotAnswered))
+
+    def _forget(self, api_version: str) -> None:
+        """Forget everything, as above."""
+        self._drop(api_version, lambda _answer: True)
+
+    def _drop(self, api_version: str, concerned: Callable[[Resource | NotAnswered], bool]) -> None:
+        self._under_way.pop(api_version, None)
+        if (known := self._complete.pop(api_version, None)) is not None:
+            known.end.cancel()
+        of_version = [(kind, answer) for kind, answer in self._known.items() if kind.api_version == api_version]
+        for kind, answer in of_version:
+            if concerned(answer):
+                del self._known[kind]
+                if isinstance(answer, Resource):
+                    self._watchable.discard(answer)
+                if (waiting := self._waiting.pop(kind, None)) is not None:
+                    waiting.set_result(None)
+
+
+async def _look(transport: Transport, api_version: str) -> _Looked:
+    """What the server says now of a group and version; one that it does not know holds nothing."""
+    try:
+        response = await transport.send(requests.resources_of(api_version), timeout=PATIENCE)
+    except TransportError as lost:
+        return NotAnswered(_NO_ANSWER, "", str(lost))
+    if response.is_success:
+        return _served(api_version, response.body)
+    error = api_error(response)
+    if error.is_not_found:
+        return Served({}, frozenset())
+    return NotAnswered(error.status, error.reason, error.message)
+
+
+def _served(api_version: str, body: Any) -> _Looked:
+    entries = body.get("resources") if isinstance(body, Mapping) else None
+    if not isinstance(entries, list):
+        return NotAnswered(_NO_ANSWER, "", f'the API server\'s list of the resources of "{api_version}" is none')
+    group, _, version = api_version.rpartition("/")
+    resources: dict[str, Resource] = {}
+    watchable = set()
+    for entry in entries:
+        if not _is_resource(entry):
+            continue
+        resource = Resource(group, version, entry["name"], entry["kind"], namespaced=bool(entry.get("namespaced")))
+        is_watchable = {"list", "watch"} <= set(entry.get("verbs") or ())
+        if is_watchable:
+            watchable.add(resource)
+        # Of several of one kind, that one counts whose objects are kept.
+        if is_watchable or resource.kind not in resources:
+            resources[resource.kind] = resource
+    return Served(resources, frozenset(watchable))
+
+
+def _is_resource(entry: Any) -> bool:
+    """Whether an entry is one of a resource; others are of subresources."""
+    return (
+        isinstance(entry, Mapping)
+        and bool(entry.get("kind"))
+        and isinstance(name := entry.get("name"), str)
+        and "/" not in name
+    )
+
+
+def _problem_of(kind: Kind) -> str | None:
+    """What keeps anything from being of a kind; none: nothing does."""
+    if not kind.kind:
+        return f'an object of version "{kind.api_version}" has no kind'
+    if not kind.api_version:
+        return f'an object of kind "{kind.kind}" has no apiVersion'
+    try:
+        requests.resources_of(kind.api_version)
+    except requests.UnaddressableError:
+        return f'unexpected apiVersion "{kind.api_version}": it is neither a version nor a group and a version'
+    return None

@@ -1,0 +1,245 @@
+"""Watches of kinds that only objects name: they begin when a kind is named and served, and end when it is not.
+
+Expected flow: a `Following` is told whenever the objects have changed that name kinds. Guarantees: a kind that is not
+served, a list that is slow, forbidden or fails, delays nobody and is tried again in the background; a kind that nobody
+names is watched for a minute longer, so that nothing flaps; the objects that name a kind are looked at when its own
+objects are at hand for the first time, so that nothing is missed that happened before.
+
+Caveats: that two watches are one is known only where they are equal, mappings and predicates included; otherwise a
+change may be mapped twice, from the one cache.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, Protocol, TypeAlias
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change, Follow, Read, Watch
+from hedgerow.machinery.objects import Kind, Resource
+from hedgerow.machinery.questions import NotAnswered
+from hedgerow.machinery.snapshot import Index
+from hedgerow_adapters.cache import ObjectStore, is_over
+from hedgerow_adapters.informer import InformerObserver
+from hedgerow_adapters.informer.backoff import restart_delay
+from hedgerow_adapters.kubernetes.discovery import Discovery
+from hedgerow_adapters.runtime.shared_cache import Cache, Listener
+
+Keeps: TypeAlias = Callable[[Resource, Callable[[], float]], None]
+"""Is told that a resource is kept, and how to ask for how many seconds nothing has been heard of it."""
+
+GRACE: Final = 60.0
+"""Seconds for which a kind is watched that nobody names any more."""
+
+
+class CachePool(Protocol):
+    """The caches of a process, which come and go."""
+
+    @property
+    def random(self) -> Callable[[], float]:
+        """Numbers between 0 and 1, for jitter."""
+        ...
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done beside, for as long as the caches are kept in step."""
+        ...
+
+    def join(self, read: Read) -> Cache:
+        """The cache of what somebody reads, kept in step for as long as anybody reads it."""
+        ...
+
+    def leave(self, read: Read) -> None:
+        """Read something no longer; it is forgotten if nobody else does."""
+        ...
+
+    def discovery_of(self, cluster: Cluster) -> Discovery:
+        """What is known of the kinds of a cluster."""
+        ...
+
+
+class Showcase(Protocol):
+    """What a controller sees."""
+
+    def follow(self, cluster: Cluster, cache: Cache) -> None:
+        """Show what a cache holds as well, as soon as it is complete and for as long."""
+        ...
+
+    def leave(self, cluster: Cluster, cache: Cache) -> None:
+        """Do not show any longer what a cache holds."""
+        ...
+
+    def silence_of_followed(self, cluster: Cluster, resource: Resource) -> float:
+        """For how many seconds nothing has been heard of what is followed; 0 if it is not at the moment."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What following stands on: who follows, and where."""
+
+    caches: CachePool
+    view: Showcase
+    indexes: Sequence[Index[Any]]
+    listener_of: Callable[[Watch], Listener]
+    observer: InformerObserver
+    keeps: Keeps
+    """Told once of each resource that comes to be followed."""
+
+
+class Following:
+    """The kinds that some objects name, each watched while it is served."""
+
+    def __init__(self, follow: Follow, ground: Ground, *, names: ObjectStore, wakes: Sequence[Listener]) -> None:
+        """Nothing is named yet.
+
+        Args:
+            follow: what is followed.
+            ground: who follows, and where.
+            names: the objects that name kinds.
+            wakes: those who hear of these objects.
+        """
+        self._follow = follow
+        self._ground = ground
+        self._names = names
+        self._wakes = wakes
+        self._kinds: dict[Kind, _FollowedKind] = {}
+        self._ends: dict[Kind, asyncio.TimerHandle] = {}
+        self._readings: dict[Watch, _Reading] = {}
+        self._told: set[tuple[Cluster, Resource]] = set()
+
+    def names_changed(self, changes: Sequence[Change], *, is_event: bool) -> None:  # noqa: ARG002 -- a listener
+        """Follow what is named now."""
+        named = self._names.values_of(self._follow.kinds)
+        for kind in named:
+            if kind not in self._kinds:
+                self._kinds[kind] = _FollowedKind(kind, self)
+            elif kind in self._ends:
+                self._ends.pop(kind).cancel()
+        for kind in self._kinds.keys() - self._ends.keys() - set(named):
+            self._ends[kind] = asyncio.get_running_loop().call_later(GRACE, self._end, kind)
+
+    def _end(self, kind: Kind) -> None:
+        del self._ends[kind]
+        self._kinds.pop(kind).end()
+
+    @property
+    def discovery(self) -> Discovery:
+        """What is known of the kinds that may be named."""
+        return self._ground.caches.discovery_of(self._follow.cluster)
+
+    def retry_delay(self, attempt: int) -> float:
+        """Seconds before something is tried again that has come to nothing so many times in a row."""
+        return restart_delay(attempt, self._ground.caches.random())
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done beside."""
+        return self._ground.caches.start(work)
+
+    def read(self, kind: Kind, resource: Resource) -> None:
+        """Watch what has to be watched because of a kind."""
+        for watch in self._follow.watches(resource):
+            reading = self._readings.get(watch)
+            if reading is None:
+                reading = self._readings[watch] = _Reading(watch, self._ground, self._wake)
+                self._tell_of(watch.cluster, watch.resource)
+            reading.begin(kind)
+
+    def stop_reading(self, kind: Kind) -> None:
+        """Watch nothing because of a kind."""
+        for watch, reading in list(self._readings.items()):
+            if not reading.is_needed_without(kind):
+                del self._readings[watch]
+                reading.end()
+
+    def _tell_of(self, cluster: Cluster, resource: Resource) -> None:
+        if (cluster, resource) not in self._told:
+            self._told.add((cluster, resource))
+            self._ground.keeps(resource, partial(self._ground.view.silence_of_followed, cluster, resource))
+
+    def _wake(self, kind: Kind) -> None:
+        """Have everybody look at the objects that name a kind, as if a list had just brought them."""
+        changes = [Change(None, manifest) for manifest in self._names.under(self._follow.kinds, kind)]
+        for listener in self._wakes:
+            listener(changes, is_event=False)
+
+
+class _FollowedKind:
+    """One kind that is named."""
+
+    def __init__(self, kind: Kind, following: Following) -> None:
+        self._kind = kind
+        self._following = following
+        self._resource: Resource | None = None
+        self._task = following.start(self._pursue())
+
+    def end(self) -> None:
+        """Follow the kind no longer."""
+        self._task.cancel()
+        self._serve(None)
+
+    async def _pursue(self) -> None:
+        """Keep up with what is served."""
+        discovery, fruitless = self._following.discovery, 0
+        while True:
+            answer = (await discovery.look_up([self._kind]))[self._kind]
+            if self._kind in discovery.known:
+                fruitless = 0
+                self._serve(None if isinstance(answer, NotAnswered) or not discovery.is_watchable(answer) else answer)
+                await discovery.until_forgotten(self._kind)
+            else:
+                fruitless += 1
+                await asyncio.sleep(self._following.retry_delay(fruitless))
+
+    def _serve(self, resource: Resource | None) -> None:
+        """The kind is served as this resource, or not at all."""
+        if resource == self._resource:
+            return
+        if self._resource is not None:
+            self._following.stop_reading(self._kind)
+        self._resource = resource
+        if resource is not None:
+            self._following.read(self._kind, resource)
+
+
+class _Reading:
+    """One watch, because of one or several kinds."""
+
+    def __init__(self, watch: Watch, ground: Ground, wake: Callable[[Kind], None]) -> None:
+        # What is served today may not be tomorrow, which then is no trouble.
+        self._read = replace(watch, optional=True)
+        self._ground = ground
+        self._wake = wake
+        self._kinds: set[Kind] = set()
+        self._listener = ground.listener_of(watch)
+        self._cache = ground.caches.join(self._read)
+        self._is_at_hand = self._cache.is_complete
+        self._cache.serve(ground.observer, [index for index in ground.indexes if is_over(index, watch)])
+        self._cache.subscribe(self._hear)
+        ground.view.follow(watch.cluster, self._cache)
+        if self._is_at_hand:
+            self._listener([Change(None, manifest) for manifest in self._cache.store.all()], is_event=False)
+
+    def begin(self, kind: Kind) -> None:
+        """Read because of one more kind."""
+        self._kinds.add(kind)
+        if self._is_at_hand:
+            self._wake(kind)
+
+    def is_needed_without(self, kind: Kind) -> bool:
+        """Whether there are other kinds to read for; it is not read for this one any more."""
+        self._kinds.discard(kind)
+        return bool(self._kinds)
+
+    def end(self) -> None:
+        """Read no longer."""
+        self._ground.view.leave(self._read.cluster, self._cache)
+        self._cache.dismiss(self._hear, self._ground.observer)
+        self._ground.caches.leave(self._read)
+
+    def _hear(self, changes: Sequence[Change], *, is_event: bool) -> None:
+        self._listener(changes, is_event=is_event)
+        if not self._is_at_hand and self._cache.is_complete:
+            self._is_at_hand = True
+            for kind in tuple(self._kinds):
+                self._wake(kind)

@@ -1,0 +1,198 @@
+"""Where the writes of a turn go that is driven without an event loop, and what it finds out there.
+
+`InMemory` carries everything out in in-memory clusters: what an API server would refuse is refused, and defaults are
+filled in. For files this is the right one, as the cluster that was made of them is thrown away afterwards.
+
+`Imagined` carries nothing out, and keeps what the objects would be. It reads by functions, so that it stands before a
+live cluster too. Of a server's rules it knows that an object is created once, that what does not exist cannot be
+changed, and that finalizers hold what is deleted; what admission would change or refuse it cannot know.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from http import HTTPStatus
+from typing import Protocol, TypeAlias
+
+from returns.pipeline import is_successful
+from returns.result import Result
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.json_patch import apply_json_patch
+from hedgerow.machinery.objects import Kind, Manifest, Resource
+from hedgerow.machinery.patches import apply_merge_patch
+from hedgerow.machinery.plan import (
+    Action,
+    Create,
+    Delete,
+    DeleteCollection,
+    JsonPatch,
+    MergePatch,
+    Outcome,
+    Refusal,
+    Update,
+)
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
+from hedgerow_adapters.kubernetes.questions import not_answered, pages_of
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.clock import timestamp
+from hedgerow_adapters.memory.statuses import bad_request
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import api_error
+from hedgerow_adapters.protocol.outcomes import outcome_of
+from hedgerow_adapters.protocol.transport import Response
+
+Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
+
+
+class Surroundings(Protocol):
+    """What a turn finds out, and where its writes go."""
+
+    def answer(self, question: Question) -> Answer:
+        """What there is now, everything included that was carried out."""
+        ...
+
+    def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
+        """As which resource a cluster serves a kind."""
+        ...
+
+    def carry_out(self, action: Action) -> Outcome:
+        """What becomes of an action."""
+        ...
+
+
+class InMemory:
+    """In-memory clusters, in which everything is done for real."""
+
+    def __init__(self, clusters: Clusters) -> None:
+        self._clusters = clusters
+
+    def answer(self, question: Question) -> Answer:
+        """What the cluster shows now."""
+        try:
+            if isinstance(question, ObjectQuestion):
+                request = requests.get(question.resource, question.key)
+            else:
+                request = pages_of(question)(limit=0)
+        except requests.UnaddressableError as nonsense:
+            return NotAnswered(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
+        response = self._clusters[question.cluster].handle(request)
+        if not response.is_success:
+            return not_answered(api_error(response))
+        return Found((response.body,) if isinstance(question, ObjectQuestion) else tuple(response.body["items"]))
+
+    def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
+        """As which resource a cluster serves a kind."""
+        return self._clusters[cluster].resource_of(kind) or _not_served(kind)
+
+    def carry_out(self, action: Action) -> Outcome:
+        """What becomes of an action in its cluster."""
+        return outcome_of(action, self.send(action))
+
+    def send(self, action: Action) -> Response:
+        """What the cluster answers to an action."""
+        try:
+            request = requests.for_action(action)
+        except requests.UnaddressableError as nonsense:
+            return bad_request(str(nonsense)).response
+        return self._clusters[action.cluster].handle(request)
+
+
+class Imagined:
+    """What would be if actions were carried out, over a world that is only read.
+
+    A list shows the world as it is: of what was imagined only questions about single objects tell.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Question], Answer],
+        look_up: Callable[[Kind, Cluster], Resource | NotAnswered],
+        now: datetime,
+    ) -> None:
+        """A world in which nothing has happened yet.
+
+        Args:
+            ask: what the world shows. Whoever has to wait for answers runs all this in a thread of its own.
+            look_up: as which resource a kind is served.
+            now: the time at which everything happens.
+        """
+        self._ask = ask
+        self._look_up = look_up
+        self._now = now
+        self._objects: dict[ObjectQuestion, Answer] = {}
+
+    def answer(self, question: Question) -> Answer:
+        """What there is, or would be by now; each object is asked for once."""
+        if not isinstance(question, ObjectQuestion):
+            return self._ask(question)
+        if question not in self._objects:
+            self._objects[question] = self._ask(question)
+        return self._objects[question]
+
+    def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
+        """As which resource a cluster serves a kind."""
+        return self._look_up(kind, cluster)
+
+    def carry_out(self, action: Action) -> Outcome:
+        """What would most likely become of an action."""
+        if isinstance(action, DeleteCollection):
+            return Outcome(action)
+        question = ObjectQuestion(action.resource, action.key, action.cluster)
+        answer = self.answer(question)
+        if isinstance(answer, NotAnswered) and not answer.is_not_found:
+            return Outcome(action, refusal=Refusal(answer.code, answer.reason, answer.message))
+        outcome = _imagined(action, answer.objects[0] if isinstance(answer, Found) else None, self._now)
+        if outcome.refusal is None:
+            self._objects[question] = Found((outcome.stored,)) if outcome.stored is not None else _gone(action)
+        return outcome
+
+
+def _imagined(action: Action, live: Manifest | None, now: datetime) -> Outcome:
+    if refusal := _refusal(action, live):
+        return Outcome(action, refusal=refusal)
+    match action:
+        case Create(_, manifest) | Update(_, manifest):
+            return Outcome(action, manifest)
+        case MergePatch(_, _, patch):
+            return Outcome(action, apply_merge_patch(live, patch))
+        case JsonPatch(_, _, operations):
+            return _patched(action, apply_json_patch(live, operations))
+        case Delete():
+            return Outcome(action, _held(live, now))
+        case DeleteCollection():
+            return Outcome(action)
+
+
+def _refusal(action: Action, live: Manifest | None) -> Refusal | None:
+    """What a server says that has such an object already, or has none; none if that stands in no way."""
+    named = f'{action.resource} "{action.key.name}"'
+    match action:
+        case Create() if live is not None:
+            return Refusal(HTTPStatus.CONFLICT, "AlreadyExists", f"{named} already exists")
+        case Update() | MergePatch() | JsonPatch() if live is None:
+            return Refusal(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")
+        case _:
+            return None
+
+
+def _patched(action: Action, result: Result[Manifest, str]) -> Outcome:
+    if is_successful(result):
+        return Outcome(action, result.unwrap())
+    return Outcome(action, refusal=Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "Invalid", result.failure()))
+
+
+def _held(live: Manifest | None, now: datetime) -> Manifest | None:
+    """What is left of an object that is deleted."""
+    metadata = (live or {}).get("metadata") or {}
+    if not metadata.get("finalizers"):
+        return None
+    return {**(live or {}), "metadata": {"deletionTimestamp": timestamp(now), **metadata}}
+
+
+def _gone(action: Action) -> NotAnswered:
+    return NotAnswered(HTTPStatus.NOT_FOUND, "NotFound", f'{action.resource} "{action.key.name}" not found')
+
+
+def _not_served(kind: Kind) -> NotAnswered:
+    problem = f'no matches for kind "{kind.kind}" in version "{kind.api_version}"'
+    return NotAnswered(HTTPStatus.NOT_FOUND, "NotFound", problem)

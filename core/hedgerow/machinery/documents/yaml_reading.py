@@ -1,0 +1,136 @@
+"""The documents of a YAML text as JSON values, up to the first one that is broken.
+
+What is to become of a text behind a broken document is for callers to say.
+"""
+# ruff: noqa: TID251 -- where YAML is parsed
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+    StreamStartEvent,
+)
+
+from hedgerow.machinery.documents.document import Document
+from hedgerow.machinery.documents.yaml_values import ValueBuilder
+
+# libyaml's parser is some ten times faster, and not compiled into every PyYAML. The pure Python one finds the same, or
+# refuses it: tabs behind words, comments that touch what is before them.
+_Parser: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What it raises; the pure Python one leaks the last two for escapes beyond Unicode.
+_UNREADABLE: Final = (yaml.MarkedYAMLError, ValueError, OverflowError)
+_INDENTING_TAB: Final = re.compile(r"\s*\t$")
+_NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Readable(Protocol):
+    """What a parser takes a text from bit by bit."""
+
+    def read(self, size: int, /) -> str:
+        """The next characters, at most so many."""
+        ...
+
+
+class Broken(NamedTuple):
+    """Where reading ended before the end of the text; positions are characters from its beginning."""
+
+    document_start: int
+    place: int
+    """Where the parser found the document to be broken, or the beginning of the document where it did not say."""
+
+
+class Reading(NamedTuple):
+    """What a text was read as."""
+
+    documents: tuple[Document, ...]
+    """The last one is the broken one, if one is."""
+    nodes: int
+    """How many scalars, lists and mappings were read; long texts count as several."""
+    broken: Broken | None = None
+
+
+_Take: TypeAlias = Callable[[Any], None]
+
+
+def not_text(text: str, first_line: int = 1) -> str | None:
+    """What is wrong with a text that holds a character which cannot stand in YAML; none for any other."""
+    found = _NOT_TEXT.search(text)
+    if found is None:
+        return None
+    line = first_line + text.count("\n", 0, found.start())
+    return f"line {line}: the character U+{ord(found[0]):04X} cannot stand in YAML"
+
+
+def read_yaml(
+    text: str,
+    *,
+    start: int = 0,
+    first_line: int = 1,
+    source: Readable | None = None,
+    last_wins: bool = False,
+    most_nodes: float = math.inf,
+) -> Reading:
+    """The documents of a text from a position on, the first broken one included.
+
+    Args:
+        text: the whole of it, without characters that cannot stand in YAML.
+        start: where to begin, in characters.
+        first_line: the number of the line that begins there.
+        source: where the parser takes the text from, at that position; none: the text itself, which begins there.
+        last_wins: whether a key that a mapping has twice has its last value; otherwise that is a problem.
+        most_nodes: how many nodes are read; a document in which there are more is broken.
+    """
+    builder = ValueBuilder(first_line, last_wins=last_wins, most_nodes=most_nodes)
+    documents: list[Document] = []
+    take = _takers(builder, documents)
+    document_start = start
+    try:
+        parser = _Parser(text if source is None else source)
+        while (kind := type(event := parser.get_event())) is not StreamEndEvent:
+            if kind is DocumentStartEvent:
+                document_start = start + event.start_mark.index
+            elif kind is not StreamStartEvent:
+                take[kind](event)
+    except _UNREADABLE as error:
+        mark = getattr(error, "problem_mark", None)
+        place = document_start if mark is None else start + mark.index
+        documents.append(builder.abandoned(_explanation(error, text, place, first_line)))
+        return Reading(tuple(documents), builder.nodes, Broken(document_start, place))
+    return Reading(tuple(documents), builder.nodes)
+
+
+def _takers(builder: ValueBuilder, documents: list[Document]) -> dict[type, _Take]:
+    """What is done with an event of each type that a document is made of."""
+    return {
+        ScalarEvent: builder.scalar,
+        AliasEvent: builder.alias,
+        SequenceStartEvent: builder.begin_list,
+        MappingStartEvent: builder.begin_mapping,
+        SequenceEndEvent: builder.end,
+        MappingEndEvent: builder.end,
+        DocumentEndEvent: lambda _: documents.append(builder.document()),
+    }
+
+
+def _explanation(error: Exception, text: str, place: int, first_line: int) -> str:
+    """What the parser found wrong, in terms of lines of the text."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return f"is not YAML: {error}"
+    line = first_line + error.problem_mark.line
+    if _INDENTING_TAB.match(text, text.rfind("\n", 0, place) + 1, place + 1):
+        return f"line {line}: tabs cannot indent YAML; use blanks"
+    if error.context is None or error.context_mark is None:
+        return f"line {line}: {error.problem}"
+    return f"line {line}: {error.problem} ({error.context} that begins in line {first_line + error.context_mark.line})"
