@@ -1,7 +1,7 @@
 """The configuration file of the resource manager: what it may say, what it leaves to defaults, what is wrong with it.
 
 `decode` turns a parsed document into a `ResourceManagerConfiguration`, `manifest` back. One module per section holds
-its fields, defaults and rules. This package is the only one that imports pydantic; decisions take plain values from it.
+its fields, defaults and rules. Decisions take plain values from it, and know nothing of pydantic.
 
 Source: managed-resources §3.
 """
@@ -22,8 +22,12 @@ from hedgerow.resource_manager.configuration.decoding import (
     decode,
     decode_offline,
 )
+from hedgerow.resource_manager.configuration.garbage_collector import GarbageCollectorSettings
+from hedgerow.resource_manager.configuration.health import HealthSettings
 from hedgerow.resource_manager.configuration.leader_election import LeaderElection
+from hedgerow.resource_manager.configuration.managed_resource import ManagedResourceSettings
 from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySettings
+from hedgerow.resource_manager.configuration.secret import SecretSettings
 from hedgerow.resource_manager.configuration.server import Endpoint, Server, WebhookEndpoint
 
 __all__ = [
@@ -34,9 +38,13 @@ __all__ = [
     "Debugging",
     "Decoded",
     "Endpoint",
+    "GarbageCollectorSettings",
+    "HealthSettings",
     "LeaderElection",
+    "ManagedResourceSettings",
     "NetworkPolicySettings",
     "ResourceManagerConfiguration",
+    "SecretSettings",
     "Server",
     "Stage",
     "WebhookEndpoint",

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from hedgerow.api.shape import Int32
 from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.fields import FieldError, forbidden, invalid
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow.resource_manager.configuration.shape import Duration, Int32, Purpose, Section
+from hedgerow.resource_manager.configuration.shape import Duration, Purpose, Section
 
 QPS: Final = 100.0
 BURST: Final = 130

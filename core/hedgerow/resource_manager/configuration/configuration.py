@@ -7,10 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.resource_manager.configuration import client_connection, leader_election, network_policy, server, webhooks
+from hedgerow.resource_manager.configuration import (
+    client_connection,
+    garbage_collector,
+    health,
+    leader_election,
+    managed_resource,
+    network_policy,
+    secret,
+    server,
+    webhooks,
+)
 from hedgerow.resource_manager.configuration.client_connection import ClientConnection
+from hedgerow.resource_manager.configuration.garbage_collector import GarbageCollectorSettings
+from hedgerow.resource_manager.configuration.health import HealthSettings
 from hedgerow.resource_manager.configuration.leader_election import LeaderElection
+from hedgerow.resource_manager.configuration.managed_resource import ManagedResourceSettings
 from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySettings
+from hedgerow.resource_manager.configuration.secret import SecretSettings
 from hedgerow.resource_manager.configuration.server import Server
 
 API_VERSION: Final = "resourcemanager.config.gardener.cloud/v1alpha1"
@@ -42,8 +56,14 @@ class ResourceManagerConfiguration:
     log_format: str
     """One of `LOG_FORMATS`."""
     cluster_id: str
+    """The id of the source cluster, or how to find it out; empty: it has none."""
     resource_class: str
+    """The class of the ManagedResources that this process is responsible for."""
+    garbage_collector: GarbageCollectorSettings
+    health: HealthSettings
+    managed_resource: ManagedResourceSettings
     network_policy: NetworkPolicySettings
+    secret: SecretSettings
     admission: AdmissionConfig
     """The webhooks that are served."""
 
@@ -89,7 +109,11 @@ def manifest(configuration: ResourceManagerConfiguration) -> dict[str, Any]:
         "controllers": {
             "clusterID": configuration.cluster_id,
             "resourceClass": configuration.resource_class,
+            "garbageCollector": garbage_collector.manifest(configuration.garbage_collector),
+            "health": health.manifest(configuration.health),
+            "managedResource": managed_resource.manifest(configuration.managed_resource),
             "networkPolicy": network_policy.manifest(configuration.network_policy),
+            "secret": secret.manifest(configuration.secret),
             "tokenInvalidator": {"enabled": configuration.admission.token_invalidator},
         },
         "webhooks": webhooks.manifest(configuration.admission),

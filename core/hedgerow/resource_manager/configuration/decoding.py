@@ -13,6 +13,7 @@ from typing import Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.shape import ShapeError, json_type, read
 from hedgerow.machinery.fields import FieldError, forbidden, joined, rendered, unsupported
 from hedgerow.resource_manager.configuration.client_connection import ClientConnectionSection
 from hedgerow.resource_manager.configuration.configuration import (
@@ -26,7 +27,7 @@ from hedgerow.resource_manager.configuration.configuration import (
 from hedgerow.resource_manager.configuration.controllers import ControllersSection
 from hedgerow.resource_manager.configuration.leader_election import LeaderElectionSection
 from hedgerow.resource_manager.configuration.server import ServerSection
-from hedgerow.resource_manager.configuration.shape import Purpose, Section, ShapeError, json_type, read, warnings
+from hedgerow.resource_manager.configuration.shape import Purpose, Section, warnings
 from hedgerow.resource_manager.configuration.webhooks import WebhooksSection
 
 _HALF_AN_INVALIDATOR: Final = "controller and webhook for TokenInvalidator must either be both disabled or enabled"
@@ -118,7 +119,11 @@ class DocumentSection(Section):
             log_format=self.log_format or "json",
             cluster_id=self.controllers.cluster_id,
             resource_class=self.controllers.resource_class,
+            garbage_collector=self.controllers.garbage_collector.settings(),
+            health=self.controllers.health.settings(),
+            managed_resource=self.controllers.managed_resource_settings(),
             network_policy=self.controllers.network_policy.settings(),
+            secret=self.controllers.secret.settings(),
             admission=self.webhooks.settings(),
         )
 

@@ -10,10 +10,11 @@ from typing import Any
 from pydantic import Field
 from returns.result import Failure, Result
 
+from hedgerow.api.shape import Int64
 from hedgerow.machinery.fields import FieldError, FieldErrorType, invalid, required
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
-from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section
+from hedgerow.resource_manager.configuration.shape import Purpose, Section
 from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.controller import DEFAULT_CONCURRENCY
 

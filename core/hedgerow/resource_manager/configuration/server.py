@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hedgerow.api.shape import Int64
 from hedgerow.machinery.fields import FieldError, invalid
-from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section
+from hedgerow.resource_manager.configuration.shape import Purpose, Section
 
 WEBHOOKS_PORT: Final = 9449
 HEALTH_PROBES_PORT: Final = 8081

@@ -8,9 +8,10 @@ Source: managed-resources §3.1, toleration rules.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hedgerow.api.shape import Int64
 from hedgerow.machinery.fields import FieldError, invalid, unsupported
 from hedgerow.machinery.names import label_key_problem, label_value_problem
-from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section
+from hedgerow.resource_manager.configuration.shape import Purpose, Section
 
 EQUAL: Final = "Equal"
 EXISTS: Final = "Exists"

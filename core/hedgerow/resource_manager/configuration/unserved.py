@@ -1,9 +1,8 @@
 """The sections of the reference's configuration that this version does not act on.
 
 They are known, so that a file written for the reference is read without surprise: switched off they pass in silence,
-switched on they are refused, because a controller that silently does not run is worse than none. Sections that have no
-switch are on in the reference always; here the user is told, and so is who switches the token invalidator on, whose
-webhook asks for it.
+switched on they are refused, because a controller that silently does not run is worse than none. Only who switches the
+token invalidator on is told instead, as its webhook, which exists, asks for it.
 
 Their fields are named, so that a misspelt one is noticed, but not looked at.
 
@@ -32,28 +31,6 @@ class Unserved(Section):
             yield forbidden(path, "this controller does not exist in this version")
 
 
-class AlwaysOn(Section):
-    """A section without a switch."""
-
-    @property
-    def remark(self) -> str:
-        """That the section does nothing."""
-        return "this section is not acted on in this version"
-
-
-class GarbageCollector(Unserved):
-    """`controllers.garbageCollector`."""
-
-    sync_period: Any = None
-
-
-class Health(AlwaysOn):
-    """`controllers.health`."""
-
-    concurrent_syncs: Any = None
-    sync_period: Any = None
-
-
 class KubeletCSRApprover(Unserved):
     """`controllers.kubeletCSRApprover`."""
 
@@ -61,26 +38,11 @@ class KubeletCSRApprover(Unserved):
     machine_namespace: Any = None
 
 
-class ManagedResource(AlwaysOn):
-    """`controllers.managedResource`."""
-
-    concurrent_syncs: Any = None
-    sync_period: Any = None
-    always_update: Any = None
-    managed_by_label_value: Any = None
-
-
 class Node(Unserved):
     """`controllers.node`."""
 
     concurrent_syncs: Any = None
     backoff: Any = None
-
-
-class Secret(AlwaysOn):
-    """`controllers.secret`."""
-
-    concurrent_syncs: Any = None
 
 
 class TokenInvalidator(Section):

@@ -18,10 +18,11 @@ from hedgerow.admission.config import (
     HighAvailabilityConfig,
     SystemComponentsConfig,
 )
+from hedgerow.api.shape import Int64, child
 from hedgerow.machinery.fields import FieldError, forbidden, invalid, required
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.configuration.shape import Int64, Purpose, Section, child
+from hedgerow.resource_manager.configuration.shape import Purpose, Section
 from hedgerow.resource_manager.configuration.toleration import TolerationSection
 from hedgerow.resource_manager.configuration.unserved import IS_AN_ALIAS
 

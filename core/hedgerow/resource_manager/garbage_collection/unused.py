@@ -45,17 +45,17 @@ _USERS: Final = (
     Resource("batch", "v1", "cronjobs", "CronJob"),
     MANAGED_RESOURCES,
 )
-_OLD_CRON_JOBS: Final = Resource("batch", "v1beta1", "cronjobs", "CronJob")
-_WITHOUT_OLD_CRON_JOBS: Final = (1, 25)
+OLD_CRON_JOBS: Final = Resource("batch", "v1beta1", "cronjobs", "CronJob")
+"""What CronJobs were until Kubernetes 1.25."""
 
 
-def user_resources(server_version: tuple[int, int]) -> tuple[Resource, ...]:
+def user_resources(*, old_cron_jobs: bool) -> tuple[Resource, ...]:
     """The resources whose objects count as users.
 
     Args:
-        server_version: major and minor version of the target's API server.
+        old_cron_jobs: whether the target's API server still serves them.
     """
-    return _USERS if server_version >= _WITHOUT_OLD_CRON_JOBS else (*_USERS, _OLD_CRON_JOBS)
+    return (*_USERS, OLD_CRON_JOBS) if old_cron_jobs else _USERS
 
 
 def plan_gc(

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Final
 
-from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find
+from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating
+from hedgerow.machinery.reading import text_at
+from hedgerow.resource_manager.health.checks import status_condition
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter, class_of
 from hedgerow.resource_manager.managed_resources.names import IGNORE, RESOURCES_APPLIED
 
-_NOT_YET: Final = {ConditionStatus.PROGRESSING.value, ConditionStatus.FALSE.value}
+_NOT_YET: Final = {None, ConditionStatus.PROGRESSING.value, ConditionStatus.FALSE.value}
+"""What the condition `ResourcesApplied` says, or that it does not exist, while objects are not applied yet."""
 
 
 class Turn(Enum):
@@ -34,8 +37,7 @@ def turn_of(managed_resource: Manifest, class_filter: ClassFilter) -> Turn:
         return Turn.LEAVE
     if not class_filter.is_responsible(managed_resource):
         return Turn.LEAVE
-    applied = _applied(managed_resource)
-    return Turn.WAIT if applied is None or applied.status in _NOT_YET else Turn.JUDGE
+    return Turn.WAIT if _applied_status(managed_resource) in _NOT_YET else Turn.JUDGE
 
 
 def is_ignored(managed_resource: Manifest) -> bool:
@@ -59,10 +61,6 @@ def _differs(old: Manifest, new: Manifest) -> bool:
     return class_of(old) != class_of(new) or _applied_status(old) != _applied_status(new) or is_ignored(old)
 
 
-def _applied(managed_resource: Manifest) -> Condition | None:
-    return find(conditions_of(managed_resource), RESOURCES_APPLIED)
-
-
 def _applied_status(managed_resource: Manifest) -> str | None:
-    applied = _applied(managed_resource)
-    return None if applied is None else applied.status
+    applied = status_condition(managed_resource, RESOURCES_APPLIED)
+    return None if applied is None else text_at(applied, "status")

@@ -6,8 +6,9 @@ holds it; one that moves to another class is released by the old instance before
 Source: managed-resources §5.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.names import DEFAULT_CLASS, FINALIZER
@@ -15,7 +16,9 @@ from hedgerow.resource_manager.managed_resources.names import DEFAULT_CLASS, FIN
 
 def class_of(managed_resource: Manifest) -> str:
     """The class that a ManagedResource asks for; the default class where it names none."""
-    return (managed_resource.get("spec") or {}).get("class") or DEFAULT_CLASS
+    spec = managed_resource.get("spec")
+    named = spec.get("class") if isinstance(spec, (dict, Mapping)) else None
+    return named if isinstance(named, str) and named else DEFAULT_CLASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,11 @@ class ClassFilter:
         return self.has_to_act(managed_resource) or self.is_responsible(managed_resource)
 
 
-def _is_busy(finalizers: Sequence[str]) -> bool:
+def _is_busy(finalizers: Sequence[Any]) -> bool:
     """Whether an instance of any class holds a ManagedResource."""
-    return any(finalizer.startswith(FINALIZER) for finalizer in finalizers)
+    return any(isinstance(finalizer, str) and finalizer.startswith(FINALIZER) for finalizer in finalizers)
 
 
-def _finalizers_of(managed_resource: Manifest) -> Sequence[str]:
-    return (managed_resource.get("metadata") or {}).get("finalizers") or ()
+def _finalizers_of(managed_resource: Manifest) -> Sequence[Any]:
+    finalizers = (managed_resource.get("metadata") or {}).get("finalizers")
+    return finalizers if isinstance(finalizers, list) else ()

@@ -47,9 +47,28 @@ DESCRIPTION_TEXT: Final = (
 IGNORE: Final = "resources.gardener.cloud/ignore"
 """Annotation of a ManagedResource: leave it alone; of an object in it: create it once, as it is. Any true boolean."""
 
+MODE: Final = "resources.gardener.cloud/mode"
+MODE_IGNORE: Final = "Ignore"
+"""Annotation of an object in a ManagedResource, and its value: the object is released and lives on, unmanaged."""
+
 PRESERVE_REPLICAS: Final = "resources.gardener.cloud/preserve-replicas"
 PRESERVE_RESOURCES: Final = "resources.gardener.cloud/preserve-resources"
 """Annotations of a workload in a ManagedResource, `"true"`: its replicas, or its containers' resources, stay."""
 
 REFERENCE_PREFIX: Final = "reference.resources.gardener.cloud/"
 """What the annotations begin with by which an object names the ConfigMaps and Secrets that it refers to."""
+
+OPERATION: Final = "gardener.cloud/operation"
+"""Annotation of a ManagedResource that asks for something to be done with it now."""
+
+KEEP_OBJECT: Final = "resources.gardener.cloud/keep-object"
+"""Annotation of a live object: it is not deleted although nothing asks for it any more. Any true boolean."""
+
+FINALIZE_DELETION_AFTER: Final = "resources.gardener.cloud/finalize-deletion-after"
+"""Annotation of a live object: how long after its deletion its finalizers are ignored. A duration."""
+
+DELETE_ON_INVALID_UPDATE: Final = "resources.gardener.cloud/delete-on-invalid-update"
+"""Annotation of an object in a ManagedResource: it is made anew where the server takes no update. Any true boolean."""
+
+APPLY_FAILED: Final = "ApplyFailed"
+"""Reason of `ResourcesApplied` when an object could not be applied."""

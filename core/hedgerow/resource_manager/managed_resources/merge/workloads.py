@@ -77,7 +77,7 @@ def _resized(container: Manifest, live: Manifest | None) -> Manifest:
     """A container with the processor and memory of the live one, as far as that has any."""
     for amounts in ("requests", "limits"):
         path = ("resources", amounts)
-        found = object_at(live or {}, *path)
+        wanted, found = object_at(container, *path), object_at(live or {}, *path)
         if kept := {name: found[name] for name in _SIZED if found.get(name) is not None}:
-            container = with_value(container, path, {**object_at(container, *path), **kept})
+            container = with_value(container, path, {**wanted, **kept})
     return container

@@ -43,6 +43,9 @@ _RULES: Final[Mapping[tuple[str, str], Stored]] = {
     ("storage.k8s.io", "StorageClass"): policies.STORAGE_CLASS,
 }
 
+_PAYLOADS: Final = {"ConfigMap": frozenset({"binaryData", "data"}), "Secret": frozenset({"data"})}
+"""Members that are maps of texts, for which no null is ever stored."""
+
 
 def stored_rule(manifest: Manifest) -> Stored:
     """How an object is stored; that of an unknown kind as it is sent."""
@@ -53,15 +56,27 @@ def stored_rule(manifest: Manifest) -> Stored:
 
 
 def as_readable(manifest: Manifest) -> Manifest:
-    """The object as the server hands it back where it is not as it was sent: a Secret's texts become data."""
-    texts = manifest.get("stringData")
-    if (manifest.get("apiVersion"), manifest.get("kind")) != ("v1", "Secret") or not isinstance(texts, (dict, Mapping)):
+    """The object as the server hands it back where it is not as it was sent.
+
+    In maps of texts null is the empty text, and a Secret's texts become data.
+    """
+    payload = _PAYLOADS.get(str(manifest.get("kind"))) if manifest.get("apiVersion") == "v1" else None
+    if payload is None:
         return manifest
-    encoded = {name: _encoded(text) for name, text in texts.items()}
-    data = manifest.get("data")
-    readable: dict[str, Any] = {**manifest, "data": {**data, **encoded} if isinstance(data, dict) else encoded}
-    del readable["stringData"]
+    readable: dict[str, Any] = {**manifest, **{name: _without_nulls(manifest[name]) for name in payload & {*manifest}}}
+    texts = _without_nulls(manifest.get("stringData"))
+    if manifest["kind"] == "Secret" and isinstance(texts, (dict, Mapping)):
+        data = readable.get("data")
+        encoded = {name: _encoded(text) for name, text in texts.items()}
+        readable["data"] = {**data, **encoded} if isinstance(data, (dict, Mapping)) else encoded
+        del readable["stringData"]
     return readable
+
+
+def _without_nulls(texts: Any) -> Any:
+    if not isinstance(texts, (dict, Mapping)) or None not in texts.values():
+        return texts
+    return {name: "" if text is None else text for name, text in texts.items()}
 
 
 def _encoded(text: Any) -> Any:

@@ -34,6 +34,10 @@ FULL = """
     controllers:
       clusterID: seed
       resourceClass: seed
+      garbageCollector: {enabled: true, syncPeriod: 12h}
+      health: {concurrentSyncs: 6, syncPeriod: 30s}
+      managedResources: {concurrentSyncs: 7, syncPeriod: 20s, alwaysUpdate: true, managedByLabelValue: seed}
+      secret: {concurrentSyncs: 8}
       networkPolicy:
         enabled: true
         namespaceSelectors:

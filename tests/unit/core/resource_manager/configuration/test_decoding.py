@@ -56,7 +56,16 @@ DEFAULTS = {
     "controllers": {
         "clusterID": "",
         "resourceClass": "resources",
+        "garbageCollector": {"enabled": False},
+        "health": {"concurrentSyncs": 5, "syncPeriod": "1m0s"},
+        "managedResource": {
+            "concurrentSyncs": 5,
+            "syncPeriod": "1m0s",
+            "alwaysUpdate": False,
+            "managedByLabelValue": "gardener",
+        },
         "networkPolicy": {"enabled": False, "namespaceSelectors": []},
+        "secret": {"concurrentSyncs": 5},
         "tokenInvalidator": {"enabled": False},
     },
     "webhooks": {

@@ -9,6 +9,8 @@ from returns.pipeline import is_successful
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode, decode_offline, manifest
 
 durations = st.sampled_from(["10s", "15s", "1h30m", "24h", "1500ms", "100ns", "0s", "-1s"])
+periods = st.sampled_from(["15s", "1h30m", "24h"])
+workers = st.integers(1, 9)
 names = st.sampled_from(["garden", "shop", "web", ""])
 
 
@@ -103,7 +105,16 @@ documents = st.builds(
         logLevel=st.sampled_from(["", "debug", "info", "error"]),
         logFormat=st.sampled_from(["", "json", "text"]),
         controllers=some_of(
-            clusterID=names, resourceClass=names, networkPolicy=network_policies, tokenInvalidator=switch
+            clusterID=names,
+            resourceClass=names,
+            garbageCollector=some_of(enabled=st.booleans(), syncPeriod=periods),
+            health=some_of(concurrentSyncs=workers, syncPeriod=periods),
+            managedResources=some_of(
+                concurrentSyncs=workers, syncPeriod=periods, alwaysUpdate=st.booleans(), managedByLabelValue=names
+            ),
+            secret=some_of(concurrentSyncs=workers),
+            networkPolicy=network_policies,
+            tokenInvalidator=switch,
         ),
         webhooks=webhooks,
     ),

@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded
 
-SWITCHES = ("garbageCollector", "kubeletCSRApprover", "node", "tokenRequestor")
+SWITCHES = ("kubeletCSRApprover", "node", "tokenRequestor")
 
 
 @pytest.mark.parametrize("name", SWITCHES)
@@ -25,7 +25,6 @@ def test_what_is_off_passes_in_silence(name: str, section: str, decoded: Callabl
 def test_the_fields_of_a_section_that_is_off_are_known_but_not_looked_at(decoded: Callable[[str], Decoded]) -> None:
     answer = decoded("""
         controllers:
-          garbageCollector: {syncPeriod: 1s}
           kubeletCSRApprover: {enabled: false, concurrentSyncs: 0, machineNamespace: shoot--foo--bar}
           node: {backoff: 10s}
           tokenInvalidator: {concurrentSyncs: 0}
@@ -36,23 +35,6 @@ def test_the_fields_of_a_section_that_is_off_are_known_but_not_looked_at(decoded
 
 
 @pytest.mark.parametrize(
-    "section",
-    [
-        "health: {concurrentSyncs: 5, syncPeriod: 1m}",
-        "managedResource: {concurrentSyncs: 5, syncPeriod: 1m, alwaysUpdate: false, managedByLabelValue: gardener}",
-        "managedResources: {}",
-        "secret: {concurrentSyncs: 5}",
-    ],
-)
-def test_a_section_without_a_switch_is_a_warning(section: str, decoded: Callable[[str], Decoded]) -> None:
-    name = section.partition(":")[0]
-
-    assert decoded(f"controllers: {{{section}}}").warnings == (
-        f"controllers.{name}: this section is not acted on in this version",
-    )
-
-
-@pytest.mark.parametrize(
     ("fragment", "fields"),
     [
         pytest.param(
@@ -60,8 +42,6 @@ def test_a_section_without_a_switch_is_a_warning(section: str, decoded: Callable
             ("debugging.enableProfiling", "debugging.enableContentionProfiling"),
             id="profiling",
         ),
-        pytest.param("controllers: {clusterID: seed-1}", ("controllers.clusterID",), id="cluster"),
-        pytest.param("controllers: {clusterID: <default>}", ("controllers.clusterID",), id="cluster to look up"),
         pytest.param(
             "sourceClientConnection: {contentType: application/json, acceptContentTypes: application/json}",
             ("sourceClientConnection.acceptContentTypes", "sourceClientConnection.contentType"),
@@ -86,7 +66,6 @@ def test_a_field_that_does_nothing_yet_is_a_warning_where_it_is_set(
     "fragment",
     [
         "debugging: {enableProfiling: false, enableContentionProfiling: false}",
-        "controllers: {clusterID: ''}",
         "sourceClientConnection: {contentType: '', acceptContentTypes: ''}",
     ],
 )

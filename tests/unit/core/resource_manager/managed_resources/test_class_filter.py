@@ -51,3 +51,12 @@ def test_the_finalizer_names_every_class_but_the_default() -> None:
 
 def test_a_manifest_of_nothing_but_a_name_is_of_the_default_class() -> None:
     assert ClassFilter().has_to_act({"metadata": {"name": "mr", "finalizers": None}, "spec": None})
+
+
+@pytest.mark.parametrize("spec", [None, "what?", {"class": 5}, {"class": None}])
+@pytest.mark.parametrize("finalizers", [None, "what?", [5, None]])
+def test_what_has_another_shape_than_a_server_stores_says_nothing(spec: Any, finalizers: Any) -> None:
+    managed_resource = {"metadata": {"finalizers": finalizers}, "spec": spec}
+
+    assert ClassFilter().passes(managed_resource)
+    assert not ClassFilter("other").passes(managed_resource)

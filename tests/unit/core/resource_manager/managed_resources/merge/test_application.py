@@ -20,6 +20,7 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 from hedgerow.resource_manager.managed_resources.names import DESCRIPTION, IGNORE
+from hedgerow.resource_manager.managed_resources.stored.catalog import as_readable
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
 from tests.unit.core.resource_manager.managed_resources.landscape import (
     DEPLOYMENT,
@@ -158,6 +159,20 @@ def test_texts_of_a_secret_are_its_data() -> None:
     assert isinstance(applied(desired, {**live, "data": {"a": "YQ==", "b": "Yw=="}}), UpdateObject)
 
 
+@pytest.mark.parametrize(
+    ("kind", "texts", "stored"),
+    [
+        ("Secret", {"data": {"a": None}, "stringData": {"b": None}}, {"data": {"a": "", "b": ""}, "type": "Opaque"}),
+        ("ConfigMap", {"data": {"a": None}, "binaryData": {"b": None}}, {"data": {"a": ""}, "binaryData": {"b": ""}}),
+    ],
+)
+def test_null_is_the_empty_text_in_what_is_a_map_of_texts(kind: str, texts: Manifest, stored: Manifest) -> None:
+    desired = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, **texts}
+    metadata = merge(desired, None, INSTRUCTIONS).unwrap()["metadata"]
+
+    assert applied(desired, {"apiVersion": "v1", "kind": kind, "metadata": metadata, **stored}) == LeaveObject()
+
+
 class TestWhatNobodyCouldKnow:
     """A webhook of the cluster adds a member to every object of a kind."""
 
@@ -284,7 +299,7 @@ def test_to_merge_twice_is_to_merge_once(
     match merge(desired, live, instructions):
         case Success(once):
             assert merge(desired, once, instructions) == Success(once)
-            assert application(desired, once, instructions) == Success(LeaveObject())
+            assert application(desired, as_readable(once), instructions) == Success(LeaveObject())
 
 
 @given(st.dictionaries(st.text(max_size=5), ANY_JSON), st.sampled_from(KINDS[:5] + KINDS[6:]))

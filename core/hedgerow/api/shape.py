@@ -1,0 +1,162 @@
+"""What a parsed document may look like: names, JSON types, and what to say where they differ.
+
+Reads untrusted documents into types. It knows no particular type, no default and no rule about values.
+
+`null` means the same as an absent field, as it does to an API server and in component configurations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from types import NoneType
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails, PydanticCustomError
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.fields import rendered
+from hedgerow.machinery.timestamps import parse_timestamp
+
+_EXPECTED: Final = {
+    "bool_type": "a boolean",
+    "dict_type": "an object",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "int_type": "an integer",
+    "invalid_key": "a string as key",
+    "list_type": "a list",
+    "mapping_type": "an object",
+    "model_type": "an object",
+    "string_type": "a string",
+    "tuple_type": "a list",
+}
+"""The JSON type that each of pydantic's complaints asks for, by the complaint's type."""
+_JSON_TYPES: Final = (
+    (NoneType, "null"),
+    (bool, "a boolean"),
+    (int, "an integer"),
+    (float, "a decimal number"),
+    (str, "a string"),
+    (Mapping, "an object"),
+    (list, "a list"),
+)
+"""The first that fits counts: Python takes a boolean for an integer."""
+_MISSING: Final = "missing"
+_OTHER: Final = "literal_error"
+_KEY: Final = "[key]"
+"""How pydantic ends the place of a key, as opposed to the value behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeError:
+    """A value of another JSON type than its field takes, an unreadable one, or none where there must be one."""
+
+    path: str
+    """The field from the top of the document; empty: the document itself."""
+    problem: str
+
+    def __str__(self) -> str:
+        """Path and problem: `controllers.networkPolicy.concurrentSyncs: expected an integer, got a string`."""
+        return f"{self.path}: {self.problem}" if self.path else self.problem
+
+
+class Typed(BaseModel):
+    """An object in a document: its fields, their types, and what they are when the document leaves them out.
+
+    Types are strict: no text passes for a number, no number for a boolean. Fields that a type does not declare are kept
+    aside, and written again where the object is.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False, alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        declared = {field.alias for field in cls.model_fields.values()}
+        return {name: item for name, item in value.items() if item is not None or name not in declared}
+
+
+T = TypeVar("T", bound=Typed)
+Item = TypeVar("Item")
+
+
+def read(shape: type[T], document: object) -> Result[T, tuple[ShapeError, ...]]:
+    """The document as a type, or every value in it that does not fit."""
+    try:
+        return Success(shape.model_validate(document))
+    except ValidationError as error:
+        return Failure(tuple(map(_shape_error, error.errors(include_url=False))))
+
+
+def child(path: str, name: str) -> str:
+    """The path of a field below a path: behind a dot, or in brackets where the name might hold dots itself."""
+    if not name.isalnum():
+        return f"{path}[{name}]"
+    return f"{path}.{name}" if path else name
+
+
+def json_type(value: object) -> str:
+    """What a value is, in words for people who write YAML or JSON."""
+    named = (name for type_, name in _JSON_TYPES if isinstance(value, type_))
+    return next(named, f"a {type(value).__name__}")
+
+
+def unreadable(message: str) -> PydanticCustomError:
+    """The error of a value whose type is right and that says nothing all the same; the message is complete."""
+    return PydanticCustomError("unreadable", "{message}", {"message": message})
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What the values of a JSON type stand for, as OpenAPI names it."""
+
+    name: str
+
+
+def _of_bits(bits: int) -> AfterValidator:
+    def checked(value: int) -> int:
+        if (value if value >= 0 else ~value).bit_length() < bits:
+            return value
+        raise unreadable(f"expected an integer of {bits} bits, got a longer one")
+
+    return AfterValidator(checked)
+
+
+def _moment(value: str) -> str:
+    if parse_timestamp(value) is None:
+        raise unreadable(f'expected a time such as "2026-01-01T12:00:00Z", got {rendered(value)}')
+    return value
+
+
+Int32 = Annotated[int, _of_bits(32), Format("int32")]
+Int64 = Annotated[int, _of_bits(64), Format("int64")]
+"""Integers as Go reads them, one bit for the sign."""
+Time = Annotated[str, AfterValidator(_moment), Format("date-time")]
+"""A moment, as it is spelled."""
+Items = Annotated[tuple[Item, ...], Field(strict=False)]
+"""A list that nobody changes; strict types would take no list for it."""
+
+
+def _shape_error(error: ErrorDetails) -> ShapeError:
+    """A complaint of pydantic's in our words."""
+    place, expected = error["loc"], _EXPECTED.get(error["type"])
+    if place and place[-1] == _KEY:
+        place, expected = place[:-1], _EXPECTED["invalid_key"]
+    path = reduce(_below, place, "")
+    if error["type"] == _MISSING:
+        return ShapeError(path, "must be set")
+    found = error["input"]
+    if error["type"] == _OTHER:
+        return ShapeError(path, f"expected {error['ctx']['expected']}, got {rendered(found)}".replace("'", '"'))
+    if expected is None:
+        return ShapeError(path, error["msg"])
+    got = rendered(found) if isinstance(found, float) else json_type(found)
+    return ShapeError(path, f"expected {expected}, got {got}")
+
+
+def _below(path: str, part: int | str) -> str:
+    return f"{path}[{part}]" if isinstance(part, int) else child(path, part)

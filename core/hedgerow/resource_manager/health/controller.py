@@ -1,0 +1,78 @@
+"""The controller that says whether everything is healthy that a ManagedResource delivers, declared.
+
+Source: managed-resources §11, §14.
+"""
+
+from typing import Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.questions import Found, ListQuestion
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.resource_manager.health.changes import health_status_changed
+from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
+from hedgerow.resource_manager.health.looking import concluded, looked_at
+from hedgerow.resource_manager.health.verdicts import HEALTHY, Verdict, evaluate_health
+from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow.resource_manager.managed_resources.references import references_of
+
+NAME: Final = "health"
+DEFAULT_CONCURRENCY: Final = 5
+
+_EVENTS: Final = Resource("", "v1", "events", "Event")
+
+
+def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
+    """The controller for a configuration.
+
+    Args:
+        config: whose ManagedResources are judged, and how often.
+        concurrency: how many of them at once.
+    """
+    kinds = managed_kinds(config.class_filter)
+
+    def watches(resource: Resource) -> tuple[Watch, ...]:
+        return (followed(resource, by_origin(config.cluster_id), health_status_changed(resource.object_kind)),)
+
+    return Controller(
+        name=NAME,
+        primary=MANAGED_RESOURCES,
+        watches=(managed_resource_watch(config.class_filter),),
+        indexes=(kinds,),
+        owned=None,
+        concurrency=concurrency,
+        config=config,
+        reconcile=reconcile,
+        primary_cluster=Cluster.SOURCE,
+        follows=(Follow(kinds, watches),),
+    )
+
+
+def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
+    """Say of one ManagedResource whether its objects are there and healthy."""
+
+    def judge(managed_resource: Manifest) -> Verdict | Plan:
+        references = references_of(managed_resource)
+        looks = [looked_at(each.kind, each.key, snapshot, context) for each in references]
+        verdict = concluded(looks, evaluate_health, HEALTHY)
+        return verdict if isinstance(verdict, Plan) or verdict.service is None else _with_events(verdict, context)
+
+    return judged(key, snapshot, context, judge)
+
+
+def _with_events(verdict: Verdict, context: Context[HealthConfig]) -> Verdict | Plan:
+    """The verdict that also tells what happened to the Service, as far as that can be found out."""
+    if verdict.service is None:
+        return verdict
+    question = ListQuestion(_EVENTS, Cluster.TARGET, verdict.service.namespace)
+    match context.answers.get(question):
+        case None:
+            return Plan(questions=(question,))
+        case Found(events):
+            return verdict.with_events(events, context.now)
+        case _:
+            return verdict

@@ -1,0 +1,98 @@
+"""One look at a ManagedResource: whether it is its turn, what to say of it, and how that gets into its status.
+
+Source: managed-resources §11.2, §13.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import conditions_of, find
+from hedgerow.machinery.controller import Context, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.plan import Action, Plan
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.resource_manager.health.checks import status_condition
+from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.resource_manager.health.eligibility import Turn, calls_for_judgement, turn_of
+from hedgerow.resource_manager.health.verdicts import Verdict, recorded
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_resource
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
+from hedgerow.resource_manager.managed_resources.status import status_patch
+
+_REASON: Final = "objects-judged"
+
+
+def managed_resource_watch(class_filter: ClassFilter) -> Watch:
+    """The watch of ManagedResources, which lets pass what may call for another look."""
+    return Watch(
+        MANAGED_RESOURCES,
+        kept_of_managed_resource,
+        _own_key,
+        calls_for_judgement(class_filter),
+        cluster=Cluster.SOURCE,
+        optional=True,
+    )
+
+
+def _own_key(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    return (key_of(managed_resource),)
+
+
+def by_origin(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:
+    """The mapping of live objects to the ManagedResources of a cluster that they say they come from."""
+
+    def keys(live: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+        found = managed_resource_of(live, cluster_id)
+        return () if found is None else (found,)
+
+    return keys
+
+
+def judged(
+    key: ObjectKey,
+    snapshot: Snapshot,
+    context: Context[HealthConfig],
+    judge: Callable[[Manifest], Verdict | Plan],
+) -> Plan:
+    """Have one ManagedResource judged, and its status say so if it does not yet.
+
+    Args:
+        key: which one.
+        snapshot: the world as it is at hand.
+        context: configuration, time, and answers so far.
+        judge: what to say of it, or the plan without which nobody can tell.
+    """
+    managed_resource = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
+    if managed_resource is None:
+        return Plan()
+    turn = turn_of(managed_resource, context.config.class_filter)
+    if turn is Turn.LEAVE:
+        return Plan()
+    later = context.config.sync_period.total_seconds()
+    if turn is Turn.WAIT:
+        return Plan(requeue_after=later)
+    verdict = judge(managed_resource)
+    if isinstance(verdict, Plan):
+        return verdict
+    return Plan(_writes(managed_resource, verdict, context.now), requeue_after=later)
+
+
+def _writes(managed_resource: Manifest, verdict: Verdict, now: datetime) -> tuple[Action, ...]:
+    """The one patch that makes the condition say what the verdict says; none if it does."""
+    if _is_said(managed_resource, verdict):
+        return ()
+    said = recorded(conditions_of(managed_resource), verdict, now)
+    condition = find(said, verdict.type)
+    patch = None if condition is None else status_patch(managed_resource, (condition,), reason=_REASON)
+    return () if patch is None else (patch,)
+
+
+def _is_said(managed_resource: Manifest, verdict: Verdict) -> bool:
+    """Whether the stored condition says it already; it is not parsed for that, as it mostly does."""
+    stored = status_condition(managed_resource, verdict.type) or {}
+    said = (stored.get("status"), stored.get("reason"), stored.get("message"))
+    return said == (verdict.status, verdict.reason, verdict.message)

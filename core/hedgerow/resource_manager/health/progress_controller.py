@@ -1,0 +1,96 @@
+"""The controller that says whether everything has rolled out that a ManagedResource delivers, declared.
+
+Source: managed-resources §13.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.resource_manager.health.changes import progress_changed
+from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
+from hedgerow.resource_manager.health.kinds import DEPLOYMENTS
+from hedgerow.resource_manager.health.looking import concluded, looked_at, with_pods_counted
+from hedgerow.resource_manager.health.object_progress import rolls_out
+from hedgerow.resource_manager.health.pods import pod_watches
+from hedgerow.resource_manager.health.verdicts import ROLLED_OUT, Verdict, evaluate_progress
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow.resource_manager.managed_resources.references import references_of
+
+NAME: Final = "health-progressing"
+DEFAULT_CONCURRENCY: Final = 5
+
+_READ_AS: Final = DEPLOYMENTS.api_version
+
+
+def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
+    """The controller for a configuration.
+
+    Args:
+        config: whose ManagedResources are judged, and how often.
+        concurrency: how many of them at once.
+    """
+    workloads = managed_workloads(config.class_filter)
+
+    def watches(resource: Resource) -> tuple[Watch, ...]:
+        # Pods that come and go are watched, so a change of the object itself is judged without counting them.
+        changed = progress_changed(resource.object_kind, lambda _deployment: None)
+        workload = followed(resource, by_origin(config.cluster_id), changed)
+        return (workload, *pod_watches(config.cluster_id)) if resource == DEPLOYMENTS else (workload,)
+
+    return Controller(
+        name=NAME,
+        primary=MANAGED_RESOURCES,
+        watches=(managed_resource_watch(config.class_filter),),
+        indexes=(workloads,),
+        owned=None,
+        concurrency=concurrency,
+        config=config,
+        reconcile=reconcile,
+        primary_cluster=Cluster.SOURCE,
+        follows=(Follow(workloads, watches),),
+    )
+
+
+@cache
+def managed_workloads(class_filter: ClassFilter) -> Index[Kind]:
+    """The ManagedResources of a class by the kinds among their objects that roll out."""
+    kinds = managed_kinds(class_filter)
+
+    def values(managed_resource: Manifest) -> set[Kind]:
+        return {_as_read(kind) for kind in kinds.values(managed_resource) if rolls_out(kind)}
+
+    return Index("kinds of managed workloads", kinds.resource, values, kinds.cluster)
+
+
+def _as_read(kind: Kind) -> Kind:
+    """The kind as which a workload is read, whatever version of its group a manifest names."""
+    return Kind(_READ_AS, kind.kind)
+
+
+def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
+    """Say of one ManagedResource whether its workloads have rolled out."""
+
+    def judge(managed_resource: Manifest) -> Verdict | Plan:
+        looks = [
+            with_pods_counted(looked_at(kind, workload, snapshot, context), snapshot, context)
+            for kind, workload in _workloads(managed_resource)
+        ]
+        return concluded(looks, evaluate_progress, ROLLED_OUT)
+
+    return judged(key, snapshot, context, judge)
+
+
+def _workloads(managed_resource: Manifest) -> Iterator[tuple[Kind, ObjectKey]]:
+    """What a ManagedResource manages that rolls out."""
+    for reference in references_of(managed_resource):
+        if rolls_out(reference.kind):
+            yield _as_read(reference.kind), reference.key

@@ -1,0 +1,106 @@
+"""The controller that applies ManagedResources, declared.
+
+Source: managed-resources §7.1.
+"""
+
+from typing import Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
+from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_resource, kept_of_secret
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.reconcile import reconcile
+from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS, HVPAS
+from hedgerow.resource_manager.managed_resources.reconciliation.notes import Notes
+from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
+from hedgerow.resource_manager.managed_resources.waking import (
+    kept_of_hpa,
+    kept_of_hvpa,
+    managed_resource_changed,
+    managed_resource_of_object,
+    managed_resources_of_secret,
+    nobody,
+    object_drifted,
+    secret_changed,
+)
+
+NAME: Final = "managedresource"
+DEFAULT_CONCURRENCY: Final = 5
+
+
+def managed_resource_controller(
+    config: ManagedResourceConfig, concurrency: int = DEFAULT_CONCURRENCY
+) -> Controller[ManagedResourceConfig]:
+    """The controller for a configuration.
+
+    Nothing of it is guarded against mass deletion: what is deleted has left a Secret, or goes with its ManagedResource.
+
+    Args:
+        config: whose ManagedResources are applied, and how.
+        concurrency: how many of them at once.
+    """
+    class_filter = config.class_filter
+    kinds = managed_kinds(class_filter)
+    drifted = managed_resource_of_object(config.cluster_id)
+
+    def watches(resource: Resource) -> tuple[Watch, ...]:
+        return (followed(resource, drifted, object_drifted),)
+
+    return Controller(
+        name=NAME,
+        primary=MANAGED_RESOURCES,
+        watches=(
+            Watch(
+                MANAGED_RESOURCES,
+                kept_of_managed_resource,
+                _own_key,
+                managed_resource_changed(class_filter),
+                cluster=Cluster.SOURCE,
+                optional=True,
+            ),
+            Watch(
+                SECRETS,
+                kept_of_secret,
+                managed_resources_of_secret(class_filter),
+                secret_changed,
+                metadata_only=True,
+                cluster=Cluster.SOURCE,
+            ),
+            Watch(HPAS, kept_of_hpa, nobody, optional=True),
+            Watch(HVPAS, kept_of_hvpa, nobody, optional=True),
+        ),
+        indexes=(MANAGED_RESOURCES_BY_SECRET, kinds),
+        owned=None,
+        concurrency=concurrency,
+        config=config,
+        reconcile=_TurnByTurn().reconcile,
+        primary_cluster=Cluster.SOURCE,
+        follows=(Follow(kinds, watches),),
+    )
+
+
+class _TurnByTurn:
+    """The decision, with the notes of every turn that is under way; they are thrown away with its last plan."""
+
+    def __init__(self) -> None:
+        self._notes: dict[ObjectKey, Notes] = {}
+
+    def reconcile(self, key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig]) -> Plan:
+        """The plan of the next stage of a turn."""
+        begun = context.outcomes or context.answers
+        notes = (self._notes.pop(key, None) if begun else None) or Notes()
+        plan = reconcile(key, snapshot, context, notes)
+        if plan.is_final:
+            self._notes.pop(key, None)
+        else:
+            self._notes[key] = notes
+        return plan
+
+
+def _own_key(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    return (key_of(managed_resource),)

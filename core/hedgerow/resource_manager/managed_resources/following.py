@@ -1,0 +1,182 @@
+"""What is kept of the live objects that ManagedResources manage, and when two versions of one are the same.
+
+Of every kind that a ManagedResource manages all objects are watched, most of which belong to somebody else. So the
+least is kept that still tells whether an object is healthy and has rolled out, whose it is, and whether anything but
+its status has changed since somebody last looked at the whole of it. Which fields the rules read stands here in one
+table; the rules themselves are in `hedgerow.resource_manager.health`.
+
+Source: managed-resources §11.1, §12, §13.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from hashlib import blake2b
+from typing import Any, Final, TypeAlias
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change, Watch
+from hedgerow.machinery.objects import (
+    Kind,
+    Manifest,
+    ObjectKey,
+    Resource,
+    annotations_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
+from hedgerow.machinery.remembering import shared_text
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK
+from hedgerow.resource_manager.managed_resources.references import references_of
+
+_Fields: TypeAlias = Mapping[str, "_Fields | None"]
+"""Members of an object, or of each object in a list, and what is read of them; none: the whole."""
+
+_CONDITIONS: Final[_Fields] = {"type": None, "status": None, "reason": None, "message": None}
+_ONLY_CONDITIONS: Final[_Fields] = {"status": {"conditions": _CONDITIONS}}
+_REPLICAS: Final[_Fields] = {"spec": {"replicas": None}, "status": {"observedGeneration": None, "readyReplicas": None}}
+
+FIELDS_READ: Final[Mapping[Kind, _Fields]] = {
+    Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _ONLY_CONDITIONS,
+    Kind("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"): _ONLY_CONDITIONS,
+    Kind("apps/v1", "Deployment"): {
+        "spec": {"replicas": None, "selector": {"matchLabels": None}},
+        "status": {"observedGeneration": None, "conditions": _CONDITIONS},
+    },
+    Kind("apps/v1", "StatefulSet"): {
+        "spec": {"replicas": None},
+        "status": {"observedGeneration": None, "readyReplicas": None, "updatedReplicas": None},
+    },
+    Kind("apps/v1", "DaemonSet"): {
+        "spec": {"updateStrategy": {"type": None, "rollingUpdate": {"maxUnavailable": None}}},
+        "status": {
+            "observedGeneration": None,
+            "currentNumberScheduled": None,
+            "desiredNumberScheduled": None,
+            "numberMisscheduled": None,
+            "numberUnavailable": None,
+            "updatedNumberScheduled": None,
+        },
+    },
+    Kind("apps/v1", "ReplicaSet"): _REPLICAS,
+    Kind("v1", "ReplicationController"): _REPLICAS,
+    Kind("batch/v1", "Job"): _ONLY_CONDITIONS,
+    Kind("v1", "Pod"): {"status": {"phase": None}},
+    Kind("v1", "Service"): {"spec": {"type": None}, "status": {"loadBalancer": {"ingress": None}}},
+}
+"""What the rules about health and progress read of the kinds that they are about."""
+
+_GENERATION_STANDS_STILL: Final = frozenset({Kind("scheduling.k8s.io/v1", "PriorityClass")})
+"""Kinds whose objects keep their first generation, whatever changes in them."""
+
+_ANNOTATIONS: Final = (ORIGIN, SKIP_HEALTH_CHECK)
+_IDENTITY: Final = ("name", "uid", "resourceVersion", "deletionTimestamp")
+_DIGEST: Final = "labelsAndAnnotations"
+"""Member of what is kept of an object's metadata. An API server stores no metadata of this name."""
+_DIGEST_LENGTH: Final = 12
+
+
+def is_metadata_only(resource: Resource) -> bool:
+    """Whether nothing but metadata is kept of a resource's objects, as no rule is about them."""
+    return resource.object_kind not in FIELDS_READ
+
+
+@cache
+def kept_of(resource: Resource) -> Callable[[Manifest], Manifest]:
+    """The projection of a resource's objects, one and the same function for everybody who watches them."""
+    fields = FIELDS_READ.get(resource.object_kind, {})
+    counts_generations = resource.object_kind not in _GENERATION_STANDS_STILL
+
+    def keep(live: Manifest) -> Manifest:
+        metadata = _kept_metadata(live, counts_generations=counts_generations)
+        return {"metadata": metadata, **_pruned(live, fields)}
+
+    return keep
+
+
+def followed(
+    resource: Resource,
+    keys_of: Callable[[Manifest, Snapshot], Iterable[ObjectKey]],
+    when: Callable[[Change], bool],
+) -> Watch:
+    """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once.
+
+    Args:
+        resource: as the target cluster serves them.
+        keys_of: which ManagedResources a change concerns.
+        when: which changes concern any.
+    """
+    return Watch(resource, kept_of(resource), keys_of, when, metadata_only=is_metadata_only(resource))
+
+
+@cache
+def managed_kinds(class_filter: ClassFilter) -> Index[Kind]:
+    """The ManagedResources that concern a class by the kinds of their objects; one and the same index for everybody.
+
+    What only other instances manage need not be watched here.
+    """
+
+    def values(managed_resource: Manifest) -> set[Kind]:
+        if not class_filter.passes(managed_resource):
+            return set()
+        return {reference.kind for reference in references_of(managed_resource)}
+
+    return Index("kinds of managed objects", MANAGED_RESOURCES, values, Cluster.SOURCE)
+
+
+def fingerprint(live: Manifest) -> str:
+    """What two versions of an object have in common if, and only if, nothing but their status can differ.
+
+    Where the server does not count generations every new version may be another.
+
+    Args:
+        live: an object as a server stores it, or what `kept_of` keeps of it.
+    """
+    metadata = live.get("metadata") or {}
+    generation = metadata.get("generation")
+    if not generation or Kind.of(live) in _GENERATION_STANDS_STILL:
+        return f"{uid_of(live)}@{resource_version_of(live)}"
+    digest = metadata.get(_DIGEST) or _digest(live)
+    return f"{uid_of(live)}#{generation}{digest}"
+
+
+def _kept_metadata(live: Manifest, *, counts_generations: bool) -> dict[str, Any]:
+    """The identity of an object, and what annotations say to us; nothing that is not there."""
+    metadata = live.get("metadata") or {}
+    kept = {name: metadata[name] for name in _IDENTITY if name in metadata}
+    if namespace := metadata.get("namespace"):
+        kept["namespace"] = shared_text(namespace)
+    annotations = annotations_of(live)
+    if ours := {name: annotations[name] for name in _ANNOTATIONS if name in annotations}:
+        kept["annotations"] = ours
+    if counts_generations and (generation := metadata.get("generation")):
+        kept["generation"] = generation
+        if digest := _digest(live):
+            kept[_DIGEST] = digest
+    return kept
+
+
+def _digest(live: Manifest) -> str:
+    """What labels and annotations come to; nothing where there are none."""
+    labels, annotations = labels_of(live), annotations_of(live)
+    if not labels and not annotations:
+        return ""
+    text = json.dumps((labels, annotations), sort_keys=True)
+    return blake2b(text.encode(), digest_size=_DIGEST_LENGTH).hexdigest()
+
+
+def _pruned(value: Any, fields: _Fields | None) -> Any:
+    """What is read of a value; what has another shape than the rules expect stays, for them to tell so.
+
+    Texts are shared, as many objects say the same.
+    """
+    if fields is None:
+        return shared_text(value) if isinstance(value, str) else value
+    if isinstance(value, (dict, Mapping)):
+        return {name: _pruned(value[name], below) for name, below in fields.items() if name in value}
+    if isinstance(value, list):
+        return [_pruned(item, fields) for item in value]
+    return value

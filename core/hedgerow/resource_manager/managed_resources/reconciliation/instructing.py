@@ -1,0 +1,77 @@
+"""What has a say in each object beside its manifest: the ManagedResource, its last status, and autoscalers.
+
+Source: managed-resources §7.9, §9.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from returns.result import Result
+
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.reading import boolean_at
+from hedgerow.machinery.remembering import latest_remembered
+from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, scaled_objects
+from hedgerow.resource_manager.managed_resources.desired import DesiredObject, injected_labels
+from hedgerow.resource_manager.managed_resources.equivalences import Equivalences
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
+from hedgerow.resource_manager.managed_resources.reconciliation.memory import digest
+from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
+from hedgerow.resource_manager.managed_resources.references import equivalences_of
+
+HPAS: Final = Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
+HVPAS: Final = Resource("autoscaling.k8s.io", "v1alpha1", "hvpas", "Hvpa")
+_Autoscalers: TypeAlias = Sequence[Sequence[Manifest]]
+
+
+@latest_remembered
+def _scaled(autoscalers: _Autoscalers) -> Result[ScaledObjects, str]:
+    hpas, hvpas = autoscalers
+    return scaled_objects(hpas, hvpas)
+
+
+def scaled(stage: Stage) -> Result[ScaledObjects, str]:
+    """What all autoscalers of the target cluster size, or why nobody can tell."""
+    return _scaled([stage.snapshot.list(HPAS), stage.snapshot.list(HVPAS)])
+
+
+def own_equivalences(stage: Stage) -> Equivalences:
+    """Which kinds count as each other for a ManagedResource.
+
+    Raises:
+        UnreadableError: it says so in a shape that no API server stores.
+    """
+    spec = stage.managed_resource.get("spec")
+    return stage.notes.once("equivalences", (spec,), lambda: equivalences_of(stage.managed_resource))
+
+
+def instructions(stage: Stage, autoscaled: ScaledObjects) -> Mapping[int, tuple[Instructions, bytes]]:
+    """For each object, by its place among those desired, its instructions, and a digest of all that is asked of it.
+
+    What was asked before stays out of the digest. It only tells what to take away, and that is done once.
+
+    Raises:
+        UnreadableError: the ManagedResource has a shape that no API server stores.
+    """
+    found = own_equivalences(stage)
+    spec = stage.managed_resource.get("spec") or {}
+    labels = injected_labels(stage.managed_resource, stage.config.managed_by)
+    overwrite_labels = boolean_at(spec, "forceOverwriteLabels") is True
+    overwrite_annotations = boolean_at(spec, "forceOverwriteAnnotations") is True
+
+    def of(wanted: DesiredObject) -> tuple[Instructions, bytes]:
+        told = Instructions(
+            stage.origin,
+            labels,
+            wanted.previous_labels,
+            wanted.previous_annotations,
+            overwrite_labels,
+            overwrite_annotations,
+            autoscaled.scaling_of(wanted.identity, found),
+        )
+        say = [stage.origin, labels, overwrite_labels, overwrite_annotations, told.scaling]
+        return told, digest([wanted.manifest, say])
+
+    objects = stage.desired.objects
+    inputs = (objects, spec, autoscaled)
+    return stage.notes.once("instructions", inputs, lambda: {place: of(wanted) for place, wanted in enumerate(objects)})

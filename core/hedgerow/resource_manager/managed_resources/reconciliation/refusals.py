@@ -1,0 +1,91 @@
+"""What a refused write of an object comes to: another look, a new object in its place, or an error.
+
+Source: managed-resources §7.9.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from hedgerow.machinery.go_syntax import parse_bool
+from hedgerow.machinery.objects import Kind, Manifest, annotations_of, uid_of
+from hedgerow.machinery.plan import Create, Delete, Outcome, Refusal, Update
+from hedgerow.resource_manager.managed_resources.names import DELETE_ON_INVALID_UPDATE
+
+_NO_ANSWER: Final = 0
+_NOT_FOUND: Final = 404
+_CONFLICT: Final = 409
+_INVALID: Final = 422
+MOST_REFUSALS: Final = 4
+"""After how many refusals of one object no other attempt is made in the same turn."""
+_IMMUTABLE: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
+_IMMUTABILITY: Final = "field is immutable when `immutable` is set"
+_MADE_ANEW: Final = (
+    "because of 'invalid' update error, and 'delete-on-invalid-update' annotation on object or the resource is an "
+    "immutable ConfigMap/Secret"
+)
+
+
+def is_worth_another_look(writes: Sequence[Outcome]) -> bool:
+    """Whether the refusal of the last write may be due to the object being another than it seemed.
+
+    A creation may be refused for anything, for an API server finds out last that the object exists.
+    """
+    last = writes[-1]
+    if last.refusal is None or last.refusal.code == _NO_ANSWER or len(writes) >= MOST_REFUSALS:
+        return False
+    return isinstance(last.action, Create) or (isinstance(last.action, Update) and has_come_too_late(last))
+
+
+def has_come_too_late(write: Outcome) -> bool:
+    """Whether a write was refused because somebody else was faster, to whatever end."""
+    return write.refusal is not None and write.refusal.code in {_NOT_FOUND, _CONFLICT}
+
+
+def exists_already(refusal: Refusal) -> bool:
+    """Whether a creation was refused because there is such an object."""
+    return refusal.code == _CONFLICT
+
+
+def replacement(refused: Outcome, text: str) -> Delete | None:
+    """The deletion of an object that cannot become what it is to be; none where it is not to be deleted for that."""
+    action, refusal = refused.action, refused.refusal
+    if not isinstance(action, Update) or refusal is None or refusal.code != _INVALID:
+        return None
+    if not (_asks_for_it(action.manifest) or _is_immutable(action.manifest, refusal)):
+        return None
+    return Delete(action.resource, action.key, f"invalid-update of {text}", uid_of(action.manifest))
+
+
+def _asks_for_it(merged: Manifest) -> bool:
+    value = annotations_of(merged).get(DELETE_ON_INVALID_UPDATE)
+    return isinstance(value, str) and parse_bool(value).value_or(default_value=False)
+
+
+def _is_immutable(merged: Manifest, refusal: Refusal) -> bool:
+    """The first cause of that kind decides."""
+    forbidden = [cause for cause in refusal.causes if cause.reason == "FieldValueForbidden"]
+    return Kind.of(merged) in _IMMUTABLE and bool(forbidden) and _IMMUTABILITY in forbidden[0].message
+
+
+def error_text(writes: Sequence[Outcome], text: str) -> str:
+    """What is said of an object whose last write ends the turn.
+
+    Args:
+        writes: all writes of this turn to it, the last of which was refused, or deleted it.
+        text: how messages name it.
+    """
+    *before, last = writes
+    if isinstance(last.action, Delete):
+        reason = before[-1].refusal if before else None
+        if last.refusal is not None:
+            return f"error deleting object {text} after 'invalid' update error: {last.refusal.message}"
+        return f"deleted object {text} {_MADE_ANEW}: {reason.message if reason else ''}"
+    message = last.refusal.message if last.refusal is not None else ""
+    if isinstance(last.action, Update) and last.refusal is not None and last.refusal.code == _CONFLICT:
+        return message
+    return apply_error(text, message)
+
+
+def apply_error(text: str, cause: object) -> str:
+    """What is said of an object that could not be applied."""
+    return f"error during apply of object {text}: {cause}"

@@ -1,0 +1,89 @@
+"""What the Secrets of a ManagedResource ask for; without all of them nothing is decided.
+
+Source: managed-resources §7.3, §7.4.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import objects_at, text_at
+from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
+from hedgerow.resource_manager.managed_resources.desired import Desired, build_desired, unknown_kinds
+from hedgerow.resource_manager.managed_resources.names import SECRETS
+from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage, trouble
+
+_NAMELESS: Final = NotAnswered(400, "BadRequest", "resource name may not be empty")
+"""A Secret whose name is left out must not look like one that asks for nothing."""
+
+
+def referenced_names(stage: Stage) -> tuple[str, ...]:
+    """The names of the Secrets, in the order of the references to them; empty ones included."""
+    return tuple(text_at(ref, "name") or "" for ref in objects_at(stage.managed_resource, "spec", "secretRefs"))
+
+
+def secret_questions(stage: Stage) -> tuple[ObjectQuestion, ...]:
+    """What has to be asked about the Secrets."""
+    names = dict.fromkeys(referenced_names(stage))
+    return tuple(_question(stage, name) for name in names if name)
+
+
+def read_secrets(stage: Stage) -> Stage | Plan:
+    """Each Secret is read, and the first that cannot be ends the turn."""
+    questions = secret_questions(stage)
+    if any(question not in stage.context.answers for question in questions):
+        return Plan(questions=questions)
+    found = {name: _answer(stage, name) for name in referenced_names(stage)}
+    for name, answer in found.items():
+        if isinstance(answer, NotAnswered):
+            problem = f"could not read secret '{name}': {answer.message}"
+            return trouble(stage, "CannotReadSecret", answer.message, problem, stage.memory)
+    return replace(
+        stage, secrets={name: answer.objects[0] for name, answer in found.items() if isinstance(answer, Found)}
+    )
+
+
+def decode(stage: Stage) -> Stage:
+    """Each Secret is decoded once in a turn."""
+    decompress = stage.config.decompress
+    decoded = {
+        name: stage.notes.once(("decoded", name), (secret,), partial(decoded_secret, secret, decompress))
+        for name, secret in stage.secrets.items()
+    }
+    return replace(stage, decoded=tuple(value for name in referenced_names(stage) for value in decoded[name]))
+
+
+def look_up_kinds(stage: Stage) -> Stage | Plan:
+    """What is not known of the kinds in the Secrets has to be known to tell the namespace of an object."""
+    kinds = stage.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
+    unknown = tuple(kind for kind in kinds if kind not in stage.context.kinds)
+    return Plan(kinds=unknown) if unknown else stage
+
+
+def desire(stage: Stage) -> Stage:
+    """What is asked for, from now on."""
+    known = stage.context.kinds
+    kinds = stage.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
+    inputs = (
+        stage.managed_resource.get("spec"),
+        stage.status.get("resources"),
+        stage.decoded,
+        [known[kind] for kind in kinds],
+    )
+
+    def desired() -> Desired:
+        return build_desired(stage.managed_resource, stage.decoded, known, stage.config.managed_by)
+
+    return replace(stage, desired=stage.notes.once("desired", inputs, desired))
+
+
+def _question(stage: Stage, name: str) -> ObjectQuestion:
+    return ObjectQuestion(SECRETS, ObjectKey(stage.key.namespace, name), Cluster.SOURCE)
+
+
+def _answer(stage: Stage, name: str) -> Answer:
+    return stage.context.answers[_question(stage, name)] if name else _NAMELESS

@@ -1,0 +1,235 @@
+"""What holds for ManagedResources whatever happens to them."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.plan import Action, Create, Delete, Update
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.names import (
+    FINALIZER,
+    IGNORE,
+    MANAGED_RESOURCES,
+    MODE,
+    ORIGIN,
+)
+from tests.unit.core.resource_manager.managed_resources.workshop import (
+    CONFIG_MAPS,
+    KEY,
+    CrashError,
+    Workshop,
+    config_map,
+    managed_resource,
+    secret,
+)
+
+NAMES: Final = ("a", "b", "c", "d")
+GIVEN_BY_THE_SERVER: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation"})
+MOST_TURNS: Final = 20
+
+
+@st.composite
+def contents(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Some ConfigMaps; some of them are ignored in one way or the other."""
+    chosen = draw(st.lists(st.sampled_from(NAMES), unique=True))
+    annotations: st.SearchStrategy[Manifest] = st.sampled_from(
+        [{}, {}, {}, {"note": "1"}, {"note": "2"}, {MODE: "Ignore"}, {IGNORE: "true"}]
+    )
+    return [
+        config_map(
+            name,
+            draw(st.sampled_from([{}, {"k": "1"}, {"k": "2", "l": "x"}])),
+            labels=draw(st.sampled_from([{}, {"x": "1"}, {"x": "2", "y": "3"}])),
+            annotations=draw(annotations),
+        )
+        for name in chosen
+    ]
+
+
+def settled(made: Workshop) -> Workshop:
+    """The workshop once nothing is left to do."""
+    for _ in range(MOST_TURNS):
+        if not made.turn().writes:
+            return made
+    raise AssertionError("it does not come to rest")
+
+
+def workshop(objects: Sequence[Manifest]) -> Workshop:
+    made = Workshop()
+    made.put(secret(objects=objects), managed_resource("secret"))
+    return made
+
+
+def world(made: Workshop) -> dict[str, Any]:
+    """All ConfigMaps as manifests would say them, and what the status says."""
+    objects = {each["metadata"]["name"]: _as_written(each) for each in made.target.objects(CONFIG_MAPS)}
+    found = made.source.get(MANAGED_RESOURCES, KEY)
+    return {"objects": objects, "status": found and found.get("status"), "held": found and _finalizers(found)}
+
+
+def _as_written(live: Manifest) -> Manifest:
+    metadata = {name: value for name, value in live["metadata"].items() if name not in GIVEN_BY_THE_SERVER}
+    return {**live, "metadata": metadata}
+
+
+def _finalizers(live: Manifest) -> list[str]:
+    finalizers: list[str] = live["metadata"].get("finalizers", [])
+    return finalizers
+
+
+@given(contents(), contents())
+def test_the_plan_of_what_was_applied_is_empty(before: list[Manifest], after: list[Manifest]) -> None:
+    made = settled(workshop(before))
+    made.put(secret(objects=after))
+    settled(made)
+
+    assert made.turn().requests == 0
+    made.restart()
+    assert not made.turn().writes
+    assert made.turn().requests == 0
+
+
+@given(contents(), contents(), st.integers(0, 12), st.sampled_from(["edited", "deleted"]))
+def test_a_crash_at_any_write_makes_no_difference_in_the_end(
+    before: list[Manifest], after: list[Manifest], place: int, fate: str
+) -> None:
+    def change(made: Workshop) -> Workshop:
+        made.put(secret(objects=after))
+        if fate == "deleted":
+            made.delete(MANAGED_RESOURCES, KEY.name)
+        return made
+
+    crashing, undisturbed = (change(settled(workshop(before))) for _ in range(2))
+    writes = iter(range(100))
+
+    def crash(_action: Action) -> None:
+        if next(writes) == place:
+            raise CrashError
+
+    crashing.before_write = crash
+    try:
+        settled(crashing)
+    except CrashError:
+        crashing.before_write = lambda _action: None
+        crashing.restart()
+
+    assert world(settled(crashing)) == world(settled(undisturbed))
+
+
+@given(contents(), contents(), st.sampled_from(["a: [", "{", "- x", "--- oops\na: b"]))
+def test_what_cannot_be_decoded_never_leads_to_a_deletion(
+    before: list[Manifest], after: list[Manifest], broken: str
+) -> None:
+    made = settled(workshop(before))
+    references = made.references()
+    made.put(secret(objects=after, more=broken))
+    deleted: list[Action] = []
+    made.before_write = lambda action: deleted.append(action) if isinstance(action, Delete) else None
+
+    settled(made)
+
+    assert not deleted
+    released = {f"ConfigMap/{each['metadata']['name']}" for each in after if MODE in each["metadata"]["annotations"]}
+    assert {*references} - released <= {*made.references()}
+
+
+@given(contents(), contents(), st.sets(st.sampled_from(NAMES)), st.sampled_from(["edited", "deleted"]))
+def test_what_another_has_taken_over_is_not_touched_by_what_is_no_longer_asked_for(
+    before: list[Manifest], after: list[Manifest], taken: set[str], fate: str
+) -> None:
+    made = settled(workshop(before))
+    names = {each["metadata"]["name"] for each in made.target.objects(CONFIG_MAPS)}
+    for name in taken & names:
+        made.patch(CONFIG_MAPS, name, {"metadata": {"annotations": {ORIGIN: "seed:default/example"}}})
+    wanted = (
+        set()
+        if fate == "deleted"
+        else {key_of(each).name for each in after if MODE not in each["metadata"]["annotations"]}
+    )
+    foreign = {name: made.live(CONFIG_MAPS, name) for name in (taken & names) - wanted}
+    made.put(secret(objects=after))
+    if fate == "deleted":
+        made.delete(MANAGED_RESOURCES, KEY.name)
+
+    settled(made)
+
+    assert {name: made.get(CONFIG_MAPS, name) for name in foreign} == foreign
+
+
+@given(contents(), contents(), st.lists(st.sampled_from(NAMES), unique=True))
+def test_foreign_fields_survive(before: list[Manifest], after: list[Manifest], edited: list[str]) -> None:
+    made = settled(workshop(before))
+    foreign = {"labels": {"foreign": "l"}, "annotations": {"foreign": "a"}, "ownerReferences": None}
+    for name in edited:
+        if made.get(CONFIG_MAPS, name) is not None:
+            made.patch(CONFIG_MAPS, name, {"metadata": foreign})
+    touched = {name for name in edited if made.get(CONFIG_MAPS, name) is not None}
+    made.put(secret(objects=after))
+
+    settled(made)
+
+    for name in touched & {each["metadata"]["name"] for each in after}:
+        metadata = made.live(CONFIG_MAPS, name)["metadata"]
+        assert metadata["labels"]["foreign"] == "l"
+        assert metadata["annotations"]["foreign"] == "a"
+
+
+class Instances:
+    """Two instances of different classes, and who of them has written what since the ManagedResource moved."""
+
+    def __init__(self, objects: Sequence[Manifest], *, keep: bool) -> None:
+        self.old = settled(workshop(objects))
+        self.new = Workshop(ManagedResourceConfig(ClassFilter("seed")), target=self.old.target)
+        self.old.put(managed_resource("secret", keepObjects=keep, **{"class": "seed"}))
+        self.deleted: list[str] = []
+        self.old.before_write = self._note
+        self.new.before_write = self._note
+
+    def _note(self, action: Action) -> None:
+        if isinstance(action, Delete):
+            self.deleted.append(action.key.name)
+            assert f"{FINALIZER}-seed" not in _finalizers(self.new.managed_resource()), "the new one has it already"
+        if isinstance(action, Create | Update) and action.resource == CONFIG_MAPS:
+            assert _finalizers(self.new.managed_resource()) == [f"{FINALIZER}-seed"], "the old one has it still"
+
+
+@given(
+    contents(),
+    st.sampled_from([{"keep": True}, {"keep": False}]),
+    st.lists(st.sampled_from(["old", "new", "old restarts"]), max_size=10),
+)
+def test_after_a_class_move_the_objects_are_there_and_the_new_instance_has_them(
+    objects: list[Manifest], how: dict[str, bool], turns: list[str]
+) -> None:
+    instances = Instances(objects, **how)
+    before = world(instances.old)["objects"]
+
+    for turn in turns:
+        if turn == "old restarts":
+            instances.old.restart()
+        (instances.new if turn == "new" else instances.old).turn()
+    settled(instances.old)
+    settled(instances.new)
+
+    assert world(instances.new)["objects"] == before
+    assert world(instances.new)["held"] == [f"{FINALIZER}-seed"]
+    assert not (how["keep"] and instances.deleted), "objects that are to be kept are not deleted in between, either"
+    settled(instances.old)
+    assert world(instances.new)["objects"] == before
+
+
+@settings(max_examples=50)
+@given(contents(), contents(), st.permutations(range(4)))
+def test_the_order_of_documents_makes_no_difference_to_what_is_applied(
+    before: list[Manifest], after: list[Manifest], order: list[int]
+) -> None:
+    shuffled = [after[place] for place in order if place < len(after)]
+    one, other = settled(workshop(before)), settled(workshop(before))
+    one.put(secret(objects=after))
+    other.put(secret(objects=shuffled))
+
+    assert world(settled(one))["objects"] == world(settled(other))["objects"]

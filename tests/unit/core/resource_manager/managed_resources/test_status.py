@@ -1,0 +1,118 @@
+"""How conditions and the rest of a ManagedResource's status are written side by side with others."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.machinery.conditions import Condition, conditions_of, merge
+from hedgerow.machinery.json_patch import apply_json_patch
+from hedgerow.machinery.objects import Manifest
+from hedgerow.resource_manager.managed_resources.status import status_patch
+
+NOW: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
+APPLIED: Final = Condition("ResourcesApplied", "True", "ApplySucceeded", "All resources are applied.", NOW, NOW)
+HEALTHY: Final = Condition("ResourcesHealthy", "Unknown", "ChecksPending", "Not yet.", NOW, NOW)
+REFERENCE: Final = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "namespace": "default"}
+
+
+def _managed_resource(status: Any = None, version: str = "7") -> Manifest:
+    metadata = {"namespace": "default", "name": "example", "resourceVersion": version}
+    return {"metadata": metadata, "spec": {"secretRefs": []}, **({} if status is None else {"status": status})}
+
+
+def _conditions(*conditions: Condition) -> Manifest:
+    return {"conditions": [condition.manifest() for condition in conditions]}
+
+
+def _patched(managed_resource: Manifest, *conditions: Condition, **members: Any) -> Any:
+    patch = status_patch(managed_resource, conditions, reason="test", **members)
+    assert patch is not None
+    return apply_json_patch(managed_resource, patch.operations).unwrap()["status"]
+
+
+def test_what_the_status_says_already_is_not_written_again() -> None:
+    stored = _managed_resource(
+        {
+            **_conditions(HEALTHY, APPLIED),
+            "observedGeneration": 2,
+            "resources": [REFERENCE],
+            "secretsDataChecksum": "c",
+        }
+    )
+    members: Any = {"resources": [REFERENCE], "checksum": "c", "observed_generation": 2}
+
+    assert status_patch(stored, [APPLIED, HEALTHY], reason="test", **members) is None
+
+
+def test_a_first_status_is_written_whole_and_only_to_the_version_that_was_seen() -> None:
+    before = _managed_resource()
+
+    patch = status_patch(before, [HEALTHY, APPLIED], reason="test", checksum="c", resources=[], observed_generation=1)
+
+    assert patch is not None
+    assert apply_json_patch(before, patch.operations).unwrap()["status"] == {
+        **_conditions(HEALTHY, APPLIED),
+        "observedGeneration": 1,
+        "secretsDataChecksum": "c",
+    }
+    assert not isinstance(apply_json_patch(_managed_resource(version="8"), patch.operations).value_or(None), dict)
+
+
+def test_a_condition_is_replaced_while_others_write_theirs() -> None:
+    failed = Condition("ResourcesApplied", "False", "ApplyFailed", "No.", NOW, NOW)
+    healthy = Condition("ResourcesHealthy", "True", "ResourcesHealthy", "Fine.", NOW, NOW)
+    patch = status_patch(_managed_resource(_conditions(HEALTHY, APPLIED)), [failed], reason="test")
+
+    assert patch is not None
+    meanwhile = _managed_resource(_conditions(healthy, APPLIED), version="9")
+    assert apply_json_patch(meanwhile, patch.operations).unwrap()["status"] == _conditions(healthy, failed)
+
+
+def test_a_condition_that_somebody_else_has_changed_meanwhile_is_not_overwritten() -> None:
+    mine = Condition("ResourcesHealthy", "True", "ResourcesHealthy", "Fine.", NOW, NOW)
+    theirs = Condition("ResourcesHealthy", "False", "DeletionPending", "Going.", NOW, NOW)
+    patch = status_patch(_managed_resource(_conditions(HEALTHY)), [mine], reason="test")
+
+    assert patch is not None
+    assert apply_json_patch(_managed_resource(_conditions(theirs)), patch.operations).value_or(None) is None
+
+
+def test_references_that_are_no_more_are_removed() -> None:
+    stored = _managed_resource({**_conditions(APPLIED), "resources": [REFERENCE]})
+
+    assert _patched(stored, APPLIED, resources=[])["resources"] == []
+
+
+def test_a_status_of_another_shape_is_replaced_where_it_cannot_be_read() -> None:
+    assert _patched(_managed_resource("what?"), APPLIED) == _conditions(APPLIED)
+    assert _patched(_managed_resource({"conditions": "what?"}), APPLIED) == _conditions(APPLIED)
+    assert _patched(_managed_resource({"conditions": [7]}), APPLIED) == {"conditions": [7, APPLIED.manifest()]}
+
+
+_CONDITIONS: Final = st.lists(
+    st.builds(
+        Condition,
+        st.sampled_from(["ResourcesApplied", "ResourcesHealthy", "ResourcesProgressing", "Other"]),
+        st.sampled_from(["True", "False"]),
+        st.sampled_from(["A", "B"]),
+        st.just("Text."),
+        st.just(NOW),
+        st.just(NOW),
+    ),
+    max_size=4,
+    unique_by=lambda condition: condition.type,
+)
+
+
+@given(_CONDITIONS, _CONDITIONS)
+def test_whatever_stood_there_the_conditions_are_the_old_ones_with_the_new_ones_in_their_place(
+    old: list[Condition], new: list[Condition]
+) -> None:
+    before = _managed_resource(_conditions(*old) if old else None)
+    patch = status_patch(before, new, reason="test")
+
+    after = before if patch is None else apply_json_patch(before, patch.operations).unwrap()
+    assert conditions_of(after) == merge(old, *new)
+    assert status_patch(after, new, reason="test") is None

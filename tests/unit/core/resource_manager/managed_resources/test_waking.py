@@ -1,0 +1,196 @@
+"""Which changes are worth another look at a ManagedResource."""
+
+from typing import Any, Final
+
+import pytest
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change, concerned_keys
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.following import kept_of
+from hedgerow.resource_manager.managed_resources.names import (
+    DEFAULT_CLASS,
+    FINALIZER,
+    IGNORE,
+    MANAGED_RESOURCES,
+    OPERATION,
+    ORIGIN,
+    SECRETS,
+)
+from hedgerow.resource_manager.managed_resources.waking import (
+    kept_of_hpa,
+    kept_of_hvpa,
+    managed_resource_changed,
+    object_drifted,
+)
+from hedgerow_adapters.cache import StoreSnapshot
+from tests.unit.core.resource_manager.managed_resources.workshop import CONFIG_MAPS, DEPLOYMENTS
+
+KEY: Final = ObjectKey("default", "example")
+DELETED: Final = "2026-01-01T00:00:00Z"
+
+
+def managed_resource(own_class: str = "", healthy: str | None = None, **metadata: Any) -> Manifest:
+    conditions = [{"type": "ResourcesHealthy", "status": healthy}] if healthy else []
+    found = {"namespace": "default", "name": "example", "uid": "1", "generation": 1, **metadata}
+    spec = {"class": own_class, "secretRefs": [{"name": "a"}, {"name": "b"}]}
+    return {"metadata": found, "spec": spec, "status": {"conditions": conditions}}
+
+
+def annotated(**annotations: str) -> Manifest:
+    return managed_resource(annotations=annotations)
+
+
+PLAIN: Final = managed_resource()
+IGNORED: Final = annotated(**{IGNORE: "true"})
+CHANGES: Final = {
+    "creation": (None, PLAIN, True),
+    "deletion": (PLAIN, None, True),
+    "resync": (PLAIN, PLAIN, False),
+    "another generation": (PLAIN, managed_resource(generation=2), True),
+    "another object of the same name": (PLAIN, managed_resource(uid="2"), True),
+    "deletion asked for": (PLAIN, managed_resource(deletionTimestamp=DELETED), True),
+    "a label": (PLAIN, managed_resource(labels={"a": "b"}), False),
+    "operation reconcile": (PLAIN, annotated(**{OPERATION: "reconcile"}), True),
+    "operation restore": (PLAIN, annotated(**{OPERATION: "restore"}), True),
+    "operation wait": (PLAIN, annotated(**{OPERATION: "wait-for-state"}), False),
+    "healthy": (PLAIN, managed_resource(healthy="True"), False),
+    "unhealthy": (managed_resource(healthy="True"), managed_resource(healthy="False"), True),
+    "unhealthy from the beginning": (PLAIN, managed_resource(healthy="False"), True),
+    "still unhealthy": (managed_resource(healthy="False"), managed_resource(healthy="False", labels={"a": "b"}), False),
+    "ignored": (PLAIN, IGNORED, True),
+    "not ignored any more": (IGNORED, PLAIN, True),
+    "changed while ignored": (IGNORED, {**IGNORED, "metadata": {**IGNORED["metadata"], "generation": 2}}, False),
+    "deleted while ignored": (
+        IGNORED,
+        {**IGNORED, "metadata": {**IGNORED["metadata"], "deletionTimestamp": DELETED}},
+        True,
+    ),
+    "of another class": (None, managed_resource("other"), False),
+    "moved away": (
+        managed_resource(finalizers=[FINALIZER]),
+        managed_resource("other", finalizers=[FINALIZER], generation=2),
+        True,
+    ),
+    "moved here and still held": (
+        managed_resource("other", finalizers=[f"{FINALIZER}-other"]),
+        managed_resource(finalizers=[f"{FINALIZER}-other"], generation=2),
+        True,
+    ),
+    "let go by another": (managed_resource(finalizers=[f"{FINALIZER}-other"]), managed_resource(), True),
+    "let go by somebody who does not matter": (
+        managed_resource(finalizers=["example.com/x"]),
+        managed_resource(),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "passes"), CHANGES.values(), ids=CHANGES)
+def test_a_managed_resource_is_looked_at_when_something_is_to_be_done(
+    old: Manifest | None, new: Manifest | None, *, passes: bool
+) -> None:
+    assert managed_resource_changed(ClassFilter(DEFAULT_CLASS))(Change(old, new)) is passes
+
+
+def secret(version: str, *finalizers: str) -> Manifest:
+    return {
+        "metadata": {
+            "namespace": "default",
+            "name": "a",
+            "uid": "s",
+            "resourceVersion": version,
+            "finalizers": list(finalizers),
+        }
+    }
+
+
+def woken_by(change: Change, *managed_resources: Manifest) -> frozenset[ObjectKey]:
+    controller = managed_resource_controller(ManagedResourceConfig())
+    snapshot = StoreSnapshot.of(controller, {MANAGED_RESOURCES: managed_resources})
+    watch = next(watch for watch in controller.watches if watch.resource == SECRETS)
+    return concerned_keys(watch, change, snapshot)
+
+
+class TestSecrets:
+    def test_wake_the_managed_resources_that_name_them(self) -> None:
+        other = managed_resource(name="other")
+        unrelated = {**managed_resource(name="third"), "spec": {"secretRefs": [{"name": "c"}]}}
+
+        woken = woken_by(Change(secret("1"), secret("2")), PLAIN, other, unrelated)
+
+        assert woken == {KEY, ObjectKey("default", "other")}
+
+    def test_wake_nobody_by_being_held_or_let_go(self) -> None:
+        assert not woken_by(Change(secret("1"), secret("2", FINALIZER)), PLAIN)
+        assert not woken_by(Change(secret("1", FINALIZER), secret("2")), PLAIN)
+
+    def test_wake_nobody_who_is_ignored_or_of_another_class(self) -> None:
+        assert not woken_by(Change(secret("1"), secret("2")), IGNORED)
+        assert not woken_by(Change(secret("1"), secret("2")), managed_resource("other"))
+
+    def test_wake_by_coming_and_going(self) -> None:
+        assert woken_by(Change(None, secret("1")), PLAIN) == woken_by(Change(secret("1"), None), PLAIN) == {KEY}
+
+
+class TestLiveObjects:
+    def live(self, **changes: Any) -> Manifest:
+        metadata = {
+            "namespace": "web",
+            "name": "app",
+            "uid": "u",
+            "resourceVersion": "1",
+            "generation": 1,
+            "annotations": {ORIGIN: "default/example"},
+            **changes,
+        }
+        return kept_of(DEPLOYMENTS)({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata})
+
+    def test_wake_when_they_drift_or_go(self) -> None:
+        live = self.live()
+
+        assert object_drifted(Change(live, self.live(generation=2, resourceVersion="2")))
+        assert object_drifted(Change(live, self.live(labels={"a": "b"}, resourceVersion="2")))
+        assert object_drifted(Change(live, None))
+
+    def test_do_not_wake_by_their_status_or_by_being_created(self) -> None:
+        assert not object_drifted(Change(self.live(), self.live(resourceVersion="2")))
+        assert not object_drifted(Change(None, self.live()))
+
+    def test_wake_the_managed_resource_that_they_come_from(self) -> None:
+        controller = managed_resource_controller(ManagedResourceConfig(cluster_id="me"))
+        (follow,) = controller.follows
+        (watch,) = follow.watches(CONFIG_MAPS)
+        live = {"metadata": {"name": "a", "uid": "u", "annotations": {ORIGIN: "me:default/example"}}}
+        foreign = {"metadata": {"name": "a", "uid": "u", "annotations": {ORIGIN: "default/example"}}}
+        snapshot = StoreSnapshot.of(controller)
+
+        assert concerned_keys(watch, Change(live, None), snapshot) == {KEY}
+        assert concerned_keys(watch, Change(live, {"metadata": {"name": "a", "uid": "2"}}), snapshot) == {KEY}
+        assert not concerned_keys(watch, Change(foreign, None), snapshot)
+
+
+def test_only_kinds_are_followed_that_this_instance_manages() -> None:
+    controller = managed_resource_controller(ManagedResourceConfig())
+    (follow,) = controller.follows
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a"}
+    own, other = ({**managed_resource(own_class), "status": {"resources": [reference]}} for own_class in ("", "other"))
+
+    assert list(follow.kinds.values(own)) == [("v1", "ConfigMap")]
+    assert not list(follow.kinds.values(other))
+    assert (follow.kinds.cluster, follow.cluster) == (Cluster.SOURCE, Cluster.TARGET)
+
+
+def test_of_autoscalers_nothing_is_kept_but_what_they_size() -> None:
+    metadata = {"name": "a", "namespace": "default", "resourceVersion": "1", "managedFields": []}
+    target = {"kind": "Deployment", "name": "app"}
+    hpa = {"metadata": metadata, "spec": {"scaleTargetRef": target, "maxReplicas": 3}, "status": {}}
+    hvpa = {"metadata": metadata, "spec": {"targetRef": target, "hpa": {"deploy": True, "template": {}}, "vpa": 3}}
+    kept = {name: metadata[name] for name in ("name", "namespace", "resourceVersion")}
+
+    assert kept_of_hpa(hpa) == {"metadata": kept, "spec": {"scaleTargetRef": target}}
+    assert kept_of_hvpa(hvpa) == {"metadata": kept, "spec": {"targetRef": target, "hpa": {"deploy": True}, "vpa": 3}}
+    assert kept_of_hvpa({"metadata": metadata})["spec"] == {"hpa": None, "vpa": None}
