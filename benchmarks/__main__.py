@@ -17,6 +17,11 @@ from benchmarks import (
     cold,
     imports,
     live,
+    managed_cold,
+    managed_drift,
+    managed_steady,
+    managed_stuck,
+    merge,
     planner,
     start_up,
     steady,
@@ -37,6 +42,12 @@ MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
     "steady": steady.measure,
     "secrets": unrelated_secrets.measure,
     "churn": churn.measure,
+    "merge": lambda _command: merge.measure(),
+    "managed-resources-cold": managed_cold.measure,
+    "managed-resources-steady": managed_steady.measure,
+    "managed-resources-stuck": managed_stuck.measure,
+    "managed-resources-drift": managed_drift.measure,
+    "managed-resources-large": managed_cold.measure_large,
 }
 
 

@@ -22,8 +22,13 @@ IN_FLIGHT: Final = 32
 
 def send_all(plane: ControlPlane, requests: Iterable[Prepared]) -> float:
     """Seconds from the first request to the last answer, connecting included; a refusal is an error."""
+    return send_chains(plane, ((request,) for request in requests))
+
+
+def send_chains(plane: ControlPlane, chains: Iterable[Iterable[Prepared]]) -> float:
+    """The same for requests that follow one another: of each chain one is under way at a time."""
     with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
-        return runner.run(_send_all(plane, iter(requests)))
+        return runner.run(_send_chains(plane, iter(chains)))
 
 
 def session(plane: ControlPlane) -> aiohttp.ClientSession:
@@ -43,10 +48,11 @@ async def send(client: aiohttp.ClientSession, request: Prepared) -> None:
         response.raise_for_status()
 
 
-async def _send_all(plane: ControlPlane, requests: Iterator[Prepared]) -> float:
+async def _send_chains(plane: ControlPlane, chains: Iterator[Iterable[Prepared]]) -> float:
     async def work(client: aiohttp.ClientSession) -> None:
-        for request in requests:
-            await send(client, request)
+        for chain in chains:
+            for request in chain:
+                await send(client, request)
 
     async with session(plane) as client:
         gc.disable()  # the prepared objects of a large cluster would be searched again and again

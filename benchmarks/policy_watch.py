@@ -32,7 +32,7 @@ class SlimConnection:
     def __init__(self, plane: ControlPlane) -> None:
         host = plane.url.removeprefix("https://")
         self._connection = http.client.HTTPSConnection(host, context=ssl.create_default_context(cadata=plane.ca_pem))
-        self._headers = {"Authorization": f"Bearer {plane.token()}", "Content-Type": "application/json"}
+        self._authorization = f"Bearer {plane.token()}"
 
     def send(self, request: Prepared) -> None:
         """Send a request and read the whole answer."""
@@ -41,7 +41,8 @@ class SlimConnection:
 
     def open(self, request: Prepared) -> http.client.HTTPResponse:
         """Send a request; the answer is still to be read."""
-        self._connection.request(request.method, request.path, request.body or None, self._headers)
+        headers = {"Authorization": self._authorization, "Content-Type": request.content_type}
+        self._connection.request(request.method, request.path, request.body or None, headers)
         response = self._connection.getresponse()
         if not http.client.OK <= response.status < http.client.MULTIPLE_CHOICES:
             raise ConnectionError(f"{request.method} {request.path}: {response.status} {response.read()!r}")

@@ -43,7 +43,14 @@ class ResourceManager:
     @classmethod
     @contextmanager
     def at_work(
-        cls, command: Command, name: str, plane: ControlPlane, *, certificate: Path | None = None, **connection: Any
+        cls,
+        command: Command,
+        name: str,
+        plane: ControlPlane,
+        *,
+        certificate: Path | None = None,
+        controllers: Mapping[str, Any] | None = None,
+        **connection: Any,
     ) -> Iterator[Self]:
         """A process that is started now and ends, in good order, with the block.
 
@@ -52,12 +59,14 @@ class ResourceManager:
             name: what it works at.
             plane: its cluster.
             certificate: a folder with one, by which it serves the high availability webhook; none: it serves nothing.
+            controllers: what it runs; none: the network policy controller.
             connection: fields for `sourceClientConnection`.
         """
         with TemporaryDirectory(prefix="hedgerow-benchmark-") as folder:
             config, log = Path(folder, "config.yaml"), Path(folder, "log")
             health, metrics, webhooks = free_ports(3)
             content = _configuration(plane, (health, metrics), connection)
+            content["controllers"] = controllers or {"networkPolicy": {"enabled": True}}
             if certificate is not None:
                 content["server"]["webhooks"] = _listening(webhooks) | {"tls": {"serverCertDir": str(certificate)}}
                 content["webhooks"] = {"highAvailabilityConfig": {"enabled": True}}
@@ -170,7 +179,6 @@ def _configuration(plane: ControlPlane, ports: tuple[int, int], connection: Mapp
         "sourceClientConnection": {"kubeconfig": str(plane.kubeconfig()), **connection},
         "server": {"healthProbes": health, "metrics": metrics},
         "leaderElection": {"resourceNamespace": "default"},
-        "controllers": {"networkPolicy": {"enabled": True}},
     }
 
 

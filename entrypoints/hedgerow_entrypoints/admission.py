@@ -2,8 +2,7 @@
 
 Expected flow: made before the caches run, `start` once probes are served, `settle` in a task; `leave` when the process
 is told to end, and `end` when nobody is to be answered any more. Guarantees: webhooks are served on every replica,
-whoever leads, and before caches are complete, for which a review waits; without webhooks nothing is listened on, and no
-certificate is needed.
+whoever leads, and before caches are complete, for which a review waits.
 
 Source: webhooks-and-tokens §3.1, managed-resources §4.2, §4.3.
 """
@@ -25,9 +24,9 @@ from hedgerow_adapters.admission import (
     CertificateError,
     Certificates,
     Exchange,
-    Questions,
     Reviewer,
 )
+from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.probes import Checks, Listener, ListenError
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.telemetry import ReadingTelemetry, RuntimeMetrics, get_logger
@@ -48,7 +47,7 @@ class Admission:
         """Webhooks that read from caches which do not run yet.
 
         Args:
-            webhooks: those that are enabled, perhaps none.
+            webhooks: those that are enabled.
             endpoint: where they are served, with which certificate.
             caches: what they read.
             metrics: of the process.
@@ -78,8 +77,8 @@ class Admission:
 
     @property
     def checks(self) -> Checks:
-        """What has to be ready; nothing without webhooks."""
-        return {"webhook-server": self._check} if self._webhooks else {}
+        """What has to be ready."""
+        return {"webhook-server": self._check}
 
     async def start(self) -> None:
         """Serve the webhooks from now on.
@@ -87,8 +86,6 @@ class Admission:
         Raises:
             CommandError: there is no usable certificate, or the address cannot be listened on.
         """
-        if not self._webhooks:
-            return
         folder = Path(self._endpoint.server_cert_dir or DEFAULT_FOLDER)
         where = Listener(self._endpoint.bind_address, self._endpoint.port)
         try:
@@ -102,8 +99,6 @@ class Admission:
 
     async def settle(self) -> None:
         """Wait until everything that webhooks read is known, so that none has to wait for it."""
-        if not self._webhooks:
-            return
         await asyncio.gather(*(view.completed() for view in self._views))
         self._reading.synced(time.time())
         leave_out_what_exists()

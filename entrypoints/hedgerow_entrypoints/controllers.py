@@ -1,23 +1,81 @@
 """The controllers that the offline commands know by name, and the configuration that they go by."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.questions import Answer
 from hedgerow.machinery.restriction import restricted
+from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
+from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.resource_manager.health.controller import health_controller
+from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.origin import asks_for_identity, cluster_id
+from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow_entrypoints.errors import note
+from hedgerow_adapters.compression import brotli_decompressed
+from hedgerow_entrypoints.errors import CommandError, note
 
 if TYPE_CHECKING:
     from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 
+_Declared: TypeAlias = Callable[["ResourceManagerConfiguration | None", str], Controller[Any]]
+"""A controller for a configuration, or for none, and the id of the source cluster."""
 
-def _network_policy(configuration: "ResourceManagerConfiguration | None") -> Controller[Any]:
+
+def _network_policy(configuration: "ResourceManagerConfiguration | None", _cluster_id: str) -> Controller[Any]:
     return network_policy_controller(configuration.network_policy.rules if configuration else NetworkPolicyConfig())
 
 
-CONTROLLERS: Final[dict[str, Callable[["ResourceManagerConfiguration | None"], Controller[Any]]]] = {
-    "network-policy": _network_policy
+def _managed_resource(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
+    if configuration is None:
+        return managed_resource_controller(ManagedResourceConfig(cluster_id=cluster_id, decompress=brotli_decompressed))
+    settings = configuration.managed_resource
+    return managed_resource_controller(
+        ManagedResourceConfig(
+            class_filter=_class_filter(configuration),
+            cluster_id=cluster_id,
+            managed_by=settings.managed_by_label_value,
+            sync_period=settings.sync_period.total_seconds(),
+            always_update=settings.always_update,
+            garbage_collection=configuration.garbage_collector.enabled,
+            decompress=brotli_decompressed,
+        )
+    )
+
+
+def _secret(configuration: "ResourceManagerConfiguration | None", _cluster_id: str) -> Controller[Any]:
+    return secret_controller(_class_filter(configuration))
+
+
+def _health(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
+    return health_controller(HealthConfig(_class_filter(configuration), cluster_id))
+
+
+def _health_progressing(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
+    return progressing_controller(HealthConfig(_class_filter(configuration), cluster_id))
+
+
+def _garbage_collector(configuration: "ResourceManagerConfiguration | None", _cluster_id: str) -> Controller[Any]:
+    return garbage_collector(GarbageCollectorConfig(namespaces=tuple(namespaces_looked_after(configuration))))
+
+
+def _class_filter(configuration: "ResourceManagerConfiguration | None") -> ClassFilter:
+    return ClassFilter(configuration.resource_class) if configuration else ClassFilter()
+
+
+CONTROLLERS: Final[dict[str, _Declared]] = {
+    "network-policy": _network_policy,
+    "managed-resource": _managed_resource,
+    "secret": _secret,
+    "health": _health,
+    "health-progressing": _health_progressing,
+    "garbage-collector": _garbage_collector,
 }
 
 
@@ -39,11 +97,35 @@ def offline_configuration(config_file: str | None) -> "ResourceManagerConfigurat
     return decoded.configuration
 
 
+def effective_cluster_id(configuration: "ResourceManagerConfiguration | None", identity: Callable[[], Answer]) -> str:
+    """The id of the source cluster that origins carry.
+
+    Args:
+        configuration: may say it, or that it has to be found out.
+        identity: finds out which ConfigMap tells it; asked only if it is needed.
+
+    Raises:
+        CommandError: it cannot be found out, and has to be.
+    """
+    if configuration is None or not asks_for_identity(configuration.cluster_id):
+        return configuration.cluster_id if configuration else ""
+    found = cluster_id(configuration.cluster_id, identity())
+    if isinstance(found, Failure):
+        raise CommandError(found.failure())
+    return found.unwrap()
+
+
 def chosen_controllers(
-    names: Sequence[str], configuration: "ResourceManagerConfiguration | None"
+    names: Sequence[str], configuration: "ResourceManagerConfiguration | None", cluster_id: str = ""
 ) -> list[Controller[Any]]:
-    """The controllers of these names, each once, configured and restricted as a component configuration says."""
-    controllers = [CONTROLLERS[name](configuration) for name in dict.fromkeys(names)]
+    """The controllers of these names, each once, configured and restricted as a component configuration says.
+
+    Args:
+        names: as the command line has them.
+        configuration: none: everything is at its default.
+        cluster_id: the effective id of the source cluster.
+    """
+    controllers = [CONTROLLERS[name](configuration, cluster_id) for name in dict.fromkeys(names)]
     if configuration is None:
         return controllers
     source, target = configuration.source.namespaces, configuration.looked_after.namespaces

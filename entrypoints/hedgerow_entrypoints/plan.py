@@ -2,33 +2,40 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from hedgerow.machinery.controller import Controller, owned_objects, plans, primary_object
-from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating
-from hedgerow.machinery.plan import Action
-from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.simulation import world_of
+from hedgerow.machinery.objects import key_of
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
+from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
+from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY
+from hedgerow_adapters.files import LoadedObject
 from hedgerow_entrypoints.controllers import (
     CONTROLLERS,
     chosen_controllers,
+    effective_cluster_id,
     namespaces_looked_after,
     offline_configuration,
 )
 from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.planning import Situation, planned_in
 from hedgerow_entrypoints.rendering import FORMATS, Planned, summary
-from hedgerow_entrypoints.worlds import cluster_from_files, world_from_cluster
+from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
+
+if TYPE_CHECKING:
+    from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+    from hedgerow_entrypoints.plan_live import Place
 
 CHANGES_PENDING: Final = 2
 EXAMPLES: Final = """\b
 Examples:
   hedgerow plan network-policy -f manifests/ -o table
+  hedgerow plan managed-resource -f manifests/ -f live/
   kubectl get ns,svc,ing,netpol -A -o yaml | hedgerow plan network-policy -f -
   hedgerow plan network-policy --context seed --config resource-manager.yaml"""
 
@@ -54,6 +61,7 @@ Examples:
 @click.option(
     "-o", "--output", type=click.Choice(list(FORMATS)), default="diff", show_default=True, help="How to show the plan."
 )
+@click.option("--show-secrets", is_flag=True, help="Show what Secrets hold; otherwise only that it changes.")
 def command(
     controllers: tuple[str, ...],
     paths: tuple[str, ...],
@@ -62,32 +70,29 @@ def command(
     *,
     config_file: str | None,
     output: str,
+    show_secrets: bool,
 ) -> None:
     """Show what controllers would do to the objects in files or in a cluster.
 
-    CONTROLLER is one or more of: network-policy.
+    CONTROLLER is one or more of: network-policy, managed-resource, secret, health, health-progressing,
+    garbage-collector.
 
     Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for. The others
     are planned and shown all the same.
     """
     configuration = offline_configuration(config_file)
     connection = configuration.looked_after if configuration else None
-    if connection and not paths and context is None:
-        kubeconfig = kubeconfig or connection.kubeconfig or None
-    live = kubeconfig is not None or context is not None
+    is_named = kubeconfig is not None or context is not None
+    live = is_named or bool(connection and not paths and connection.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
-    chosen, namespaces = chosen_controllers(controllers, configuration), namespaces_looked_after(configuration)
     explained: Callable[[DomainFailure], str] = str
     if live:
-        world = world_from_cluster(kubeconfig, context, chosen, namespaces)
-        planned, failures = _planned_for(chosen, [world] * len(chosen))
+        planned, failures = _planned_live(controllers, configuration, _places(configuration, kubeconfig, context))
     else:
-        files = cluster_from_files(paths, chosen)
-        explained = files.located
-        worlds = [world_of(files.cluster, controller, namespaces) for controller in chosen]
-        planned, failures = _planned_for(chosen, worlds)
-    click.echo(FORMATS[output](planned, failures), nl=False)
+        planned, failures, explained = _planned_for_files(controllers, configuration, objects_in_files(paths))
+    shown = planned if show_secrets else [each.without_secrets for each in planned]
+    click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
         note(f"error: {explained(failure)}")
     note(_summary(planned, failures))
@@ -97,58 +102,57 @@ def command(
         sys.exit(CHANGES_PENDING)
 
 
-def _planned_for(
-    controllers: Sequence[Controller[Any]], worlds: Sequence[Mapping[Resource, Sequence[Manifest]]]
+def _planned_for_files(
+    names: Sequence[str], configuration: "ResourceManagerConfiguration | None", objects: Sequence[LoadedObject]
+) -> tuple[list[Planned], list[DomainFailure], Callable[[DomainFailure], str]]:
+    """What controllers would do to the objects of files, and what explains their failures."""
+    cluster_id = effective_cluster_id(configuration, lambda: _identity(objects))
+    chosen, namespaces = chosen_controllers(names, configuration, cluster_id), namespaces_looked_after(configuration)
+    clusters = clusters_of(objects, [[controller] for controller in chosen])
+    situations = [
+        Situation.in_files(controller, files, namespaces) for controller, files in zip(chosen, clusters, strict=True)
+    ]
+    return *planned_in(situations, datetime.now(UTC)), clusters[0].located
+
+
+def _identity(objects: Sequence[LoadedObject]) -> Answer:
+    found = [
+        each.manifest
+        for each in objects
+        if each.manifest["kind"] == CONFIG_MAPS.kind and key_of(each.manifest) == CLUSTER_IDENTITY
+    ]
+    missing = NotAnswered(404, "NotFound", f'{CONFIG_MAPS} "{CLUSTER_IDENTITY.name}" not found')
+    return Found(tuple(found)) if found else missing
+
+
+def _planned_live(
+    names: Sequence[str], configuration: "ResourceManagerConfiguration | None", places: "dict[Cluster, Place]"
 ) -> tuple[list[Planned], list[DomainFailure]]:
-    planned: list[Planned] = []
-    failures: list[DomainFailure] = []
-    owners: dict[tuple[Resource, ObjectKey], list[str]] = {}
+    # The HTTP client is slow to import, and most plans are for files.
+    from hedgerow_entrypoints.plan_live import live_clusters  # noqa: PLC0415
+
     now = datetime.now(UTC)
-    for controller, world in zip(controllers, worlds, strict=True):
-        snapshot = StoreSnapshot.of(controller, world)
-        deletions = 0
-        for key, plan in plans(controller, snapshot, now):
-            planned += [Planned(controller.name, action, _live(snapshot, action)) for action in plan.actions]
-            for subject in dict.fromkeys((action.resource, action.key) for action in plan.actions):
-                owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
-            failures += plan.failures
-            deletions += 0 if _owner_goes(controller, snapshot, key) else plan.deletions
-        _warn_of_mass_deletion(controller, snapshot, deletions)
-    return planned, [*failures, *_disputes(owners)]
+    with live_clusters(places) as clusters:
+        question = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)
+        cluster_id = effective_cluster_id(configuration, lambda: clusters.ask(question))
+        chosen = chosen_controllers(names, configuration, cluster_id)
+        return planned_in([clusters.situation(controller, now) for controller in chosen], now)
 
 
-def _disputes(owners: Mapping[tuple[Resource, ObjectKey], Sequence[str]]) -> Iterator[DomainFailure]:
-    """A failure for each object that several want to be as they say: only one of them can have it.
+def _places(
+    configuration: "ResourceManagerConfiguration | None", kubeconfig: str | None, context: str | None
+) -> "dict[Cluster, Place]":
+    """Where the clusters are: one that the command line names plays both roles."""
+    from hedgerow_entrypoints.plan_live import Place  # noqa: PLC0415 -- as above
 
-    Args:
-        owners: whose plans concern an object, by its resource and key.
-    """
-    for (resource, key), names in owners.items():
-        if len(names) > 1:
-            everybody = f"{', '.join(names[:-1])} and {names[-1]}"
-            yield DomainFailure(resource, key, "", f"is planned for by {everybody}, of which only one can have it")
-
-
-def _live(snapshot: StoreSnapshot, action: Action) -> Manifest | None:
-    kept = snapshot.get(action.resource, action.key, action.cluster)
-    return kept and {"apiVersion": action.resource.api_version, "kind": action.resource.kind, **kept}
-
-
-def _owner_goes(controller: Controller[Any], snapshot: StoreSnapshot, key: ObjectKey) -> bool:
-    owner = primary_object(controller, snapshot, key)
-    return owner is not None and is_terminating(owner)
-
-
-def _warn_of_mass_deletion(controller: Controller[Any], snapshot: StoreSnapshot, deletions: int) -> None:
-    """Say what a controller would do that starts in this world, and has seen none of its owners go or change."""
-    owned = len(owned_objects(controller, snapshot))
-    if judge_deletions(deletions, owned, confirmed=True) is Verdict.STOP:
-        consequence = "one that starts here refuses to delete so many"
-    elif judge_deletions(deletions, owned, confirmed=False) is Verdict.CONFIRM:
-        consequence = "one that starts here wants a second, fresh list first"
-    else:
-        return
-    note(f"warning: {controller.name} would delete {deletions} of the {owned} objects that it owns; {consequence}")
+    if configuration is None:
+        return dict.fromkeys((Cluster.TARGET, Cluster.SOURCE), Place(kubeconfig, context))
+    roles = {Cluster.TARGET: configuration.looked_after, Cluster.SOURCE: configuration.source}
+    is_named = kubeconfig is not None or context is not None
+    return {
+        role: Place(kubeconfig if is_named else connection.kubeconfig or None, context, connection.namespaces)
+        for role, connection in roles.items()
+    }
 
 
 def _summary(planned: Sequence[Planned], failures: Sequence[DomainFailure]) -> str:

@@ -1,6 +1,7 @@
 """One component as a process: how its parts are wired, and in which order they start and stop.
 
-Start: connections, probes and metrics, webhooks, caches, leader election, then the controllers' workers. Stop: the
+Start: connections, probes and metrics, webhooks, the id of the cluster, without which no controller can be declared,
+caches, leader election, then the controllers' workers. Stop: the
 process is no longer ready, the workers finish what they are at, the lease is given back, and last the webhooks answer
 what they have been asked, while caches and connections are still in order: API servers go on asking until they have
 noticed. A lost lease closes the gate before every write and ends the process.
@@ -14,8 +15,8 @@ import random
 import signal
 import socket
 import uuid
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
 from returns.result import Failure
 
@@ -32,17 +33,22 @@ from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
-from hedgerow_entrypoints.admission import Admission
 from hedgerow_entrypoints.candidacy import Candidacy
 from hedgerow_entrypoints.collector import leave_out_what_exists
+from hedgerow_entrypoints.crew import Crew
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.probing import Reader, probes
+from hedgerow_entrypoints.probing import probes
+from hedgerow_entrypoints.serving import Serving, serving
+from hedgerow_entrypoints.source_identity import determine_cluster_id
 
 GRACE: Final = 5.0
 """Seconds that work in progress gets after a signal, and after that the return of the lease."""
 
 LAST_EVENTS: Final = 1.0
 """Seconds that events get after that."""
+
+Declare: TypeAlias = Callable[[str], Sequence[Controller[Any]]]
+"""The controllers of a process in the order in which they start, given the id of the source cluster."""
 
 
 class Process:
@@ -52,12 +58,12 @@ class Process:
         self,
         component: str,
         configuration: ResourceManagerConfiguration,
-        controllers: Sequence[Controller[Any]],
+        declare: Declare,
         webhooks: Sequence[Webhook],
     ) -> None:
         self._component = component
         self._configuration = configuration
-        self._controllers = controllers
+        self._declare = declare
         self._webhooks = webhooks
         self._identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         self._metrics = RuntimeMetrics()
@@ -77,12 +83,30 @@ class Process:
             clusters = await self._clusters(stack)
             elector = self._elector(clusters.source.urgent)
             caches = Caches(clusters, random=random.random)
-            runners = [self._runner(controller, caches, elector) for controller in self._controllers]
-            admission = Admission(self._webhooks, self._configuration.server.webhooks, caches, self._metrics)
-            await self._serve_probes(stack, clusters, runners, admission)
+            admission = serving(self._webhooks, self._configuration.server.webhooks, caches, self._metrics)
+            crew = Crew()
+            await self._serve_probes(stack, clusters, crew, admission)
             stack.push_async_callback(admission.end)
             await admission.start()
-            await self._work(elector, caches, runners, admission)
+            cluster_id = await self._cluster_id(clusters.source)
+            if cluster_id is not None:
+                crew.sign_on([self._runner(each, caches, elector) for each in self._declare(cluster_id)])
+                await self._work(elector, caches, crew.runners, admission)
+        self._log.info("Stopped")
+
+    async def _cluster_id(self, source: Access) -> str | None:
+        """The id of the source cluster; none if the process is told to stop before it is known."""
+        asking = asyncio.create_task(
+            determine_cluster_id(self._configuration.cluster_id, source, self._component, random.random)
+        )
+        stop = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({asking, stop}, return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else None
+        finally:
+            for task in (asking, stop):
+                task.cancel()
+            await asyncio.gather(asking, stop, return_exceptions=True)
 
     def _listen_for_signals(self) -> None:
         """The first signal ends the process in good order, the second at once."""
@@ -170,10 +194,10 @@ class Process:
         self,
         stack: contextlib.AsyncExitStack,
         clusters: Clusters,
-        runners: Sequence[ControllerRunner],
-        admission: Admission,
+        crew: Crew,
+        admission: Serving,
     ) -> None:
-        readers: list[Reader] = [*runners, *admission.views]
+        readers = [crew, *admission.views]
         try:
             await stack.enter_async_context(
                 probes(self._configuration.server, self._metrics, clusters, readers, admission.checks)
@@ -186,7 +210,7 @@ class Process:
         elector: LeaderElector | None,
         caches: Caches,
         runners: Sequence[ControllerRunner],
-        admission: Admission,
+        admission: Serving,
     ) -> None:
         """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
         parts = [asyncio.create_task(caches.run()), *(asyncio.create_task(runner.run()) for runner in runners)]
@@ -217,7 +241,6 @@ class Process:
                 raise CommandError(str(end))
             if isinstance(end, Exception):
                 raise end
-        self._log.info("Stopped")
 
     async def _send_last_events(self) -> None:
         """What is still to be recorded leaves while the lease allows it; an event is not worth a long wait."""
@@ -239,9 +262,13 @@ class Process:
             return
         for runner in runners:
             runner.start()
-        for runner in runners:
-            await runner.synced.wait()
-            leave_out_what_exists()
-            watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
-            role = "as the leader" if elector else "without leader election"
-            self._log.info(f"Controller {runner.controller.name} works {role} and watches {watched}")
+        role = "as the leader" if elector else "without leader election"
+        await asyncio.gather(*(self._announce(runner, role) for runner in runners))
+
+    async def _announce(self, runner: ControllerRunner, role: str) -> None:
+        """Say what a controller does once it has read what it needs; the others do not wait for it."""
+        await runner.synced.wait()
+        leave_out_what_exists()
+        watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
+        what = f" and watches {watched}" if watched else ""
+        self._log.info(f"Controller {runner.controller.name} works {role}{what}")

@@ -4,32 +4,77 @@ import difflib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import click
 from tabulate import tabulate
 
 from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
+from hedgerow.machinery.patches import apply_merge_patch, merge_patch
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
+from hedgerow.resource_manager.managed_resources.names import SECRETS
+from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
+from hedgerow.resource_manager.managed_resources.stored.completion import completed
 from hedgerow_adapters.files import render_yaml
+from hedgerow_entrypoints.confidential import redacted
 
-VERBS: Final = {Create: "create", MergePatch: "change", JsonPatch: "change", Delete: "delete"}
+VERBS: Final[Mapping[type[Action], str]] = {
+    Create: "create",
+    Update: "change",
+    MergePatch: "change",
+    JsonPatch: "change",
+    Delete: "delete",
+    DeleteCollection: "delete",
+}
 VERB_COLOURS: Final = {"create": "green", "change": "yellow", "delete": "red"}
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
+_SORTED: Final = frozenset({"labels", "annotations"})
 _NOT_SHOWN: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"})
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An action beside the controller that asks for it and the object as it is."""
+    """An action beside the controller that asks for it, the object as it is, and the object as it will be."""
 
     controller: str
     action: Action
     live: Manifest | None
+    """None where it does not exist."""
+    after: Manifest | None
+    """None once it is gone."""
+    reason: str
+    """The rules that ask for it."""
+    patch: Any = None
+    """How it is changed, a merge patch or a JSON patch; none where it is created or deleted."""
+
+    @classmethod
+    def of(cls, controller: str, action: Action, live: Manifest | None) -> "Planned":
+        """The plan to carry an action out.
+
+        Args:
+            controller: who asks for it.
+            action: what is asked for.
+            live: the object as it is; none if it does not exist.
+        """
+        after, reason = _after(action, live), action.reason
+        match action:
+            case MergePatch(_, _, patch):
+                return cls(controller, action, live, after, reason, patch)
+            case JsonPatch(_, _, operations):
+                return cls(controller, action, live, after, reason, list(operations))
+            case Update():
+                return cls(controller, action, live, after, reason, _difference(live, after))
+            case _:
+                return cls(controller, action, live, after, reason)
+
+    def then(self, later: "Planned") -> "Planned":
+        """Two changes of one object as one."""
+        reason = ", ".join(dict.fromkeys((*self.reason.split(", "), later.reason)))
+        return replace(later, live=self.live, reason=reason, patch=_difference(self.live, later.after))
 
     @property
     def verb(self) -> str:
@@ -37,17 +82,36 @@ class Planned:
         return VERBS[type(self.action)]
 
     @property
-    def after(self) -> Manifest | None:
-        """The object as it will be; none once it is gone."""
-        match self.action:
-            case Create(_, manifest):
-                return manifest
-            case MergePatch(_, _, patch):
-                return without_server_fields(apply_merge_patch(self.live or {}, patch))
-            case JsonPatch(_, _, operations):
-                return apply_json_patch(self.live, operations).map(without_server_fields).value_or(self.live)
-            case Delete():
-                return None
+    def without_secrets(self) -> "Planned":
+        """The same, but of a Secret no value is told, only that it changes."""
+        if (self.action.resource.group, self.action.resource.kind) != (SECRETS.group, SECRETS.kind):
+            return self
+        live = None if self.live is None else redacted(self.live)
+        after = None if self.after is None else redacted(self.after, self.live)
+        patch = None
+        if self.patch is not None:
+            between = merge_patch if isinstance(self.patch, Mapping) else json_patch_between
+            patch = between(without_server_fields(live or {}), after or {})
+        return replace(self, live=live, after=after, patch=patch)
+
+
+def _difference(before: Manifest | None, after: Manifest | None) -> list[Operation]:
+    return json_patch_between(without_server_fields(before or {}), without_server_fields(after or {}))
+
+
+def _after(action: Action, live: Manifest | None) -> Manifest | None:
+    """The object as an action makes it, without what only a server knows unless the action says so itself."""
+    match action:
+        case Create(_, manifest):
+            return manifest
+        case Update(_, manifest):
+            return without_server_fields(completed(manifest, live or {}, stored_rule(manifest)))
+        case MergePatch(_, _, patch):
+            return without_server_fields(apply_merge_patch(live or {}, patch))
+        case JsonPatch(_, _, operations):
+            return apply_json_patch(live, operations).map(without_server_fields).value_or(live)
+        case Delete() | DeleteCollection():
+            return None
 
 
 def styled_verb(action: Action) -> str:
@@ -56,15 +120,23 @@ def styled_verb(action: Action) -> str:
     return click.style(verb, fg=VERB_COLOURS[verb])
 
 
-def summary(counts: Iterable[tuple[int, str]], problems: Sequence[object]) -> str:
-    """All actions and problems in one line, such as `3 to create, 1 error`; `nothing to do` where there are none.
+def subject(action: Action) -> str:
+    """What an action concerns: an object, or those that a selector matches."""
+    if isinstance(action, DeleteCollection):
+        return f"every {action.resource.kind} of {action.namespace} with {action.label_selector}"
+    return f"{action.resource.kind} {action.key}"
+
+
+def summary(counts: Iterable[tuple[int, str]], problems: Sequence[object], *, none: str = "nothing to do") -> str:
+    """All actions and problems in one line, such as `3 to create, 1 error`.
 
     Args:
         counts: how many actions there are of a sort, and its name.
         problems: what could not be done.
+        none: what is said where there are no actions and no problems.
     """
     errors = (len(problems), "error" if len(problems) == 1 else "errors")
-    return ", ".join(f"{count} {what}" for count, what in (*counts, errors) if count) or "nothing to do"
+    return ", ".join(f"{count} {what}" for count, what in (*counts, errors) if count) or none
 
 
 def without_server_fields(manifest: Manifest) -> Manifest:
@@ -84,8 +156,8 @@ def as_diff(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> st
 
 def _diff(planned: Planned) -> Iterator[str]:
     action = planned.action
-    name = f"{action.resource.kind} {action.key}"
-    yield click.style(f"# {planned.verb} {name} ({action.reason})", bold=True) + "\n"
+    name = subject(action)
+    yield click.style(f"# {planned.verb} {name} ({planned.reason})", bold=True) + "\n"
     yield from differing_lines(planned.live, planned.after, f"live {name}", name)
 
 
@@ -124,7 +196,24 @@ def _coloured(line: str) -> str:
 
 
 def _yaml(manifest: Manifest | None) -> list[str]:
-    return [] if manifest is None else render_yaml([without_server_fields(manifest)]).splitlines(keepends=True)
+    if manifest is None:
+        return []
+    shown = _with_sorted_labels(without_server_fields(manifest))
+    return render_yaml([shown]).splitlines(keepends=True)
+
+
+def _with_sorted_labels(value: Any) -> Any:
+    """A value whose labels and annotations are in the order in which servers hand them back."""
+    if isinstance(value, list):
+        return [_with_sorted_labels(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: dict(sorted(member.items()))
+        if name in _SORTED and isinstance(member, Mapping)
+        else _with_sorted_labels(member)
+        for name, member in value.items()
+    }
 
 
 def as_table(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
@@ -136,7 +225,7 @@ def as_table(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> s
             each.action.resource.kind,
             each.action.key.namespace,
             each.action.key.name,
-            each.action.reason,
+            each.reason,
         )
         for each in planned
     ]
@@ -179,16 +268,15 @@ def _entry(planned: Planned) -> dict[str, Any]:
         "kind": action.resource.kind,
         "namespace": action.key.namespace,
         "name": action.key.name,
-        "reason": action.reason,
+        "reason": planned.reason,
         "controller": planned.controller,
     }
-    match action:
-        case Create(_, manifest):
-            entry["object"] = manifest
-        case MergePatch(_, _, patch):
-            entry["patch"] = patch
-        case JsonPatch(_, _, operations):
-            entry["patch"] = list(operations)
+    if isinstance(action, Create):
+        entry["object"] = planned.after
+    if isinstance(action, DeleteCollection):
+        entry["labelSelector"] = action.label_selector
+    if planned.patch is not None:
+        entry["patch"] = planned.patch
     return entry
 
 

@@ -1,20 +1,32 @@
-"""The resource manager's process: which controllers and webhooks a configuration enables, how it announces itself.
+"""The resource manager's process: which controllers and webhooks it runs, and how it announces itself.
 
 Source: managed-resources §4.1, §4.2.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 from hedgerow.admission import Webhook
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.machinery.controller import Controller
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+from hedgerow.resource_manager.configuration import NetworkPolicySettings, ResourceManagerConfiguration
+from hedgerow.resource_manager.garbage_collection.controller import garbage_collector
+from hedgerow.resource_manager.health.controller import health_controller
+from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from hedgerow.resource_manager.network_policies import network_policy_controller
 from hedgerow.version import __version__
 from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
 from hedgerow_entrypoints.collector import leave_out_what_exists
+from hedgerow_entrypoints.declaring import (
+    class_filter,
+    garbage_collector_config,
+    health_config,
+    managed_resource_config,
+)
 from hedgerow_entrypoints.process import Process
 
 
@@ -42,12 +54,10 @@ def run_resource_manager(
         log.info(line)
     for warning in warnings:
         log.warning("Configuration is odd", warning=warning)
-    controllers, webhooks = target_controllers(configuration), enabled_webhooks(configuration.admission)
-    if not controllers and not webhooks:
-        log.warning("Neither a controller nor a webhook is enabled")
+    webhooks = enabled_webhooks(configuration.admission)
     leave_out_what_exists()
     with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
-        runner.run(Process(component, configuration, controllers, webhooks).run())
+        runner.run(Process(component, configuration, partial(declared_controllers, configuration), webhooks).run())
 
 
 def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -59,12 +69,36 @@ def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def target_controllers(configuration: ResourceManagerConfiguration) -> list[Controller[Any]]:
-    """The enabled controllers that look after the target cluster, in the order in which they start."""
-    settings = configuration.network_policy
-    if not settings.enabled or settings.concurrent_syncs is None:
-        return []
-    return [network_policy_controller(settings.rules, settings.concurrent_syncs)]
+def declared_controllers(configuration: ResourceManagerConfiguration, cluster_id: str) -> list[Controller[Any]]:
+    """The controllers of a process, in the order in which they start.
+
+    Those of ManagedResources, their Secrets, their health and progress cannot be switched off.
+
+    Args:
+        configuration: valid.
+        cluster_id: the effective id of the source cluster; it may be empty.
+    """
+    judging = health_config(configuration, cluster_id)
+    judges = configuration.health.concurrent_syncs
+    applying = managed_resource_config(configuration, cluster_id)
+    return [
+        *_garbage_collector(configuration),
+        health_controller(judging, judges),
+        progressing_controller(judging, judges),
+        managed_resource_controller(applying, configuration.managed_resource.concurrent_syncs),
+        *_network_policies(configuration.network_policy),
+        secret_controller(class_filter(configuration), configuration.secret.concurrent_syncs),
+    ]
+
+
+def _garbage_collector(configuration: ResourceManagerConfiguration) -> Iterator[Controller[Any]]:
+    if configuration.garbage_collector.enabled:
+        yield garbage_collector(garbage_collector_config(configuration))
+
+
+def _network_policies(settings: NetworkPolicySettings) -> Iterator[Controller[Any]]:
+    if settings.enabled and settings.concurrent_syncs is not None:
+        yield network_policy_controller(settings.rules, settings.concurrent_syncs)
 
 
 def enabled_webhooks(config: AdmissionConfig) -> Sequence[Webhook]:

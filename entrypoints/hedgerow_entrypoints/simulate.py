@@ -3,13 +3,13 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
 from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle, world_of
@@ -21,7 +21,15 @@ from hedgerow_entrypoints.controllers import (
 )
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.rendering import VERBS, summary, without_server_fields
-from hedgerow_entrypoints.worlds import cluster_from_files
+from hedgerow_entrypoints.worlds import cluster_from_files, reads_more_than_it_watches
+
+
+class _Place(NamedTuple):
+    """Where an object is."""
+
+    resource: Resource
+    key: ObjectKey
+
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 EXAMPLES: Final = """\b
@@ -51,7 +59,8 @@ def command(
 ) -> None:
     """Let controllers work on the objects in files until they have settled, and print what they own then.
 
-    CONTROLLER is one or more of: network-policy.
+    CONTROLLER is one or more of: network-policy, managed-resource, secret, health, health-progressing,
+    garbage-collector.
 
     Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with. The outcome of the others is
     printed all the same.
@@ -60,7 +69,9 @@ def command(
     chosen, namespaces = chosen_controllers(controllers, configuration), namespaces_looked_after(configuration)
     files = cluster_from_files(paths, chosen)
     settlement = settle(files.cluster, chosen, namespaces=namespaces)
-    objects = _everything(files.cluster, chosen, namespaces) if everything else _owned(files.cluster, chosen)
+    objects = (
+        _everything(files.cluster, chosen, namespaces) if everything else _outcome(files.cluster, chosen, settlement)
+    )
     click.echo(FORMATS[output]([without_server_fields(manifest) for manifest in objects]), nl=False)
     problems = problems_of(settlement, files.located)
     for problem in problems:
@@ -70,21 +81,34 @@ def command(
         sys.exit(1)
 
 
-def _owned(cluster: InMemoryCluster, controllers: list[Controller[Any]]) -> list[Manifest]:
-    return [
-        manifest
+def _outcome(
+    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], settlement: Settlement
+) -> list[Manifest]:
+    """What controllers own; of those that own nothing, what they have written."""
+    found = {
+        _Place(controller.owned.resource, key_of(manifest)): manifest
         for controller in controllers
         if controller.owned is not None
         for manifest in cluster.objects(controller.owned.resource)
         if is_owned(controller, manifest)
-    ]
+    }
+    ownerless = {controller.name for controller in controllers if controller.owned is None}
+    for step in settlement.steps:
+        place = _Place(step.action.resource, step.action.key)
+        live = cluster.get(*place) if step.controller in ownerless and cluster.serves(place.resource) else None
+        if live is not None:
+            found[place] = live
+    return [*found.values()]
 
 
 def _everything(
-    cluster: InMemoryCluster, controllers: list[Controller[Any]], namespaces: Sequence[str]
+    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> list[Manifest]:
+    """What controllers read; of those that read more than they watch, everything."""
     read: dict[Resource, Sequence[Manifest]] = {}
     for controller in controllers:
+        if reads_more_than_it_watches(controller):
+            return [manifest for resource in cluster.resources for manifest in cluster.objects(resource)]
         read |= world_of(cluster, controller, namespaces)
     return [manifest for objects in read.values() for manifest in objects]
 

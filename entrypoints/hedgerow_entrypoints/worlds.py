@@ -1,6 +1,5 @@
 """Where the offline commands take their objects from: files, or a live cluster that is only read."""
 
-import asyncio
 import contextlib
 import io
 import os
@@ -13,7 +12,7 @@ from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Kind, ObjectKey, key_of
 from hedgerow_adapters.files import LoadedObject, Source, implied_namespaces, load_manifests
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.memory import InMemoryCluster
@@ -42,7 +41,15 @@ class ClusterFromFiles:
 def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[Any]]) -> ClusterFromFiles:
     """An in-memory cluster with the objects in files that the controllers read.
 
-    A Namespace that objects live in but that stands in no file exists as well: without it they could not.
+    Raises:
+        CommandError: something in the files is wrong; all of it is listed.
+    """
+    (seeded,) = clusters_of(objects_in_files(paths), [controllers])
+    return seeded
+
+
+def objects_in_files(paths: Sequence[str]) -> Sequence[LoadedObject]:
+    """All objects in files.
 
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
@@ -50,17 +57,41 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
     result = load_manifests(paths, stdin=standard_input())
     if isinstance(result, Failure):
         raise CommandError.of(result.failure())
-    resources = {
-        (watch.resource.api_version, watch.resource.kind): watch.resource
-        for controller in controllers
-        for watch in controller.watches
-    }
-    read = [each for each in result.unwrap() if (each.manifest["apiVersion"], each.manifest["kind"]) in resources]
-    assumed = [each for each in assumed_namespaces(read) if key_of(each.manifest).name not in ALWAYS_THERE]
-    cluster, problems = seeded_cluster([*assumed, *read], resources)
-    if problems:
+    return result.unwrap()
+
+
+def clusters_of(
+    objects: Sequence[LoadedObject], groups: Sequence[Sequence[Controller[Any]]]
+) -> Sequence[ClusterFromFiles]:
+    """In-memory clusters with the objects that controllers read, one for each of some groups of controllers.
+
+    A Namespace that objects live in but that stands in no file exists as well: without it they could not.
+
+    Raises:
+        CommandError: no API server would have stored some of the objects; all of them are listed.
+    """
+    read_by = [[each for each in objects if _is_read(each, group)] for group in groups]
+    read = {id(each): each for group in read_by for each in group}
+    assumed = [each for each in assumed_namespaces([*read.values()]) if key_of(each.manifest).name not in ALWAYS_THERE]
+    seeded = [seeded_cluster([*assumed, *group]) for group in read_by]
+    if problems := dict.fromkeys(problem for _, found in seeded for problem in found):
         raise CommandError.of(problems)
-    return ClusterFromFiles(cluster, {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read})
+    sources = {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read.values()}
+    return [ClusterFromFiles(cluster, sources) for cluster, _ in seeded]
+
+
+def reads_more_than_it_watches(controller: Controller[Any]) -> bool:
+    """Whether a controller may read objects of any kind."""
+    return bool(controller.follows) or controller.periodic
+
+
+def _is_read(loaded: LoadedObject, controllers: Sequence[Controller[Any]]) -> bool:
+    """Whether controllers may read an object."""
+    return any(
+        reads_more_than_it_watches(controller)
+        or any(Kind.of(loaded.manifest) == watch.resource.object_kind for watch in controller.watches)
+        for controller in controllers
+    )
 
 
 def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
@@ -72,7 +103,7 @@ def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
     assumed = {key_of(each).name: each for each in implied_namespaces([each.manifest for each in objects])}
     names = [printable(name) for name in assumed if name not in ALWAYS_THERE]
     if names:
-        note(f"note: assuming that these namespaces exist, without further labels: {_abridged(names)}")
+        note(f"note: assuming that these namespaces exist, without further labels: {abridged(names)}")
     return [LoadedObject(namespace, sources[name]) for name, namespace in assumed.items()]
 
 
@@ -85,26 +116,10 @@ def standard_input() -> BinaryIO:
     return missing
 
 
-def _abridged(names: Sequence[str]) -> str:
+def abridged(names: Sequence[str]) -> str:
+    """Names in a sentence: the first ones, and how many there are more."""
     shown = ", ".join(names[:MOST_NAMES])
     return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
-
-
-def world_from_cluster(
-    kubeconfig: str | None, context: str | None, controllers: Sequence[Controller[Any]], namespaces: Sequence[str] = ()
-) -> Mapping[Resource, Sequence[Manifest]]:
-    """The objects in a live cluster that the controllers read.
-
-    Args:
-        kubeconfig: the file; none: the one that kubectl would take.
-        context: its context; none: the current one.
-        controllers: who reads.
-        namespaces: what is read; none: all.
-
-    Raises:
-        CommandError: the cluster cannot be reached or does not show them.
-    """
-    return asyncio.run(_live_world(kubeconfig, context, controllers, namespaces))
 
 
 def _default_kubeconfig() -> str:
@@ -112,18 +127,6 @@ def _default_kubeconfig() -> str:
     if named and os.pathsep in named:
         raise CommandError("KUBECONFIG names several files, which are not merged here: give one by --kubeconfig")
     return named or os.path.expanduser("~/.kube/config")  # noqa: PTH111 -- Path.home() fails for a user without a home
-
-
-async def _live_world(
-    kubeconfig: str | None, context: str | None, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
-) -> Mapping[Resource, Sequence[Manifest]]:
-    from hedgerow_adapters.kubernetes.listing import ListingError, world_of  # noqa: PLC0415 -- slow, as below
-
-    async with connected(kubeconfig, context) as transport:
-        try:
-            return await world_of(transport, controllers, namespaces)
-        except ListingError as error:
-            raise CommandError(str(error)) from error
 
 
 @contextlib.asynccontextmanager

@@ -2,7 +2,16 @@
 
 from tests.control_plane.kubectl import KubectlError
 from tests.control_plane.plane import ControlPlane
+from tests.control_plane.pods import PodKeeper
 from tests.control_plane.processes import ServerError, wait_until
 from tests.control_plane.servers import ServersUnavailableError, server_binaries
 
-__all__ = ["ControlPlane", "KubectlError", "ServerError", "ServersUnavailableError", "server_binaries", "wait_until"]
+__all__ = [
+    "ControlPlane",
+    "KubectlError",
+    "PodKeeper",
+    "ServerError",
+    "ServersUnavailableError",
+    "server_binaries",
+    "wait_until",
+]

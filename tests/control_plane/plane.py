@@ -5,14 +5,15 @@ import http.client
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from tests.control_plane import audit, credentials
-from tests.control_plane.api_client import ApiClient
+from tests.control_plane.api_client import ApiClient, Stream
 from tests.control_plane.etcd import Etcd
 from tests.control_plane.kubectl import run_kubectl
 from tests.control_plane.layout import Layout, api_server_flags, controller_manager_flags
@@ -23,12 +24,25 @@ READY_TIMEOUT = 60.0
 STOP_GRACE = 5.0
 ADMINISTRATORS = "system:masters"
 CONTROLLER_MANAGER = "controller-manager"
+STORED_AS_JSON = "--storage-media-type=application/json"
+LONG_AGO = "2020-01-01T00:00:00Z"
 STANDARD_USERS: Mapping[str, Sequence[str]] = {
     "admin": [ADMINISTRATORS],
     "hedgerow": [],
     CONTROLLER_MANAGER: [ADMINISTRATORS],
 }
 STANDARD_CONTROLLERS = ("namespace-controller", "garbage-collector-controller")
+WORKLOAD_CONTROLLERS = (
+    *STANDARD_CONTROLLERS,
+    "cronjob-controller",
+    "daemonset-controller",
+    "deployment-controller",
+    "job-controller",
+    "persistentvolumeclaim-protection-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+)
+"""With these, and a `PodKeeper` in place of scheduler and kubelet, workloads come up and go."""
 
 
 @dataclass
@@ -173,6 +187,17 @@ class ControlPlane:
         self.start_api_server()
         return revision
 
+    def make_old(self, resource: str, namespace: str, name: str) -> None:
+        """Has an object of the core group been created long ago, which only etcd can be told.
+
+        The API server has to have been started with `STORED_AS_JSON`.
+        """
+
+        def date_back(manifest: dict[str, Any]) -> None:
+            manifest["metadata"]["creationTimestamp"] = LONG_AGO
+
+        self._now.etcd.change(f"/registry/{resource}/{namespace}/{name}", date_back)
+
     # Access.
 
     @property
@@ -233,6 +258,17 @@ class ControlPlane:
     def watch(self, path: str, *, resource_version: str, seconds: int = 1, user: str = "admin") -> list[dict[str, Any]]:
         """The events of a watch that the server ends after that many seconds, or at once if it refuses it."""
         return self._client.watch(path, token=self.token(user), resource_version=resource_version, seconds=seconds)
+
+    def stream(
+        self, path: str, *, resource_version: str, patience: float | None = None, user: str = "admin"
+    ) -> AbstractContextManager[Stream]:
+        """The events of a watch while they happen, for as long as they are read."""
+        token = self.token(user)
+        return self._client.stream(path, token=token, resource_version=resource_version, patience=patience)
+
+    def create_all(self, objects: Iterable[tuple[str, Any]], *, user: str = "admin") -> None:
+        """Creates many objects, each in its collection; one that is refused is an error."""
+        self._client.create_all(objects, token=self.token(user))
 
     # Observation.
 

@@ -12,6 +12,8 @@ from tests.control_plane import ControlPlane
 from tests.control_plane.credentials import User, kubeconfig, write_private
 
 MANIFEST: Final = Path(__file__).parents[2] / "examples" / "rbac.yaml"
+HOME: Final = "garden"
+"""The namespace of the process in the example."""
 ACCOUNT: Final = "gardener-resource-manager"
 _COLLECTIONS: Final = {
     "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
@@ -43,7 +45,12 @@ def grant_within(control_plane: ControlPlane, home: str, namespaces: Sequence[st
     rules = {
         "by-name": [{**of_namespaces, "verbs": ["list", "watch"]}],
         "within": [
-            {"apiGroups": [""], "resources": ["services"], "verbs": ["list", "watch"]},
+            {"apiGroups": [""], "resources": ["services", "secrets"], "verbs": ["list", "watch"]},
+            {
+                "apiGroups": ["resources.gardener.cloud", "autoscaling", "autoscaling.k8s.io"],
+                "resources": ["managedresources", "horizontalpodautoscalers", "hvpas"],
+                "verbs": ["list", "watch"],
+            },
             {
                 "apiGroups": ["networking.k8s.io"],
                 "resources": ["networkpolicies"],
@@ -69,9 +76,9 @@ def _binding(kind: str, metadata: dict[str, str], role: str, subject: dict[str, 
 
 
 def revoke(control_plane: ControlPlane, namespace: str) -> None:
-    """Take back what `grant` gave cluster-wide."""
+    """Take back what `grant` gave outside the namespace."""
     for manifest in _manifests_for(namespace):
-        if manifest["kind"].startswith("Cluster"):
+        if manifest["metadata"].get("namespace") != namespace:
             control_plane.request("DELETE", f"{_collection(manifest)}/{manifest['metadata']['name']}")
 
 
@@ -96,20 +103,26 @@ def refusals_of(control_plane: ControlPlane, namespace: str) -> list[str]:
 
 
 def _manifests_for(namespace: str) -> list[dict[str, Any]]:
-    """The manifests of the example, moved from `garden` to a namespace; cluster-wide names get its name added."""
+    """The manifests of the example, moved from `garden` to a namespace; names elsewhere get its name added."""
     return [_moved(copy.deepcopy(manifest), namespace) for manifest in yaml.safe_load_all(MANIFEST.read_text("utf-8"))]
 
 
 def _moved(manifest: dict[str, Any], namespace: str) -> dict[str, Any]:
-    if "namespace" in manifest["metadata"]:
-        manifest["metadata"]["namespace"] = namespace
-    else:
+    is_shared = not _is_at_home(manifest)
+    if is_shared:
         manifest["metadata"]["name"] += f":{namespace}"
-    if manifest.get("roleRef", {}).get("kind") == "ClusterRole":
+    else:
+        manifest["metadata"]["namespace"] = namespace
+    if is_shared and "roleRef" in manifest:
         manifest["roleRef"]["name"] += f":{namespace}"
     for subject in manifest.get("subjects", ()):
         subject["namespace"] = namespace
     return manifest
+
+
+def _is_at_home(manifest: dict[str, Any]) -> bool:
+    """Whether it is in the namespace of the process, and not one of the cluster or of everybody."""
+    return bool(manifest["metadata"].get("namespace") == HOME)
 
 
 def _speaks_of(manifest: dict[str, Any], resource: str) -> bool:

@@ -21,7 +21,9 @@ COMMAND: Final = Path(sys.executable).with_name("hedgerow")
 READY_TIMEOUT: Final = 60.0
 STOP_TIMEOUT: Final = 30.0
 """Seconds that Kubernetes gives a pod to end before it kills it."""
-WORKING: Final = "Controller networkpolicy works"
+NETWORK_POLICIES: Final = "networkpolicy"
+"""The controller that most tests are about."""
+WORKING: Final = f"Controller {NETWORK_POLICIES} works"
 
 # What the person who runs the tests has set must not reach the command.
 _ENV: Final = [shutil.which("env") or "/usr/bin/env", "-u", "KUBECONFIG", "-u", "TARGET_KUBECONFIG"]
@@ -164,9 +166,19 @@ class ResourceManager(Server):
         return self.log_lines(msg)[0]
 
     def wait_until_idle(self, timeout: float = READY_TIMEOUT) -> None:
-        """Returns once it has looked at everything that there was when it began, and nothing is left in its queue."""
-        keys = self.wait_for_line("Starting workers")["keys"]
+        """Returns once it has looked at everything that there was when it began, and nothing is left in its queues."""
+        keys = self.keys_at_first(timeout)
         self.wait_for(lambda: self._done() >= keys and not self._busy(), "is not idle", timeout)
+
+    def keys_at_first(self, timeout: float = READY_TIMEOUT) -> int:
+        """How much there was to look at for network policies when it began."""
+
+        def lines() -> list[dict[str, Any]]:
+            return [line for line in self.log_lines("Starting workers") if line.get("controller") == NETWORK_POLICIES]
+
+        self.wait_for(lines, "has not begun to work", timeout)
+        keys: int = lines()[0]["keys"]
+        return keys
 
     def wait_for(self, condition: Any, problem: str, timeout: float = READY_TIMEOUT) -> None:
         """Returns when a condition holds; fails at once when the process has ended."""
@@ -178,7 +190,7 @@ class ResourceManager(Server):
         wait_until(holds, timeout=timeout, otherwise=lambda: self.error(f"{problem}, within {timeout} s"))
 
     def _done(self) -> float:
-        return self.metric("controller_runtime_reconcile_total")
+        return self.metric("controller_runtime_reconcile_total", controller=NETWORK_POLICIES)
 
     def _busy(self) -> float:
         return self.metric("workqueue_depth") + self.metric("controller_runtime_active_workers")

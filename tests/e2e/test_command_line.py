@@ -49,7 +49,11 @@ def test_the_command_is_installed_with_its_examples(tmp_path: Path) -> None:
 # How it ends.
 
 
-@pytest.mark.parametrize("command", [(*PLAN, "-f", LANDSCAPE), (COMMAND, "demo")], ids=["plan", "demo"])
+@pytest.mark.parametrize(
+    "command",
+    [(*PLAN, "-f", LANDSCAPE), (COMMAND, "health", "-f", LANDSCAPE), (COMMAND, "demo")],
+    ids=["plan", "health", "demo"],
+)
 def test_a_reader_who_has_left_ends_the_command_without_a_word(command: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

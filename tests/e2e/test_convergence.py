@@ -68,7 +68,7 @@ def test_a_restart_writes_nothing_where_everything_is_as_it_should_be(territory:
 
     with ResourceManager(territory.folder, config, name="restarted") as process:
         process.wait_until_idle()
-        keys = process.wait_for_line("Starting workers")["keys"]
+        keys = process.keys_at_first()
         assert process.metric("controller_runtime_reconcile_total", result="success") == keys
         assert process.metric("hedgerow_plan_actions_total") == 0
         assert process.terminate() == 0

@@ -12,6 +12,7 @@ from tests.contract.webhook_server import ServingPair
 from tests.control_plane import ControlPlane
 from tests.e2e.admission import HIGH_AVAILABILITY, calling, deployment, review
 from tests.e2e.hvpas import hvpas_defined
+from tests.e2e.managed_definition import SETTLED, deliver_nothing, install, statuses, undefined
 from tests.e2e.permissions import MANIFEST, account_kubeconfig, grant, refusals_of, revoke, user_of
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Manifest, N, Territory, ingress, pair, service
@@ -35,6 +36,7 @@ def everything(territory: Territory, home: str) -> Manifest:
         leaderElection={"leaderElect": True, "resourceNamespace": home},
         webhooks={name: {"enabled": True} for name in READING_WEBHOOKS},
     )
+    config["controllers"]["clusterID"] = "<default>"
     kubeconfig = account_kubeconfig(territory.control_plane, home, territory.folder)
     return {**config, "sourceClientConnection": {"kubeconfig": str(kubeconfig)}}
 
@@ -51,7 +53,8 @@ def garden(control_plane: ControlPlane) -> Iterator[str]:
 @pytest.fixture
 def all_kinds(control_plane: ControlPlane) -> Iterator[None]:
     """Everything that is read is defined."""
-    with hvpas_defined(control_plane):
+    with hvpas_defined(control_plane), undefined(control_plane):
+        install(control_plane)
         yield
 
 
@@ -62,6 +65,7 @@ def test_the_example_roles_allow_everything_that_the_process_does(
     territory.create(
         service(shop, "cart"), service(shop, "till", annotations=BROKEN), ingress(shop, "front", "cart", 80)
     )
+    deliver_nothing(territory.control_plane, shop, "nothing")
     let_in = {
         "shop/ingress-to-cart-tcp-8080-from-ingress-controller",
         "home/egress-to-shop-cart-tcp-8080-from-ingress-controller",
@@ -75,6 +79,9 @@ def test_the_example_roles_allow_everything_that_the_process_does(
         territory.delete("Service", shop, "cart")
         territory.wait_for_policies([])
         process.wait_for(lambda: territory.objects("Event"), "has not recorded the event")
+        process.wait_for(
+            lambda: statuses(territory.control_plane, shop, "nothing") == SETTLED, "has not applied what there is"
+        )
         ask_for_what_no_cache_holds(process, serving_pair, f"{territory.prefix}-new")
         assert process.terminate() == 0
 
@@ -102,15 +109,17 @@ def granted() -> set[tuple[str, str]]:
 def used(control_plane: ControlPlane, namespace: str) -> set[tuple[str, str]]:
     """Every verb on every resource that the service account of a namespace made use of."""
     events = control_plane.audit_events(user_of(namespace))
-    return {(event["verb"], event["objectRef"]["resource"]) for event in events if "objectRef" in event}
+    asked = [(event["verb"], event["objectRef"]) for event in events if "objectRef" in event]
+    return {(verb, "/".join(of[part] for part in ("resource", "subresource") if part in of)) for verb, of in asked}
 
 
 MISSING = [
     *(
         (verb, resource)
-        for resource in ("services", "namespaces", "networkpolicies", "ingresses")
+        for resource in ("services", "namespaces", "networkpolicies", "ingresses", "secrets")
         for verb in ("list", "watch")
     ),
+    ("list", "managedresources"),
     *((verb, "networkpolicies") for verb in ("create", "patch", "delete")),
     ("create", "events"),
     *((verb, "leases") for verb in ("get", "create", "update")),

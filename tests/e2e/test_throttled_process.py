@@ -38,7 +38,7 @@ async def test_each_of_two_clusters_answers_a_question_past_what_is_queued_for_i
             for role, url in {"source": source, "target": target}.items()
         }
         settings = decode({**configuration(""), **connections}).unwrap().configuration
-        clusters = await Process("resource-manager", settings, [], [])._clusters(stack)
+        clusters = await Process("resource-manager", settings, lambda _cluster_id: [], [])._clusters(stack)
         access = clusters.access(cluster)
         queue = [asyncio.create_task(access.transport.send(WORK)) for _ in range(QUEUED)]
         try:

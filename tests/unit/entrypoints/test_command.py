@@ -24,9 +24,11 @@ Commands:
   plan      Show what controllers would do, without doing it.
   review    Show what webhooks would decide about objects.
   simulate  Let controllers work in memory and print the outcome.
+  health    Show which objects are healthy, and what is wrong.
   demo      Show a controller at work in a sample landscape.
   config    Check component configuration files.
   webhooks  Print what registers webhooks, and make certificates.
+  crds      Print the definitions of the project's resources.
 
   Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or
   zsh_source, fish_source).

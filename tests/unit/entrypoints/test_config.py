@@ -76,7 +76,7 @@ def test_a_configuration_is_printed_with_its_defaults(hedgerow: Hedgerow, folder
 
 
 def test_what_its_author_should_know_is_a_warning(hedgerow: Hedgerow, folder: Path) -> None:
-    (folder / "config.yaml").write_text(f"{HEAD}{ELECTION}nonsense: 1\ncontrollers: {{health: {{}}}}\n")
+    (folder / "config.yaml").write_text(f"{HEAD}{ELECTION}nonsense: 1\ndebugging: {{enableProfiling: true}}\n")
 
     ended = hedgerow("config", "check", "config.yaml")
 
@@ -84,7 +84,7 @@ def test_what_its_author_should_know_is_a_warning(hedgerow: Hedgerow, folder: Pa
         0,
         (
             "warning: config.yaml: nonsense: unknown field, ignored\n"
-            "warning: config.yaml: controllers.health: this section is not acted on in this version\n"
+            "warning: config.yaml: debugging.enableProfiling: this field is not acted on in this version\n"
         ),
     )
 

@@ -204,3 +204,112 @@ def test_programs_get_actions_and_failures(output: str, hedgerow: Hedgerow) -> N
             "problem": "is not valid JSON",
         }
     ]
+
+
+# Controllers that read more than they watch.
+
+
+@pytest.mark.usefixtures("repository")
+def test_the_example_of_a_managed_resource_shows_creation_change_and_deletion(hedgerow: Hedgerow) -> None:
+    assert hedgerow("plan", "managed-resource", "-f", "examples/managed-resources", "-o", "table") == (
+        2,
+        (
+            "ACTION    KIND             NAMESPACE    NAME        REASON\n"
+            "delete    ConfigMap        shop         banner      no-longer-listed\n"
+            "change    Secret           shop         payment     differs\n"
+            "change    ConfigMap        shop         settings    differs\n"
+            "create    Service          shop         storefront  missing\n"
+            "change    Deployment       shop         storefront  differs\n"
+            "change    ManagedResource  shop         storefront  resources-changed, deletion-pending, applied\n"
+        ),
+        "1 to create, 4 to change, 1 to delete\n",
+    )
+
+
+@pytest.mark.usefixtures("repository")
+def test_each_controller_plans_for_the_objects_as_the_files_hold_them(hedgerow: Hedgerow) -> None:
+    """What one would write is not what the next one reads, and that both write one status is no dispute."""
+    together = hedgerow("plan", "managed-resource", "health", "-f", "examples/managed-resources", "-o", "json")
+    alone = [
+        hedgerow("plan", name, "-f", "examples/managed-resources", "-o", "json")
+        for name in ("managed-resource", "health")
+    ]
+
+    assert (together.code, together.err) == (2, "1 to create, 5 to change, 1 to delete\n")
+    assert [each["reason"] for each in json.loads(together.out)["actions"]] == [
+        each["reason"] for ended in alone for each in json.loads(ended.out)["actions"]
+    ]
+
+
+UNREFERENCED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: unused
+  namespace: shop
+  creationTimestamp: 2026-01-01T00:00:00Z
+  labels: {resources.gardener.cloud/garbage-collectable-reference: "true"}
+"""
+
+
+def test_garbage_is_recognised_by_the_age_that_files_tell(hedgerow: Hedgerow) -> None:
+    old = hedgerow("plan", "garbage-collector", "-f", "-", "-o", "table", stdin=NAMESPACE + UNREFERENCED)
+    new = hedgerow("plan", "garbage-collector", "-f", "-", stdin=NAMESPACE + UNREFERENCED.replace("2026", "2999"))
+
+    assert (old.code, old.out.splitlines()[1].split()[:4]) == (2, ["delete", "ConfigMap", "shop", "unused"])
+    assert (new.code, new.err) == (0, "nothing to do\n")
+
+
+IDENTITY = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: cluster-identity, namespace: kube-system}
+data: {cluster-identity: landscape-1}
+---
+"""
+MANAGED = """\
+apiVersion: resources.gardener.cloud/v1alpha1
+kind: ManagedResource
+metadata: {name: example, namespace: shop}
+spec: {secretRefs: [{name: example}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: example, namespace: shop}
+stringData:
+  settings.yaml: |
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: settings}
+---
+"""
+
+
+def test_the_id_of_the_cluster_is_found_in_the_files_if_the_configuration_asks_for_it(
+    hedgerow: Hedgerow, folder: Path
+) -> None:
+    (folder / "config.yaml").write_text(
+        "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
+        "controllers: {clusterID: <cluster>}\n"
+    )
+    plan = ("plan", "managed-resource", "-f", "-", "--config", "config.yaml")
+
+    assert "origin: landscape-1:shop/example" in hedgerow(*plan, stdin=NAMESPACE + IDENTITY + MANAGED).out
+    assert hedgerow(*plan, stdin=NAMESPACE + MANAGED) == (
+        1,
+        "",
+        (
+            "error: unable to determine cluster id: cannot determine cluster identity from configmap: "
+            'configmaps "cluster-identity" not found\n'
+        ),
+    )
+
+
+def test_values_of_secrets_that_no_server_would_take_are_not_repeated(hedgerow: Hedgerow) -> None:
+    manifest = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\ndata: {password: hunter2!}\n"
+
+    ended = hedgerow("plan", "managed-resource", "-f", "-", stdin=NAMESPACE + manifest)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "illegal base64 data" in ended.err
+    assert "hunter2" not in ended.err

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow_entrypoints.controllers import CONTROLLERS
 from tests.unit.entrypoints.command_line import (
     CART,
     CART_TABLE,
@@ -10,6 +11,8 @@ from tests.unit.entrypoints.command_line import (
 )
 
 PLAN = ("plan", "network-policy")
+CHOICES = ",\n\t".join(CONTROLLERS)
+QUOTED = ", ".join(f"'{name}'" for name in CONTROLLERS)
 USAGE = "Try 'hedgerow plan --help' for help.\n"
 
 
@@ -19,8 +22,8 @@ USAGE = "Try 'hedgerow plan --help' for help.\n"
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Missing argument 'CONTROLLER...'. Choose from:\n\tnetwork-policy"),
-        (("garden", "-f", "-"), "Invalid value for 'CONTROLLER...': 'garden' is not 'network-policy'."),
+        ((), f"Missing argument 'CONTROLLER...'. Choose from:\n\t{CHOICES}"),
+        (("garden", "-f", "-"), f"Invalid value for 'CONTROLLER...': 'garden' is not one of {QUOTED}."),
         (("network-policy",), "give the objects either by -f or by --kubeconfig/--context"),
         (
             ("network-policy", "-f", "-", "--kubeconfig", "x"),

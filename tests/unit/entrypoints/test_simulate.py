@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hedgerow_entrypoints.controllers import CONTROLLERS
 from tests.unit.entrypoints.command_line import (
     BROKEN,
     CART,
@@ -18,6 +19,8 @@ from tests.unit.entrypoints.command_line import (
 )
 
 SIMULATE = ("simulate", "network-policy")
+MANAGED_RESOURCES = "examples/managed-resources"
+CHOICES = ",\n\t".join(CONTROLLERS)
 
 
 def names(objects: list[dict[str, Any]]) -> list[str]:
@@ -96,7 +99,7 @@ def test_what_cannot_be_read_is_said_in_a_sentence(hedgerow: Hedgerow, folder: P
     ("arguments", "sentence"),
     [
         (("network-policy",), "Missing option '-f' / '--filename'."),
-        (("-f", "-"), "Missing argument 'CONTROLLER...'. Choose from:\n\tnetwork-policy"),
+        (("-f", "-"), f"Missing argument 'CONTROLLER...'. Choose from:\n\t{CHOICES}"),
         (
             ("network-policy", "-f", "-", "-o", "diff"),
             "Invalid value for '-o' / '--output': 'diff' is not one of 'yaml', 'json'.",
@@ -111,3 +114,25 @@ def test_wrong_usage_is_an_error(arguments: tuple[str, ...], sentence: str, hedg
         "",
         f"error: {sentence}\nTry 'hedgerow simulate --help' for help.\n",
     )
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_managed_resources_leave_behind_needs_no_further_plan(hedgerow: Hedgerow) -> None:
+    settled = hedgerow("simulate", "managed-resource", "secret", "-f", MANAGED_RESOURCES, "--all")
+
+    assert settled.code == 0
+    assert hedgerow("plan", "managed-resource", "secret", "-f", "-", stdin=settled.out) == (0, "", "nothing to do\n")
+
+
+@pytest.mark.usefixtures("repository")
+def test_of_managed_resources_everything_is_printed_that_was_written(hedgerow: Hedgerow) -> None:
+    ended = hedgerow("simulate", "managed-resource", "-f", MANAGED_RESOURCES)
+
+    written = [f"{each['kind']} {each['metadata']['name']}" for each in yaml.safe_load_all(ended.out)]
+    assert sorted(written) == [
+        "ConfigMap settings",
+        "Deployment storefront",
+        "ManagedResource storefront",
+        "Secret payment",
+        "Service storefront",
+    ]

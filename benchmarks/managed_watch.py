@@ -1,0 +1,84 @@
+"""Sees objects change as any client would: by a watch of its own, with the time at which each event arrived."""
+
+import http.client
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, Self
+
+from benchmarks.policy_watch import SlimConnection
+from benchmarks.prepared import Prepared
+from tests.control_plane import ControlPlane
+
+MANAGED_RESOURCES: Final = "/apis/resources.gardener.cloud/v1alpha1/managedresources"
+PATIENCE: Final = 600.0
+WORKING: Final = "Controller managedresource works"
+"""What the process logs when it has begun to look after ManagedResources."""
+
+
+class Seen(NamedTuple):
+    """One event."""
+
+    at: float
+    """On the clock of `time.perf_counter`."""
+    type: str
+    object: dict[str, Any]
+
+
+class ObjectWatch:
+    """Reads a watch in a thread of its own, which waits for the socket and keeps nobody else from working."""
+
+    def __init__(self, stream: http.client.HTTPResponse) -> None:
+        self._stream = stream
+        self._seen: queue.SimpleQueue[Seen] = queue.SimpleQueue()
+        threading.Thread(target=self._read, name="object-watch", daemon=True).start()
+
+    @classmethod
+    def from_now_on(cls, plane: ControlPlane, collection: str = MANAGED_RESOURCES) -> Self:
+        """A watch of what happens to the objects of a collection after this; it ends with the control plane."""
+        _, body = plane.request("GET", f"{collection}?limit=1")
+        query = f"watch=1&timeoutSeconds=3600&resourceVersion={body['metadata']['resourceVersion']}"
+        return cls(SlimConnection(plane).open(Prepared("GET", f"{collection}?{query}")))
+
+    def first_that(self, holds: Callable[[Seen], bool]) -> float:
+        """When the next event arrives that something holds for; those before it are forgotten."""
+        while not holds(seen := self._seen.get(timeout=PATIENCE)):
+            pass
+        return seen.at
+
+    def all_are_applied(self, count: int, still: Callable[[], None]) -> float:
+        """When the last of so many ManagedResources said for the first time that it is applied.
+
+        Args:
+            count: how many there are.
+            still: fails once there is nothing to wait for any more.
+        """
+        applied, deadline = set[str](), time.monotonic() + PATIENCE
+        while True:
+            try:
+                seen = self._seen.get(timeout=1)
+            except queue.Empty:
+                still()
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{len(applied)} of {count} are applied") from None
+                continue
+            if is_applied(seen.object):
+                applied.add(seen.object["metadata"]["uid"])
+                if len(applied) == count:
+                    return seen.at
+
+    def _read(self) -> None:
+        with suppress(OSError, http.client.HTTPException):  # that is how it ends
+            while line := self._stream.readline():
+                at = time.perf_counter()
+                event = json.loads(line)
+                self._seen.put(Seen(at, event["type"], event["object"]))
+
+
+def is_applied(managed: dict[str, Any]) -> bool:
+    """Whether a ManagedResource says so."""
+    conditions = managed.get("status", {}).get("conditions", ())
+    return any(each["type"] == "ResourcesApplied" and each["status"] == "True" for each in conditions)

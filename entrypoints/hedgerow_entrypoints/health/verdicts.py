@@ -1,0 +1,123 @@
+"""What is told of one object: whether it is healthy, whether it still rolls out, and why.
+
+Decides nothing of its own: it asks the health rules, and of a ManagedResource what its conditions say.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.machinery.reading import UnreadableError
+from hedgerow.resource_manager.health import (
+    Absence,
+    NotChecked,
+    NotReadable,
+    Unhealthy,
+    check,
+    check_progressing,
+    object_health,
+    object_progressing,
+    rolls_out,
+)
+from hedgerow.resource_manager.health.kinds import is_skipped
+from hedgerow.resource_manager.managed_resources.names import (
+    MANAGED_RESOURCES,
+    RESOURCES_PROGRESSING,
+    SKIP_HEALTH_CHECK,
+)
+from hedgerow.resource_manager.managed_resources.references import references_of
+
+MANAGED_RESOURCE: Final = MANAGED_RESOURCES.object_kind
+_PROGRESSING: Final[Mapping[str, bool]] = {ConditionStatus.TRUE: True, ConditionStatus.FALSE: False}
+
+
+class Subject(NamedTuple):
+    """An object that is judged, whether it exists or not."""
+
+    kind: Kind
+    key: ObjectKey
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Subject":
+        """The object that a manifest says it is."""
+        return cls(Kind.of(manifest), key_of(manifest))
+
+    def __str__(self) -> str:
+        """As users write it: `Deployment shop/cart`."""
+        return f"{self.kind.kind} {self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is told of one object."""
+
+    subject: Subject
+    healthy: bool | None
+    """None: it exists, and no rule asks for more."""
+    progressing: bool | None
+    """None: it does not roll out, or nobody can tell."""
+    why: str = ""
+
+
+def applied_by(managed_resource: Manifest) -> tuple[Subject, ...]:
+    """The objects that a ManagedResource has applied, in the order of its status.
+
+    Raises:
+        UnreadableError: its status has a shape that no API server stores.
+    """
+    return tuple(Subject(each.kind, each.key) for each in references_of(managed_resource))
+
+
+def judged(subject: Subject, live: Manifest | Absence, pod_count: int | None = None) -> Verdict:
+    """What is told of an object.
+
+    Args:
+        subject: which one.
+        live: as it is now, or why there is none.
+        pod_count: how many pods a Deployment selects; none: nobody has counted.
+    """
+    if isinstance(live, Absence):
+        return Verdict(subject, healthy=False, progressing=None, why=_missing(subject, live))
+    if subject.kind == MANAGED_RESOURCE:
+        return _of_managed_resource(subject, live)
+    if is_skipped(live):
+        return Verdict(subject, healthy=None, progressing=None, why=f"exempt by the annotation {SKIP_HEALTH_CHECK}")
+    health = object_health(subject.kind, live)
+    cause = health.cause if isinstance(health, Unhealthy | NotReadable) else None
+    waits_for = object_progressing(subject.kind, live, pod_count)
+    return Verdict(
+        subject,
+        healthy=None if isinstance(health, NotChecked) else cause is None,
+        progressing=waits_for is not None if rolls_out(subject.kind) else None,
+        why=_joined(cause, waits_for),
+    )
+
+
+def _missing(subject: Subject, absence: Absence) -> str:
+    if absence is Absence.NOT_FOUND:
+        return "missing"
+    return f'missing: no matches for kind "{subject.kind.kind}" in version "{subject.kind.api_version}"'
+
+
+def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdict:
+    cause = check(managed_resource) or _unreadable_references(managed_resource)
+    said = find(conditions_of(managed_resource), RESOURCES_PROGRESSING)
+    progressing = None if said is None else _PROGRESSING.get(said.status)
+    # Until it is applied and healthy nobody expects to be told of its rollout.
+    waits_for = check_progressing(managed_resource) if progressing or cause is None else None
+    return Verdict(subject, healthy=cause is None, progressing=progressing, why=_joined(cause, waits_for))
+
+
+def _unreadable_references(managed_resource: Manifest) -> str | None:
+    try:
+        applied_by(managed_resource)
+    except UnreadableError as error:
+        return str(error)
+    return None
+
+
+def _joined(*causes: str | None) -> str:
+    """What is said, each once."""
+    return "; ".join(dict.fromkeys(cause for cause in causes if cause))

@@ -1,0 +1,250 @@
+"""What controllers would do: each decides about each of its keys, in a world that is thrown away or only imagined."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
+from hedgerow.machinery.controller import Controller, all_keys, owned_objects, primary_object
+from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
+from hedgerow.machinery.plan import Action, Delete, Outcome
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
+from hedgerow.resource_manager.managed_resources import controller as managed_resource
+from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED
+from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.deletion import FOREGROUND
+from hedgerow_adapters.simulation import DecidedStep, InMemory, Surroundings, decided, snapshot_of
+from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.rendering import Planned
+from hedgerow_entrypoints.worlds import ClusterFromFiles
+
+MOST_TURNS: Final = 10
+"""Looks at one key; after that it is taken for one that never comes to rest."""
+_NOT_FOUND: Final = NotAnswered(404, "NotFound", "not found")
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A controller before its world."""
+
+    controller: Controller[Any]
+    """As one that declares to watch what it follows, as far as the snapshot shows that."""
+    snapshot: StoreSnapshot
+    surroundings: Surroundings
+
+    @classmethod
+    def in_files(cls, controller: Controller[Any], files: ClusterFromFiles, namespaces: Sequence[str]) -> "Situation":
+        """A controller before the objects of files, which are a cluster that it may do with as it pleases.
+
+        Args:
+            controller: who decides.
+            files: what the files hold.
+            namespaces: what is seen of it; none: all.
+        """
+        following, snapshot = snapshot_of(dict.fromkeys(Cluster, files.cluster), controller, namespaces)
+        return cls(following, snapshot, AsWatched(_WithoutDependents(files.cluster), controller, snapshot))
+
+    def carry_out(self, steps: Sequence[DecidedStep]) -> list[DomainFailure]:
+        """Let the steps of a turn take effect as far as they have not yet, and be seen; what is refused is told."""
+        refused = []
+        for step in steps:
+            action = step.action
+            refusal = self.surroundings.carry_out(action).refusal if step.is_last else None
+            if refusal is not None:
+                refused.append(DomainFailure(action.resource, action.key, "", f"is refused: {refusal.message}"))
+        for step in steps:
+            self._see(step.action)
+        return refused
+
+    def _see(self, action: Action) -> None:
+        """Have the snapshot show what has become of an object, if the controller watches it."""
+        for watch in self.controller.watches:
+            if (watch.cluster, watch.resource) != (action.cluster, action.resource):
+                continue
+            store = self.snapshot.store(action.resource, action.cluster)
+            answer = self.surroundings.answer(_subject(action))
+            if isinstance(answer, Found):
+                store.put(watch.keep(answer.objects[0]))
+            else:
+                store.remove(action.key)
+
+
+class _WithoutDependents(InMemory):
+    """A cluster in which nothing has to be waited for that owned objects would hold up."""
+
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        super().__init__(dict.fromkeys(Cluster, cluster))
+        self._cluster = cluster
+
+    def carry_out(self, action: Action) -> Outcome:
+        """What becomes of an action."""
+        outcome = super().carry_out(action)
+        if isinstance(action, Delete) and action.propagation == "Foreground" and outcome.refusal is None:
+            self._let_go(action)
+        return outcome
+
+    def _let_go(self, action: Delete) -> None:
+        live = self._cluster.get(action.resource, action.key)
+        if live is not None:
+            finalizers = [name for name in live["metadata"].get("finalizers") or () if name != FOREGROUND]
+            self._cluster.adopt(action.resource, action.key, {"finalizers": finalizers})
+
+
+class AsWatched:
+    """Surroundings that show a controller what it writes as it watches it, so that nobody has to be asked again.
+
+    What is watched may be less than the whole object; it is all that the controller has to do with.
+    """
+
+    def __init__(self, beyond: Surroundings, controller: Controller[Any], snapshot: StoreSnapshot) -> None:
+        """Nothing has been written yet.
+
+        Args:
+            beyond: where everything else is found out, and where writes go.
+            controller: who watches.
+            snapshot: what it sees.
+        """
+        self._beyond = beyond
+        self._snapshot = snapshot
+        self._shown = {(controller.primary_cluster, controller.primary)} if not controller.periodic else set()
+        if controller.owned is not None:
+            self._shown.add((controller.owned.cluster, controller.owned.resource))
+        self._written: set[Question] = set()
+
+    def answer(self, question: Question) -> Answer:
+        """What there is, everything included that was carried out."""
+        if not isinstance(question, ObjectQuestion) or question in self._written:
+            return self._beyond.answer(question)
+        if (question.cluster, question.resource) not in self._shown:
+            return self._beyond.answer(question)
+        kept = self._snapshot.get(question.resource, question.key, question.cluster)
+        return Found((_typed(kept, question.resource),)) if kept is not None else _NOT_FOUND
+
+    def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
+        """As which resource a cluster serves a kind."""
+        return self._beyond.look_up(kind, cluster)
+
+    def carry_out(self, action: Action) -> Outcome:
+        """What becomes of an action."""
+        outcome = self._beyond.carry_out(action)
+        if outcome.refusal is None:
+            self._written.add(_subject(action))
+        return outcome
+
+
+def _typed(kept: Manifest, resource: Resource) -> Manifest:
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **kept}
+
+
+def planned_in(situations: Sequence[Situation], now: datetime) -> tuple[list[Planned], list[DomainFailure]]:
+    """What controllers would do, in order, and what they could not plan.
+
+    Args:
+        situations: each controller before its world.
+        now: the time at which all of it would happen.
+    """
+    planned: list[Planned] = []
+    failures: list[DomainFailure] = []
+    for situation in situations:
+        controller, snapshot = situation.controller, situation.snapshot
+        owners: dict[ObjectQuestion, list[str]] = {}
+        owned, deletions = len(owned_objects(controller, snapshot)), 0
+        for key in all_keys(controller, snapshot):
+            owner_goes = _owner_goes(controller, snapshot, key)
+            steps, failed = _decided(situation, key, now)
+            planned += _net(controller.name, steps)
+            failures += failed or _not_applied(situation, key)
+            for subject in dict.fromkeys(_subject(step.action) for step in steps):
+                owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
+            deletions += 0 if owner_goes else sum(isinstance(step.action, Delete) for step in steps)
+        failures += _disputes(owners)
+        _warn_of_mass_deletion(controller, owned, deletions)
+    return planned, failures
+
+
+def _decided(situation: Situation, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
+    """Everything that is done about a key until nothing is left to do, but to wait for others.
+
+    A turn after which the key wants to be looked at again is followed by that look, as if its writes had taken effect.
+    """
+    controller, steps = situation.controller, list[DecidedStep]()
+    failures: Sequence[DomainFailure] = ()
+    for _ in range(MOST_TURNS):
+        decision = decided(controller, key, situation.snapshot, now, situation.surroundings)
+        done = [step for step in decision.steps if step.refusal is None]
+        steps += done
+        failures = decision.plan.failures
+        wants_another = decision.plan.requeue_after is not None or any(failure.retryable for failure in failures)
+        if controller.periodic or not done or not wants_another:
+            return steps, failures
+        refused = situation.carry_out(done)
+        if refused:
+            return steps, (*failures, *refused)
+    return steps, failures
+
+
+def _not_applied(situation: Situation, key: ObjectKey) -> Iterator[DomainFailure]:
+    """What a ManagedResource of ours says, or would say, of manifests that cannot be applied.
+
+    Its controller has dealt with that, as it writes a condition; who plans has manifests to correct.
+    """
+    controller = situation.controller
+    if controller.name != managed_resource.NAME:
+        return
+    answer = situation.surroundings.answer(ObjectQuestion(controller.primary, key, controller.primary_cluster))
+    for found in answer.objects if isinstance(answer, Found) else ():
+        applied = find(conditions_of(found), RESOURCES_APPLIED)
+        if applied and applied.status == ConditionStatus.FALSE and controller.config.class_filter.is_responsible(found):
+            yield DomainFailure(controller.primary, key, "", applied.message)
+
+
+def _net(controller: str, steps: Iterable[DecidedStep]) -> Iterable[Planned]:
+    """What steps come to; changes of an object that follow each other are told as one, where the last one is."""
+    planned: dict[int, Planned] = {}
+    last: dict[ObjectQuestion, int] = {}
+    for number, step in enumerate(steps):
+        each, subject = Planned.of(controller, step.action, step.before), _subject(step.action)
+        earlier = last.get(subject)
+        if earlier is not None and planned[earlier].verb == each.verb == "change":
+            each = planned.pop(earlier).then(each)
+        planned[number], last[subject] = each, number
+    return planned.values()
+
+
+def _subject(action: Action) -> ObjectQuestion:
+    return ObjectQuestion(action.resource, action.key, action.cluster)
+
+
+def _disputes(owners: Mapping[ObjectQuestion, Sequence[str]]) -> Iterator[DomainFailure]:
+    """A failure for each object that several want to be as they say: only one of them can have it.
+
+    Args:
+        owners: whose plans concern an object, all of one controller: several may each look after a part of an object.
+    """
+    for subject, names in owners.items():
+        if len(names) > 1:
+            problem = f"is planned for by {', '.join(names[:-1])} and {names[-1]}, of which only one can have it"
+            yield DomainFailure(subject.resource, subject.key, "", problem)
+
+
+def _owner_goes(controller: Controller[Any], snapshot: StoreSnapshot, key: ObjectKey) -> bool:
+    owner = primary_object(controller, snapshot, key)
+    return owner is not None and is_terminating(owner)
+
+
+def _warn_of_mass_deletion(controller: Controller[Any], owned: int, deletions: int) -> None:
+    """Say what a controller would do that starts in this world, and has seen none of its owners go or change."""
+    if controller.owned is None:
+        return
+    if judge_deletions(deletions, owned, confirmed=True) is Verdict.STOP:
+        consequence = "one that starts here refuses to delete so many"
+    elif judge_deletions(deletions, owned, confirmed=False) is Verdict.CONFIRM:
+        consequence = "one that starts here wants a second, fresh list first"
+    else:
+        return
+    note(f"warning: {controller.name} would delete {deletions} of the {owned} objects that it owns; {consequence}")

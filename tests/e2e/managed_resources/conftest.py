@@ -1,0 +1,42 @@
+"""A control plane in which workloads come up and go; all tests of ManagedResources share it, each with an estate."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.control_plane import ControlPlane, PodKeeper
+from tests.control_plane.plane import WORKLOAD_CONTROLLERS
+from tests.e2e.managed_resources.definition import define_managed_resources
+from tests.e2e.managed_resources.estate import Estate
+from tests.e2e.managed_resources.manager import Manager
+
+
+@pytest.fixture(scope="session")
+def busy_plane(servers: Path) -> Iterator[ControlPlane]:
+    """A control plane with the controllers of workloads, which are no concern of the other tests."""
+    with ControlPlane() as running:
+        define_managed_resources(running)
+        running.start_controller_manager(WORKLOAD_CONTROLLERS)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def pods(busy_plane: ControlPlane) -> Iterator[PodKeeper]:
+    """Lets pods become ready at once, but where a test holds them back."""
+    with PodKeeper(busy_plane) as keeper:
+        yield keeper
+
+
+@pytest.fixture
+def estate(busy_plane: ControlPlane, pods: PodKeeper, namespace_prefix: str, tmp_path: Path) -> Estate:
+    """What the test's processes look after."""
+    return Estate(busy_plane, namespace_prefix, tmp_path)
+
+
+@pytest.fixture
+def manager(estate: Estate) -> Iterator[Manager]:
+    """A process that looks after the test's class of ManagedResources, and is ready."""
+    with Manager(estate.folder, estate.configuration()) as running:
+        running.wait_ready()
+        yield running

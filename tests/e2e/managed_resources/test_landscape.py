@@ -1,0 +1,38 @@
+"""A whole landscape: applied, healthy, and from then on left alone."""
+
+from tests.e2e.managed_resources.estate import SETTLED, Estate
+from tests.e2e.managed_resources.landscape import Delivery, landscape
+from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.resource_manager import errors_of
+
+COUNT = 200
+NOT_SERVED_YET = "no matches for kind"
+"""What is said of an object whose definition the server has stored a moment ago."""
+ORIGIN = "resources.gardener.cloud/origin"
+
+
+def test_two_hundred_managed_resources_become_healthy_and_a_restart_writes_nothing(estate: Estate) -> None:
+    deliveries = [*landscape(COUNT, estate.namespace, class_name=estate.class_name, definitions=True)]
+    with Manager(estate.folder, estate.configuration()) as manager:
+        manager.wait_ready()
+        estate.create(*(part for each in deliveries for part in (each.secret, each.managed_resource)))
+        estate.wait_until_applied(expected=SETTLED, timeout=120)
+        manager.wait_until_idle()
+        assert manager.terminate() == 0
+        errors = errors_of(manager.log_lines())
+        assert [error for error in errors if NOT_SERVED_YET not in error] == []
+    assert {origin for each in deliveries for origin in _origins(estate, each)} == {"as expected"}
+    position = estate.control_plane.audit_position()
+
+    with Manager(estate.folder, estate.configuration(), name="restarted") as manager:
+        manager.wait_until_idle()
+        assert manager.terminate() == 0
+
+    assert estate.writes(position) == []
+
+
+def _origins(estate: Estate, delivery: Delivery) -> list[str]:
+    """Whether each object says where it comes from."""
+    expected = f"{estate.namespace}/{delivery.managed_resource['metadata']['name']}"
+    found = [estate.get(each)["metadata"]["annotations"][ORIGIN] for each in delivery.objects]
+    return ["as expected" if origin == expected else f"{origin}, not {expected}" for origin in found]

@@ -1,0 +1,67 @@
+"""`hedgerow plan` and `hedgerow health` look at a live cluster, and look alone."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.managed_resources.estate import SETTLED, Estate
+from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manifests import cluster_role, config_map, deployment, plain_secret, service
+from tests.e2e.resource_manager import run_command
+
+
+@pytest.fixture
+def config_file(estate: Estate) -> Path:
+    """What the process is told, which tells `plan` the class."""
+    file = estate.folder / "plan.yaml"
+    file.write_text(yaml.safe_dump(estate.configuration()), encoding="utf-8")
+    return file
+
+
+def planned(estate: Estate, config_file: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    cluster = ("--kubeconfig", str(estate.kubeconfig), "--config", str(config_file))
+    return run_command("plan", "managed-resource", *cluster, *options)
+
+
+def judged(estate: Estate, *options: str) -> subprocess.CompletedProcess[str]:
+    return run_command("health", "--kubeconfig", str(estate.kubeconfig), "-n", estate.namespace, *options)
+
+
+def told(plan: subprocess.CompletedProcess[str]) -> list[str]:
+    return [f"{each['action']} {each['kind']} {each['name']}" for each in json.loads(plan.stdout)["actions"]]
+
+
+def test_what_is_planned_is_what_happens_and_nothing_else_does(estate: Estate, config_file: Path) -> None:
+    namespace, role = estate.namespace, cluster_role(estate.namespace)
+    objects = [config_map(namespace, "settings"), plain_secret(namespace, "password"), service(namespace, "web")]
+    managed = estate.deliver("shop", *objects, deployment(namespace, "web"), role)
+    position = estate.control_plane.audit_position()
+
+    before = planned(estate, config_file, "-o", "json")
+    creations = ["Secret password", "ConfigMap settings", f"ClusterRole {namespace}", "Service web", "Deployment web"]
+    assert (before.returncode, before.stderr) == (2, "5 to create, 1 to change\n")
+    assert sorted(told(before)) == sorted([*(f"create {each}" for each in creations), "change ManagedResource shop"])
+    assert "cGFzc3dvcmQ" not in before.stdout
+    assert judged(estate).returncode == 2
+    assert estate.writes(position) == []
+
+    with Manager(estate.folder, estate.configuration()) as manager:
+        manager.wait_ready()
+        estate.wait_until_applied(expected=SETTLED)
+    position = estate.control_plane.audit_position()
+    settled, healthy = planned(estate, config_file), judged(estate)
+    assert (settled.returncode, settled.stdout, settled.stderr) == (0, "", "nothing to do\n")
+    assert (healthy.returncode, healthy.stderr) == (0, "6 healthy\n"), healthy.stdout
+
+    estate.patch(objects[0], {"data": {"setting": "of somebody"}})
+    estate.delete(objects[2])
+    drifted, unhealthy = planned(estate, config_file, "-o", "json"), judged(estate, "-o", "json")
+    assert sorted(told(drifted)) == ["change ConfigMap settings", "create Service web"]
+    verdicts = {each["kind"]: (each["healthy"], each["why"]) for each in json.loads(unhealthy.stdout)["objects"]}
+    assert (unhealthy.returncode, verdicts["Service"]) == (2, (False, "missing"))
+    assert verdicts["Deployment"] == (True, "")
+    assert estate.writes(position) == []
+    estate.delete(managed)

@@ -1,0 +1,72 @@
+"""ManagedResources of one cluster whose objects are in another: neither sees what is the other's."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.control_plane import ControlPlane
+from tests.e2e.managed_resources.estate import SETTLED, Estate
+from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manifests import (
+    cluster_role,
+    config_map,
+    custom_definition,
+    custom_object,
+    named,
+    plain_secret,
+)
+from tests.e2e.resource_manager import errors_of
+
+SHOP = "shop"
+
+
+@pytest.fixture(scope="module")
+def target_plane(servers: Path) -> Iterator[ControlPlane]:
+    with ControlPlane() as running:
+        yield running
+
+
+@pytest.fixture
+def target(target_plane: ControlPlane, tmp_path: Path) -> Estate:
+    """The other cluster, which knows nothing of ManagedResources."""
+    folder = tmp_path / "target"
+    folder.mkdir()
+    return Estate(target_plane, SHOP, folder)
+
+
+def test_objects_are_applied_watched_and_deleted_in_the_target_and_the_rest_stays_in_the_source(
+    estate: Estate, target: Estate
+) -> None:
+    objects = [
+        config_map(SHOP, "settings", a="1"),
+        plain_secret(SHOP, "password"),
+        cluster_role("shop:reader"),
+        custom_definition("Till"),
+        custom_object("Till", SHOP, "front"),
+    ]
+    settings = objects[0]
+    there = {"kubeconfig": str(target.kubeconfig)}
+    config = estate.configuration(controllers={"clusterID": "source"}, targetClientConnection=there)
+    with Manager(estate.folder, config) as manager:
+        manager.wait_ready()
+        managed = estate.deliver("shop", *objects)
+        estate.wait_until_applied(expected=SETTLED)
+        found = [target.get(each) for each in objects]
+        assert {each["metadata"]["annotations"]["resources.gardener.cloud/origin"] for each in found} == {
+            f"source:{estate.namespace}/shop"
+        }
+        assert estate.find(named("v1", "Namespace", "", SHOP)) is None
+        assert estate.writes(0, resource="configmaps") == []
+
+        target.patch(settings, {"data": {"a": "changed"}})
+        target.wait_for(lambda: bool(target.get(settings)["data"] == {"a": "1"}), "the ConfigMap is as it was")
+        target.delete(settings)
+        target.wait_for(lambda: target.find(settings) is not None, "the ConfigMap is there again")
+
+        estate.delete(managed)
+        estate.wait_until_gone(managed)
+        target.wait_until_gone(*objects)
+        assert target.writes(0, resource="managedresources") == []
+        assert manager.terminate() == 0
+        assert errors_of(manager.log_lines()) == []

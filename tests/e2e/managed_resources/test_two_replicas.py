@@ -1,0 +1,57 @@
+"""Two replicas under one Lease: when the one that leads is killed in mid work, the other one brings it to its end."""
+
+from collections import Counter
+
+from tests.e2e.managed_resources.estate import SETTLED, Estate
+from tests.e2e.managed_resources.landscape import OBJECTS, landscape
+from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manifests import named
+from tests.e2e.permissions import user_of
+from tests.e2e.replicas import LEASE
+from tests.e2e.resource_manager import errors_of
+
+COUNT = 20
+
+
+class _Replica(Manager):
+    """One of the processes, with an account of its own."""
+
+    def __init__(self, estate: Estate, name: str) -> None:
+        account = f"{estate.namespace}-{name}"
+        estate.create(named("v1", "Namespace", "", account))
+        self.user = user_of(account)
+        election = {"leaderElect": True, "resourceNamespace": estate.namespace}
+        config = estate.configuration(leaderElection=election)
+        connection = {"kubeconfig": str(estate.account(account)), "qps": 100, "burst": 1}
+        super().__init__(estate.folder, {**config, "sourceClientConnection": connection}, name=name)
+
+    @property
+    def leads(self) -> bool:
+        return self.metric("leader_election_master_status", name=LEASE) == 1
+
+
+def test_a_leader_that_dies_in_mid_work_is_replaced_and_every_object_is_made_once(estate: Estate) -> None:
+    position = estate.control_plane.audit_position()
+    with _Replica(estate, "first") as first, _Replica(estate, "second") as second:
+        first.wait_for(lambda: first.leads or second.leads, "does not lead, nor does the other one")
+        leader, standby = (first, second) if first.leads else (second, first)
+        standby.wait_ready()
+        deliveries = landscape(COUNT, estate.namespace, class_name=estate.class_name)
+        estate.create(*(part for each in deliveries for part in (each.secret, each.managed_resource)))
+        leader.wait_for(lambda: len(estate.writes(position, user=leader.user)) > COUNT, "has not begun")
+
+        leader.kill()
+        assert estate.writes(position, user=standby.user) == []
+        standby.wait_for(lambda: standby.leads, "does not lead")
+        estate.wait_until_applied(expected=SETTLED)
+        standby.wait_until_idle()
+        assert standby.terminate() == 0
+        assert errors_of(standby.log_lines()) == []
+
+    creations = Counter[str]()
+    for user in (leader.user, standby.user):
+        creations.update(estate.writes(position, user=user, verb="create", stored=True))
+    assert creations.pop("create events") == len(["first", "second"])  # each has told that it leads
+    assert [write for write, times in creations.items() if times > 1] == []
+    assert len(creations) == COUNT * OBJECTS
+    assert estate.writes(position, user=standby.user) != []

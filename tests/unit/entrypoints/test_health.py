@@ -1,0 +1,110 @@
+"""How `hedgerow health` is called and how it answers; what it says of objects stands in the golden cases."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.unit.entrypoints.command_line import Hedgerow
+
+USAGE = "Try 'hedgerow health --help' for help.\n"
+WELL = "apiVersion: v1\nkind: Pod\nmetadata: {name: well, namespace: shop}\nstatus: {phase: Running}\n---\n"
+ILL = "apiVersion: v1\nkind: Pod\nmetadata: {name: ill, namespace: till}\nstatus: {phase: Failed}\n---\n"
+APPLIES_ILL = """\
+apiVersion: resources.gardener.cloud/v1alpha1
+kind: ManagedResource
+metadata: {name: pods, namespace: shop}
+status: {resources: [{apiVersion: v1, kind: Pod, name: ill, namespace: till}]}
+---
+"""
+WHY = 'pod is in invalid phase "Failed" (expected one of ["Running" "Succeeded"])'
+
+
+def test_what_is_unhealthy_is_no_error_but_shows_in_the_exit_code(hedgerow: Hedgerow) -> None:
+    assert hedgerow("health", "-f", "-", stdin=WELL + ILL) == (
+        2,
+        (
+            "KIND    NAMESPACE    NAME    HEALTHY    PROGRESSING    WHY\n"
+            "Pod     shop         well    yes        -\n"
+            f"Pod     till         ill     no         -              {WHY}\n"
+        ),
+        "1 healthy, 1 unhealthy\n",
+    )
+    assert hedgerow("health", "-f", "-", stdin=WELL).code == 0
+
+
+def test_without_objects_there_is_nothing_to_judge(hedgerow: Hedgerow) -> None:
+    assert hedgerow("health", "-f", "-") == (0, "", "nothing to judge\n")
+
+
+def test_of_a_namespace_counts_what_is_in_it_and_what_it_has_applied_elsewhere(hedgerow: Hedgerow) -> None:
+    assert hedgerow("health", "-f", "-", "-n", "shop", stdin=WELL + ILL).err == "1 healthy\n"
+    assert hedgerow("health", "-f", "-", "-n", "shop", stdin=WELL + ILL + APPLIES_ILL).err == "1 healthy, 2 unhealthy\n"
+    assert hedgerow("health", "-f", "-", "-n", "till", stdin=WELL + ILL + APPLIES_ILL).err == "1 unhealthy\n"
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_programs_get_the_verdicts(output: str, hedgerow: Hedgerow) -> None:
+    ended = hedgerow("health", "-f", "-", "-o", output, stdin=ILL)
+
+    assert (json.loads(ended.out) if output == "json" else yaml.safe_load(ended.out)) == {
+        "objects": [
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "namespace": "till",
+                "name": "ill",
+                "healthy": False,
+                "progressing": None,
+                "why": WHY,
+            }
+        ],
+        "problems": [],
+    }
+
+
+def test_what_a_file_holds_does_not_command_the_terminal(hedgerow: Hedgerow) -> None:
+    obeyed = WELL.replace("name: well", 'name: "well\\e[2J"').replace("Running", '"bad\\e[2J"')
+
+    assert "\x1b" not in hedgerow("health", "-f", "-", stdin=obeyed).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "give the objects either by -f or by --kubeconfig/--context"),
+        (("-f", "-", "--kubeconfig", "x"), "give the objects either by -f or by --kubeconfig/--context"),
+        (
+            ("-f", "-", "-o", "diff"),
+            "Invalid value for '-o' / '--output': 'diff' is not one of 'table', 'yaml', 'json'.",
+        ),
+        (("-f", "-", "--namespaec", "x"), "No such option '--namespaec'. Did you mean '--namespace'?"),
+        (("-f", "-", "-n", ""), "--namespace needs a name"),
+    ],
+    ids=["no-source", "both", "format", "unknown-option", "empty-namespace"],
+)
+def test_wrong_usage_is_an_error(arguments: tuple[str, ...], sentence: str, hedgerow: Hedgerow) -> None:
+    assert hedgerow("health", *arguments) == (1, "", f"error: {sentence}\n{USAGE}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("-f", "x.yaml"), "x.yaml: does not exist"),
+        (("--kubeconfig", "x"), "kubeconfig x: cannot be read: No such file or directory"),
+    ],
+    ids=["file", "kubeconfig"],
+)
+def test_what_is_missing_is_an_error(
+    arguments: tuple[str, ...], sentence: str, hedgerow: Hedgerow, folder: Path
+) -> None:
+    assert hedgerow("health", *arguments) == (1, "", f"error: {sentence}\n")
+
+
+def test_everything_that_is_wrong_in_files_is_listed(hedgerow: Hedgerow) -> None:
+    assert hedgerow("health", "-f", "-", stdin="kind: Pod\n---\nhello\n").err == (
+        "error: <stdin>:1: a Pod without apiVersion\n"
+        "error: <stdin>:1: a Pod without a name\n"
+        'error: <stdin>:2: must be a mapping, got "hello"\n'
+    )

@@ -1,0 +1,127 @@
+"""Plans for a live cluster, in memory: what is asked, and that nothing is written."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+import pytest
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
+from hedgerow_adapters.memory.faults import requests as picked
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Response, Transport
+from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers
+from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.plan_live import LiveClusters, OnlyReading, Place, WritingError
+from hedgerow_entrypoints.planning import Situation, planned_in
+from hedgerow_entrypoints.rendering import Planned
+from hedgerow_entrypoints.worlds import ClusterFromFiles, clusters_of, objects_in_files
+from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
+from tests.unit.entrypoints.command_line import REPOSITORY
+from tests.virtual_clock import VirtualClockLoop, virtual_time
+
+EXAMPLE = (str(REPOSITORY / "examples" / "managed-resources"),)
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+NOWHERE: Mapping[Cluster, Place] = dict.fromkeys(Cluster, Place(None, None))
+FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden"}
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner(loop_factory=VirtualClockLoop) as runner:
+        yield runner
+
+
+def example() -> ClusterFromFiles:
+    (files,) = clusters_of(objects_in_files(EXAMPLE), [chosen_controllers(["managed-resource"], None)])
+    return files
+
+
+def planned_live(runner: asyncio.Runner, transport: Transport, *names: str) -> list[Planned]:
+    clusters = LiveClusters(runner, dict.fromkeys(Cluster, transport), NOWHERE)
+    situations = [clusters.situation(controller, NOW) for controller in chosen_controllers(names, None)]
+    planned, failures = planned_in(situations, NOW)
+    assert failures == []
+    return planned
+
+
+def told(planned: list[Planned]) -> list[tuple[str, str, str]]:
+    return [(each.verb, f"{each.action.resource.kind} {each.action.key}", each.reason) for each in planned]
+
+
+def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan(runner: asyncio.Runner) -> None:
+    files = example()
+    controllers = chosen_controllers(["managed-resource"], None)
+    in_files, _ = planned_in([Situation.in_files(each, example(), ()) for each in controllers], NOW)
+
+    live = planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
+
+    assert told(live) == told(in_files)
+    assert [each.after for each in live if each.verb == "change"] == [
+        each.after for each in in_files if each.verb == "change"
+    ]
+
+
+def test_nothing_is_written_whoever_plans(runner: asyncio.Runner) -> None:
+    files = example()
+    version, wire = files.cluster.resource_version, Wire(MemoryTransport(files.cluster))
+
+    planned = planned_live(runner, wire, *CONTROLLERS)
+
+    assert planned
+    assert {request.method for request in wire.asked} == {"GET"}
+    assert files.cluster.resource_version == version
+
+
+@virtual_time
+async def test_a_connection_for_reading_writes_nothing() -> None:
+    wire = Wire(MemoryTransport(InMemoryCluster()))
+
+    with pytest.raises(WritingError):
+        await OnlyReading(wire).send(requests.delete(SERVICES, CART))
+
+    assert wire.asked == []
+
+
+def test_what_one_may_not_read_ends_the_command_and_is_not_the_fault_of_the_cluster(runner: asyncio.Runner) -> None:
+    files = example()
+    denial = Response(403, {**FORBIDDEN, "message": 'secrets is forbidden: User "me" cannot get resource "secrets"'})
+    files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Answered(denial)))
+
+    with pytest.raises(CommandError) as raised:
+        planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
+
+    assert raised.value.sentences == ("missing permission: get secrets in namespace shop",)
+
+
+def test_a_cluster_that_falls_silent_ends_the_command(runner: asyncio.Runner) -> None:
+    files = example()
+    files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Lost()))
+
+    with pytest.raises(CommandError, match="connection lost"):
+        planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
+
+
+def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(
+    runner: asyncio.Runner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert planned_live(runner, MemoryTransport(InMemoryCluster()), "managed-resource") == []
+    assert "note: the cluster does not know managedresources.resources.gardener.cloud\n" in capsys.readouterr().err
+
+
+def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> None:
+    wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
+    places = dict.fromkeys(Cluster, Place(None, None, ["shop", "default"]))
+    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), places)
+
+    (controller,) = chosen_controllers(["network-policy"], None)
+    snapshot = clusters.situation(controller, NOW).snapshot
+
+    assert [key_of(manifest).name for manifest in snapshot.list(NAMESPACES)] == ["shop", "default"]
+    assert [key_of(manifest) for manifest in snapshot.list(SERVICES)] == [CART]
+    assert {request.path for request in wire.asked if "/services" in request.path} == {
+        "/api/v1/namespaces/shop/services",
+        "/api/v1/namespaces/default/services",
+    }
