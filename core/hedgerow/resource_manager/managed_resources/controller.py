@@ -71,7 +71,7 @@ def managed_resource_controller(
                 metadata_only=True,
                 cluster=Cluster.SOURCE,
             ),
-            Watch(HPAS, kept_of_hpa, nobody, optional=True),
+            Watch(HPAS, kept_of_hpa, nobody),
             Watch(HVPAS, kept_of_hvpa, nobody, optional=True),
         ),
         indexes=(MANAGED_RESOURCES_BY_SECRET, kinds),

@@ -25,7 +25,7 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     application,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure
-from hedgerow.resource_manager.managed_resources.reconciliation.live import Live, live
+from hedgerow.resource_manager.managed_resources.reconciliation.live import Live, Place, live
 from hedgerow.resource_manager.managed_resources.reconciliation.memory import Remembered
 from hedgerow.resource_manager.managed_resources.reconciliation.refusals import (
     apply_error,
@@ -88,9 +88,16 @@ def applied(stage: Stage, candidate: Candidate, *, looks_first: bool) -> Applied
         looks_first: whether an object is looked at before it is created, even if it was not applied before.
     """
     resource, key = candidate.wanted.resource, key_of(candidate.wanted.manifest)
-    if isinstance(resource, NotAnswered) or (problem := _impossibility(candidate)):
-        cause = resource.message if isinstance(resource, NotAnswered) else problem
-        return Fails(apply_error(candidate.text, candidate.wanted.problem or cause))
+    problem = candidate.wanted.problem or (None if key.name else _NAMELESS)
+    if problem is not None:
+        return Fails(apply_error(candidate.text, problem))
+    if isinstance(resource, NotAnswered):
+        return Fails(apply_error(candidate.text, resource.message))
+    return _application_at(stage, candidate, Place(resource, key), looks_first=looks_first)
+
+
+def _application_at(stage: Stage, candidate: Candidate, place: Place, *, looks_first: bool) -> Applied:
+    resource, key = place
     if remembered := _remembered(stage, candidate):
         return Done(remembered)
     if writes := stage.writes_of(resource, key):
@@ -106,11 +113,6 @@ def _is_known(stage: Stage, candidate: Candidate) -> bool:
     return wanted.known or (stage.memory is not None and wanted.identity in stage.memory.objects)
 
 
-def _impossibility(candidate: Candidate) -> str | None:
-    """Why an object cannot be applied, whatever is in the cluster."""
-    return candidate.wanted.problem or (None if key_of(candidate.wanted.manifest).name else _NAMELESS)
-
-
 def _followed_up(stage: Stage, candidate: Candidate, resource: Resource, writes: Sequence[Outcome]) -> Applied:
     """How it stands with an object that this turn has written to."""
     last = writes[-1]
@@ -118,7 +120,7 @@ def _followed_up(stage: Stage, candidate: Candidate, resource: Resource, writes:
         return _written(stage, candidate, resource, last.stored)
     if is_worth_another_look(writes):
         return _looked_at_again(stage, candidate, resource, writes)
-    return replacement(last, candidate.text) or Fails(error_text(writes, candidate.text))
+    return replacement(last) or Fails(error_text(writes, candidate.text))
 
 
 def _remembered(stage: Stage, candidate: Candidate) -> Remembered | None:

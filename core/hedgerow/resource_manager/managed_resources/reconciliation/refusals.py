@@ -46,14 +46,14 @@ def exists_already(refusal: Refusal) -> bool:
     return refusal.code == _CONFLICT
 
 
-def replacement(refused: Outcome, text: str) -> Delete | None:
+def replacement(refused: Outcome) -> Delete | None:
     """The deletion of an object that cannot become what it is to be; none where it is not to be deleted for that."""
     action, refusal = refused.action, refused.refusal
     if not isinstance(action, Update) or refusal is None or refusal.code != _INVALID:
         return None
     if not (_asks_for_it(action.manifest) or _is_immutable(action.manifest, refusal)):
         return None
-    return Delete(action.resource, action.key, f"invalid-update of {text}", uid_of(action.manifest))
+    return Delete(action.resource, action.key, "invalid-update", uid_of(action.manifest))
 
 
 def _asks_for_it(merged: Manifest) -> bool:

@@ -39,7 +39,7 @@ from hedgerow.resource_manager.managed_resources.names import (
     KEEP_OBJECT,
     ORIGIN,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.live import Live, Place, found, place_of
+from hedgerow.resource_manager.managed_resources.reconciliation.live import Place, found, place_of
 from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
 from hedgerow.resource_manager.managed_resources.references import Reference
 
@@ -95,20 +95,17 @@ def removal(stage: Stage, reference: Reference) -> Removal:
 
 
 def _removal_at(stage: Stage, kind: Kind, place: Place) -> Removal:
-    question = ObjectQuestion(place.resource, place.key, Cluster.TARGET)
-    match found(stage, question):
-        case ObjectQuestion():
-            return Unknown(questions=(question,))
-        case NotAnswered() as problem:
-            return Pending(problem.message)
-        case Live(None):
-            return Gone()
-        case Live(manifest) if manifest is not None:
-            try:
-                return Gone() if _stays(stage, kind, manifest) else _removal_of(stage, place, manifest)
-            except UnreadableError as error:
-                return Pending(str(error))
-    return Gone()
+    look = found(stage, ObjectQuestion(place.resource, place.key, Cluster.TARGET))
+    if isinstance(look, ObjectQuestion):
+        return Unknown(questions=(look,))
+    if isinstance(look, NotAnswered):
+        return Pending(look.message)
+    if look.manifest is None:
+        return Gone()
+    try:
+        return Gone() if _stays(stage, kind, look.manifest) else _removal_of(stage, place, look.manifest)
+    except UnreadableError as error:
+        return Pending(str(error))
 
 
 def _stays(stage: Stage, kind: Kind, live: Manifest) -> bool:

@@ -155,3 +155,14 @@ def test_a_new_service_account_has_the_secrets_of_its_manifest() -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "secrets": [{"name": "a"}]}
 
     assert merged(account, None)["secrets"] == [{"name": "a"}]
+
+
+def test_amounts_of_another_shape_are_told_even_where_there_is_nothing_to_keep() -> None:
+    desired = with_container("apps/v1 Deployment", {"limits": []})
+    instructions = Instructions("default/mr", scaling=Scaling(resources=True))
+
+    result = merge(desired, of_kind("apps/v1 Deployment", {}), instructions)
+
+    assert result == Failure(
+        MergeFailure("spec.template.spec.containers[0].resources.limits: expected an object, got a list")
+    )
