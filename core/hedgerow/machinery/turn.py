@@ -21,6 +21,7 @@ from datetime import datetime
 from typing import Final, Generic
 
 from hedgerow.machinery.controller import Config, Context, Controller
+from hedgerow.machinery.notes import Notes
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.plan import Outcome, Plan
 from hedgerow.machinery.questions import Answers, Kinds, Question
@@ -57,6 +58,8 @@ class Turn(Generic[Config]):
     """As which resources kinds are served that this turn has asked for."""
     stages: int = 0
     """How many plans of this turn were not final."""
+    notes: Notes = field(default_factory=Notes, compare=False)
+    """What was computed for earlier plans of this turn."""
 
     def plan(self, snapshot: Snapshot, now: datetime, known: Kinds) -> Plan:
         """What is wanted next.
@@ -72,7 +75,7 @@ class Turn(Generic[Config]):
         if self.stages >= MOST_STAGES:
             raise EndlessTurnError(self.key)
         kinds = {**self.kinds, **known} if self.kinds else known
-        context = Context(now, self.controller.config, self.answers, kinds, self.outcomes, self.memory)
+        context = Context(now, self.controller.config, self.answers, kinds, self.outcomes, self.memory, self.notes)
         return self.controller.reconcile(self.key, snapshot, context)
 
     def open_questions(self, plan: Plan) -> tuple[Question, ...]:

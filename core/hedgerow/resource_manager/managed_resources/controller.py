@@ -6,9 +6,8 @@ Source: managed-resources §7.1.
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.controller import Controller, Follow, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
@@ -16,7 +15,6 @@ from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_res
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
 from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS, HVPAS
-from hedgerow.resource_manager.managed_resources.reconciliation.notes import Notes
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.waking import (
     kept_of_hpa,
@@ -78,28 +76,10 @@ def managed_resource_controller(
         owned=None,
         concurrency=concurrency,
         config=config,
-        reconcile=_TurnByTurn().reconcile,
+        reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
         follows=(Follow(kinds, watches),),
     )
-
-
-class _TurnByTurn:
-    """The decision, with the notes of every turn that is under way; they are thrown away with its last plan."""
-
-    def __init__(self) -> None:
-        self._notes: dict[ObjectKey, Notes] = {}
-
-    def reconcile(self, key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig]) -> Plan:
-        """The plan of the next stage of a turn."""
-        begun = context.outcomes or context.answers
-        notes = (self._notes.pop(key, None) if begun else None) or Notes()
-        plan = reconcile(key, snapshot, context, notes)
-        if plan.is_final:
-            self._notes.pop(key, None)
-        else:
-            self._notes[key] = notes
-        return plan
 
 
 def _own_key(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:

@@ -38,7 +38,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.holding import (
     release,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.invalidating import invalidate
-from hedgerow.resource_manager.managed_resources.reconciliation.notes import Notes
 from hedgerow.resource_manager.managed_resources.reconciliation.releasing import release_orphans
 from hedgerow.resource_manager.managed_resources.reconciliation.secrets import (
     decode,
@@ -65,7 +64,7 @@ DELETION: Final[tuple[Step, ...]] = (
     clean_up_everything,
     release,
 )
-"""How the objects of a ManagedResource go that is deleted, or moves to another class."""
+"""How a ManagedResource is let go, and its objects with it unless they stay."""
 
 APPLICATION: Final[tuple[Step, ...]] = (
     hold,
@@ -83,16 +82,13 @@ APPLICATION: Final[tuple[Step, ...]] = (
 """How the objects of a ManagedResource come to be as they should be."""
 
 
-def reconcile(
-    key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig], notes: Notes | None = None
-) -> Plan:
+def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig]) -> Plan:
     """Bring the objects of one ManagedResource to what its Secrets ask for, and say how that went.
 
     Args:
         key: which ManagedResource.
         snapshot: the world as it is watched.
         context: what this turn has found out and done.
-        notes: what was computed at earlier stages of this turn; none: everything is computed again.
     """
     writes = writes_of_turn(context.outcomes)
     managed_resource = _managed_resource(key, snapshot, writes)
@@ -101,7 +97,7 @@ def reconcile(
     own = writes.get((Cluster.SOURCE, MANAGED_RESOURCES, key), ())
     if any(outcome.action.reason == OPERATION_DONE for outcome in own):
         context = replace(context, memory=None)
-    stage = Stage(key, snapshot, context, notes or Notes(), writes, managed_resource)
+    stage = Stage(key, snapshot, context, writes, managed_resource)
     try:
         return walk(stage, (*DECISION, _go_or_stay))
     except UnreadableError as error:

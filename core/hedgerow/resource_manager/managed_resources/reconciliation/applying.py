@@ -89,7 +89,7 @@ def _in_order(stage: Stage) -> list[tuple[int, DesiredObject]]:
         places = {id(wanted.manifest): (place, wanted) for place, wanted in enumerate(objects)}
         return [places[id(manifest)] for manifest in in_install_order(wanted.manifest for wanted in objects)]
 
-    return stage.notes.once("order", (objects,), ordered)
+    return stage.context.notes.once("order", (objects,), ordered)
 
 
 def _has_met_existing_objects(stage: Stage) -> bool:

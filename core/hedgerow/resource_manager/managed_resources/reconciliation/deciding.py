@@ -61,7 +61,7 @@ def is_to_be_ignored(stage: Stage) -> Stage | Plan:
 
 
 def is_held_by_another(stage: Stage) -> Stage | Plan:
-    """As long as the instance of another class holds it, that one cleans up, and this one waits for its release.
+    """As long as the instance of another class holds it, this one waits for its release.
 
     One that is being deleted waits as well, although §7.2 has it deleted by whoever sees it first: this instance has
     applied nothing, and may look after another cluster, where objects of the same names are somebody else's.
@@ -71,7 +71,7 @@ def is_held_by_another(stage: Stage) -> Stage | Plan:
 
 
 def is_to_go(stage: Stage) -> bool:
-    """Whether its objects are to be deleted: because it is, or because another instance is to apply them."""
+    """Whether this instance is to let go of it: because it is to be deleted, or because another is to have it."""
     return is_terminating(stage.managed_resource) or not stage.config.class_filter.is_responsible(
         stage.managed_resource
     )

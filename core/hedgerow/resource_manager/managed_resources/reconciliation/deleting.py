@@ -1,5 +1,9 @@
 """What is said while all objects of a ManagedResource are being deleted, and whether they are at all.
 
+One that has moved to another class is given away with its objects, although §7.11 has them deleted first and applied
+anew by the next instance: that would be an outage wherever both look after the same cluster. Where they look after
+different ones, the objects stay behind in the old cluster, for people to delete.
+
 Source: managed-resources §7.11.
 """
 
@@ -7,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from hedgerow.machinery.conditions import ConditionStatus
+from hedgerow.machinery.objects import is_terminating
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.reading import boolean_at
 from hedgerow.resource_manager.managed_resources.names import (
@@ -37,9 +42,11 @@ def announce_deletion(stage: Stage) -> Stage:
 
 
 def release_with_objects(stage: Stage) -> Stage | Plan:
-    """A ManagedResource that keeps its objects is released at once."""
+    """A ManagedResource that keeps its objects is released at once, and so is one that only moves."""
     return release(stage) if _keeps_objects(stage) else stage
 
 
 def _keeps_objects(stage: Stage) -> bool:
-    return boolean_at(stage.managed_resource, "spec", "keepObjects") is True
+    return (
+        not is_terminating(stage.managed_resource) or boolean_at(stage.managed_resource, "spec", "keepObjects") is True
+    )

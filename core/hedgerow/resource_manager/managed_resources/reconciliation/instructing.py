@@ -42,7 +42,7 @@ def own_equivalences(stage: Stage) -> Equivalences:
         UnreadableError: it says so in a shape that no API server stores.
     """
     spec = stage.managed_resource.get("spec")
-    return stage.notes.once("equivalences", (spec,), lambda: equivalences_of(stage.managed_resource))
+    return stage.context.notes.once("equivalences", (spec,), lambda: equivalences_of(stage.managed_resource))
 
 
 def instructions(stage: Stage, autoscaled: ScaledObjects) -> Mapping[int, tuple[Instructions, bytes]]:
@@ -74,4 +74,6 @@ def instructions(stage: Stage, autoscaled: ScaledObjects) -> Mapping[int, tuple[
 
     objects = stage.desired.objects
     inputs = (objects, spec, autoscaled)
-    return stage.notes.once("instructions", inputs, lambda: {place: of(wanted) for place, wanted in enumerate(objects)})
+    return stage.context.notes.once(
+        "instructions", inputs, lambda: {place: of(wanted) for place, wanted in enumerate(objects)}
+    )

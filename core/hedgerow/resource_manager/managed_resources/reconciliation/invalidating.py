@@ -53,13 +53,13 @@ def _is_another(stage: Stage) -> bool:
     """Whether the status is about something else than what is asked for."""
     status = stage.status
     inputs = (stage.desired, status.get("resources"), status.get("secretsDataChecksum"))
-    return stage.notes.once("another", inputs, lambda: stage.desired.changed(status))
+    return stage.context.notes.once("another", inputs, lambda: stage.desired.changed(status))
 
 
 def asked_for(stage: Stage) -> bytes:
     """What stands for all that is asked for now."""
     desired = stage.desired
-    return stage.notes.once("asked for", (desired,), lambda: digest([desired.checksum, desired.in_status()]))
+    return stage.context.notes.once("asked for", (desired,), lambda: digest([desired.checksum, desired.in_status()]))
 
 
 def attempted(stage: Stage) -> Memory:

@@ -193,7 +193,7 @@ def _application(
         return application(wanted.manifest, known.manifest, candidate.instructions, rule=rule, always_update=always)
 
     inputs = (wanted, known.manifest, candidate.instructions, rule)
-    return stage.notes.once(("application", wanted.identity), inputs, compute)
+    return stage.context.notes.once(("application", wanted.identity), inputs, compute)
 
 
 def _problem(candidate: Candidate, failure: MergeFailure) -> str:
@@ -216,7 +216,7 @@ def _rule(stage: Stage, candidate: Candidate, resource: Resource) -> Stored | Ob
     if not isinstance(answer, Found):
         return question if answer is None else None
     definition = answer.objects[0]
-    return stage.notes.once(
+    return stage.context.notes.once(
         ("rule", resource), (definition,), lambda: stored_custom_resource(definition, resource.version)
     )
 

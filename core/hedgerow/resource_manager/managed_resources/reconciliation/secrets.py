@@ -51,7 +51,7 @@ def decode(stage: Stage) -> Stage:
     """Each Secret is decoded once in a turn."""
     decompress = stage.config.decompress
     decoded = {
-        name: stage.notes.once(("decoded", name), (secret,), partial(decoded_secret, secret, decompress))
+        name: stage.context.notes.once(("decoded", name), (secret,), partial(decoded_secret, secret, decompress))
         for name, secret in stage.secrets.items()
     }
     return replace(stage, decoded=tuple(value for name in referenced_names(stage) for value in decoded[name]))
@@ -59,7 +59,7 @@ def decode(stage: Stage) -> Stage:
 
 def look_up_kinds(stage: Stage) -> Stage | Plan:
     """What is not known of the kinds in the Secrets has to be known to tell the namespace of an object."""
-    kinds = stage.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
+    kinds = stage.context.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
     unknown = tuple(kind for kind in kinds if kind not in stage.context.kinds)
     return Plan(kinds=unknown) if unknown else stage
 
@@ -67,7 +67,7 @@ def look_up_kinds(stage: Stage) -> Stage | Plan:
 def desire(stage: Stage) -> Stage:
     """What is asked for, from now on."""
     known = stage.context.kinds
-    kinds = stage.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
+    kinds = stage.context.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
     inputs = (
         stage.managed_resource.get("spec"),
         stage.status.get("resources"),
@@ -78,7 +78,7 @@ def desire(stage: Stage) -> Stage:
     def desired() -> Desired:
         return build_desired(stage.managed_resource, stage.decoded, known, stage.config.managed_by)
 
-    return replace(stage, desired=stage.notes.once("desired", inputs, desired))
+    return replace(stage, desired=stage.context.notes.once("desired", inputs, desired))
 
 
 def _question(stage: Stage, name: str) -> ObjectQuestion:

@@ -21,7 +21,6 @@ from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, RESOURCES_APPLIED
 from hedgerow.resource_manager.managed_resources.origin import Origin
 from hedgerow.resource_manager.managed_resources.reconciliation.memory import Memory, Remembered
-from hedgerow.resource_manager.managed_resources.reconciliation.notes import Notes
 from hedgerow.resource_manager.managed_resources.status import status_patch
 
 _NOTHING_DESIRED: Final = Desired((), (), (), (), (), (), "", ())
@@ -45,8 +44,6 @@ class Stage:
     key: ObjectKey
     snapshot: Snapshot
     context: Context[ManagedResourceConfig]
-    notes: Notes
-    """What was computed at earlier stages of the turn."""
     writes: Writes
     """What became of the writes of this turn, object by object, in their order."""
     managed_resource: Manifest
