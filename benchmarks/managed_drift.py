@@ -27,6 +27,7 @@ PAUSE: Final = 0.03
 """Seconds between one change and the next, so that everybody is idle again."""
 MILLISECONDS: Final = 1000
 GOAL: Final = 50
+AUTOSCALER: Final = "HorizontalPodAutoscaler"
 KINDS: Final[Mapping[str, tuple[Manifest, tuple[str, str]]]] = {
     "ConfigMap": ({"data": {"setting": "changed by hand"}}, ("data", "setting")),
     "Deployment": ({"spec": {"replicas": 2}}, ("spec", "replicas")),
@@ -58,9 +59,10 @@ def _settled(command: Command, plane: ControlPlane, landscape: Landscape) -> Ite
 
 
 def _objects(landscape: Landscape, kind: str) -> list[Manifest]:
-    """The objects of a kind that may be changed."""
-    everything = [each for delivery in landscape.deliveries() for each in delivery.objects]
-    return [each for each in everything if each["kind"] == kind and "immutable" not in each]
+    """The objects of a kind that may be changed, and whose replicas are nobody else's."""
+    deliveries = [each.objects for each in landscape.deliveries()]
+    unscaled = [objects for objects in deliveries if AUTOSCALER not in {each["kind"] for each in objects}]
+    return [each for objects in unscaled for each in objects if each["kind"] == kind and "immutable" not in each]
 
 
 def _sample(plane: ControlPlane, objects: list[Manifest], samples: int, *, puts_right: bool) -> list[float]:

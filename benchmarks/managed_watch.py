@@ -15,6 +15,8 @@ from tests.control_plane import ControlPlane
 
 MANAGED_RESOURCES: Final = "/apis/resources.gardener.cloud/v1alpha1/managedresources"
 PATIENCE: Final = 600.0
+EVENT_PATIENCE: Final = 90.0
+"""Longer than any period after which the process looks again."""
 WORKING: Final = "Controller managedresource works"
 """What the process logs when it has begun to look after ManagedResources."""
 
@@ -45,7 +47,7 @@ class ObjectWatch:
 
     def first_that(self, holds: Callable[[Seen], bool]) -> float:
         """When the next event arrives that something holds for; those before it are forgotten."""
-        while not holds(seen := self._seen.get(timeout=PATIENCE)):
+        while not holds(seen := self._seen.get(timeout=EVENT_PATIENCE)):
             pass
         return seen.at
 

@@ -64,9 +64,11 @@ class NotWritten:
 
     @property
     def outcome(self) -> Outcome:
-        """As a decision is told it: in the words of the server."""
-        refusal = Refusal(0, "", self.problem) if self.answer is None else refusal_of(self.answer)
-        return Outcome(self.action, refusal=refusal)
+        """As a decision is told it: in the words of the server; a race without an answer is a conflict as well."""
+        if self.answer is not None:
+            return Outcome(self.action, refusal=refusal_of(self.answer))
+        unanswered = Refusal(HTTPStatus.CONFLICT, "Conflict", self.problem) if self.is_race else None
+        return Outcome(self.action, refusal=unanswered or Refusal(0, "", self.problem))
 
 
 class Executor:

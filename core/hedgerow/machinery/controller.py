@@ -11,7 +11,6 @@ from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.notes import Notes
-from hedgerow.machinery.notes import Notes
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Outcome, Plan
 from hedgerow.machinery.questions import Answers, Kinds
@@ -108,8 +107,6 @@ class Context(Generic[Config]):
     """What became of the actions of earlier plans of this turn, in their order."""
     memory: Any = None
     """What the last plan of the key's last turn wanted to be told; none in a process that has just started."""
-    notes: Notes = field(default_factory=Notes, compare=False)
-    """What was computed at earlier stages of this turn."""
     notes: Notes = field(default_factory=Notes, compare=False)
     """What was computed at earlier stages of this turn."""
 

@@ -293,6 +293,8 @@ async def test_an_overdue_answer_is_waited_for_only_until_the_object_is_known_to
     assert known_from <= loop.time() <= known_from + OVERDUE
     assert isinstance(outcome, NotWritten)
     assert outcome.is_race
+    assert outcome.outcome.refusal is not None
+    assert outcome.outcome.refusal.code == 409, "who decides has to look again"
 
     (outcome,) = await executor.carry_out([create("b")])
     assert loop.time() > 30
