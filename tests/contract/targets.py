@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
+from hedgerow_adapters.kubernetes.http_session import body_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol.transport import Request, Response
 from tests.control_plane import ControlPlane
@@ -126,13 +127,11 @@ class ServerTarget:
         address = self._control_plane.url.removeprefix("https://")
         connection = http.client.HTTPSConnection(address, timeout=PATIENCE, context=self._context)
         headers = {"Authorization": f"Bearer {self._control_plane.token()}", "Accept": request.accept}
-        body = None
         if request.body is not None:
             headers["Content-Type"] = request.content_type
-            body = json.dumps(request.body)
         path = f"{request.path}?{urlencode(request.query)}" if request.query else request.path
         try:
-            connection.request(request.method, path, body, headers)
+            connection.request(request.method, path, body_of(request), headers)
             with connection.getresponse() as answer:
                 yield answer
         finally:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from hedgerow.machinery.field_selectors import field_query
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from tests.contract.objects import CONFIG_MAPS, config_map, key, names, refusal, version
+from tests.contract.objects import CONFIG_MAPS, CORE_EVENTS, config_map, key, names, refusal, version
 from tests.contract.targets import Send, Target
 
 LABELS: dict[str, dict[str, str]] = {
@@ -178,3 +179,50 @@ def test_a_version_expires_with_the_history(target: Target, path: str) -> None:
     refused = target.send(Request("GET", path, {"resourceVersion": before, "resourceVersionMatch": "Exact"}))
 
     assert refusal(refused) == (410, "Expired", "The resourceVersion for the provided list is too old.")
+
+
+ABOUT_THE_CART = {"involvedObject.apiVersion": "v1", "involvedObject.kind": "Service", "involvedObject.name": "cart"}
+
+
+@pytest.fixture
+def events(send: Send, namespace: str) -> str:
+    """The path of Events about different things."""
+    for name, kind, about, event_type in (
+        ("a", "Service", "cart", "Warning"),
+        ("b", "Service", "cart", "Normal"),
+        ("c", "Service", "shop", "Warning"),
+        ("d", "Pod", "cart", "Warning"),
+    ):
+        involved = {"apiVersion": "v1", "kind": kind, "namespace": namespace, "name": about}
+        event = {"metadata": {"name": name}, "involvedObject": involved, "type": event_type, "reason": f"R,{name}=\\"}
+        assert send(requests.create(CORE_EVENTS, event, namespace)).status == 201
+    return requests.collection_path(CORE_EVENTS, namespace)
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        (field_query({**ABOUT_THE_CART, "type": "Warning"}), "a"),
+        ("involvedObject.name=cart,type!=Warning", "b"),
+        ("involvedObject.name==shop,", "c"),
+        ("metadata.name=d", "d"),
+        ("involvedObject.uid=", "abcd"),
+        (field_query({"reason": "R,b=\\"}), "b"),
+    ],
+)
+def test_events_are_picked_by_what_they_are_about(send: Send, events: str, selector: str, expected: str) -> None:
+    assert names(send(Request("GET", events, {"fieldSelector": selector}))) == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        ("message=x", "field label not supported: message"),
+        ("type", "invalid selector: 'type'; can't understand 'type'"),
+    ],
+)
+def test_events_are_not_picked_by_anything_else(send: Send, events: str, selector: str, message: str) -> None:
+    code, reason, text = refusal(send(Request("GET", events, {"fieldSelector": selector})))
+
+    assert (code, reason) == (400, "BadRequest")
+    assert text.endswith(message)

@@ -132,6 +132,16 @@ def test_a_json_patch_applies(send: Send, namespace: str, operations: list[dict[
     assert [port["port"] for port in patched.body["spec"]["ingress"][0]["ports"]] == ports
 
 
+def test_a_text_is_tested_for_however_it_may_be_spelled(send: Send, namespace: str) -> None:
+    text = 'a < b > c & d \u2028 \u2029 größe \U0001f33f " \\ / \t\n\r \x1f \x7f'
+    send(requests.create(CONFIG_MAPS, config_map("a", {"text": text}), namespace))
+
+    test = {"op": "test", "path": "/data", "value": {"text": text}}
+    patched = send(requests.json_patch(CONFIG_MAPS, key(namespace, "a"), [test]))
+
+    assert patched.status == 200, patched.body
+
+
 INAPPLICABLE: dict[str, dict[str, Any]] = {
     "test that fails": {"op": "test", "path": f"{PORTS}/0/port", "value": 2},
     "test of another number": {"op": "test", "path": f"{PORTS}/0/port", "value": 1.0},

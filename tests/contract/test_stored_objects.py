@@ -1,8 +1,9 @@
-"""What a real API server makes of manifests is known, so that applying them again writes nothing.
+"""What an API server makes of manifests is known, so that applying them again writes nothing.
 
-Only against the real server: the in-memory cluster fills in little.
+What the in-memory cluster serves is no other; it fills in little.
 """
 
+import base64
 import http.client
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,6 +16,7 @@ import yaml
 from returns.result import Success
 
 from hedgerow.machinery.objects import Manifest
+from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.application import (
     LeaveObject,
     UpdateObject,
@@ -24,29 +26,44 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 from hedgerow.resource_manager.managed_resources.names import MANAGED_BY
 from hedgerow.resource_manager.managed_resources.stored.schemas import stored_custom_resource
-from tests.contract.targets import PATIENCE
+from hedgerow_adapters.protocol.transport import Request
+from tests.contract.targets import PATIENCE, MemoryTarget, ServerTarget, Target
 from tests.control_plane import ControlPlane, wait_until
 
 MANIFESTS = list(yaml.safe_load_all(Path(__file__).with_name("stored_manifests.yaml").read_text()))
 INSTRUCTIONS = Instructions(origin="default/example", labels={MANAGED_BY: "gardener"})
 OVERWRITING = replace(INSTRUCTIONS, overwrite_labels=True, overwrite_annotations=True)
+CLAIM = {"namespace": "x", "name": "y", "kind": "PersistentVolumeClaim", "apiVersion": "v1", "uid": "u"}
 THING = {"apiVersion": "filled.example.com/v1", "kind": "Thing"}
 
 
 class Storing:
     """Creates objects in a namespace of its own and forgets them at the end."""
 
-    def __init__(self, server: ControlPlane, namespace: str) -> None:
-        self._server = server
+    def __init__(self, target: Target, namespace: str) -> None:
+        self._target = target
         self._namespace = namespace
         self._stored: list[str] = []
+
+    def request(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+        """The status and body of the answer; a change is a merge patch."""
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        answer = self._target.send(Request(method, path, body=body, content_type=kind))
+        return answer.status, answer.body
 
     @cache  # noqa: B019 -- one instance for the session
     def _resources(self, api_version: str) -> Mapping[str, Mapping[str, Any]]:
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-        status, found = self._server.request("GET", path)
+        status, found = self.request("GET", path)
         assert status == http.client.OK, found
         return {each["kind"]: each for each in found["resources"] if "/" not in each["name"]}
+
+    def serves(self, manifest: Manifest) -> bool:
+        """Whether there are such objects."""
+        api_version = manifest["apiVersion"]
+        path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        status, found = self.request("GET", path)
+        return status == http.client.OK and manifest["kind"] in {each["kind"] for each in found["resources"]}
 
     def collection(self, manifest: Manifest) -> str:
         """The path of the objects of its kind."""
@@ -56,25 +73,35 @@ class Storing:
         scope = f"/namespaces/{self._namespace}" if resource["namespaced"] else ""
         return f"{root}{scope}/{resource['name']}"
 
+    def path(self, manifest: Manifest) -> str:
+        """The path of the object."""
+        return f"{self.collection(manifest)}/{manifest['metadata']['name']}"
+
+    def changed(self, manifest: Manifest, patch: Manifest) -> Manifest:
+        """The object once somebody else has changed it."""
+        status, answer = self.request("PATCH", self.path(manifest), patch)
+        assert status == http.client.OK, answer
+        return answer
+
     def stored(self, manifest: Manifest) -> Manifest:
         """What the server stores when it is sent an object."""
-        status, answer = self._server.request("POST", self.collection(manifest), manifest)
+        status, answer = self.request("POST", self.collection(manifest), manifest)
         assert status == http.client.CREATED, answer
-        path = f"{self.collection(manifest)}/{manifest['metadata']['name']}"
+        path = self.path(manifest)
         self._stored.append(path)
-        return self._server.request("GET", path)[1]
+        return self.request("GET", path)[1]
 
     def stored_again(self, manifest: Manifest) -> Manifest:
         """What the server stores when a manifest is applied again although nothing has changed."""
-        path = f"{self.collection(manifest)}/{manifest['metadata']['name']}"
+        path = self.path(manifest)
         answers: list[tuple[int, Manifest]] = []
 
         def attempt() -> bool:
             """Whether nobody else, such as a controller of the server itself, wrote in between."""
-            live = self._server.request("GET", path)[1]
+            live = self.request("GET", path)[1]
             again = application(manifest, live, INSTRUCTIONS, always_update=True).unwrap()
             assert isinstance(again, UpdateObject)
-            answers.append(self._server.request("PUT", path, again.manifest))
+            answers.append(self.request("PUT", path, again.manifest))
             return answers[-1][0] != http.client.CONFLICT
 
         wait_until(attempt, timeout=PATIENCE, otherwise=lambda: AssertionError(answers[-1]))
@@ -85,23 +112,30 @@ class Storing:
     def wait_for(self, path: str) -> None:
         """Until the server serves a path."""
         wait_until(
-            lambda: self._server.request("GET", path)[0] == http.client.OK,
+            lambda: self.request("GET", path)[0] == http.client.OK,
             timeout=PATIENCE,
             otherwise=lambda: AssertionError(f"{path} is not served"),
         )
 
     def forget(self) -> None:
-        """Delete all that was stored."""
+        """Delete all that was stored, without the kubelets and controllers that would have to agree."""
         while self._stored:
-            self._server.request("DELETE", self._stored.pop())
+            path = self._stored.pop()
+            _, left = self.request("DELETE", path, {"gracePeriodSeconds": 0})
+            if any(each.startswith("kubernetes.io/") for each in left["metadata"].get("finalizers", ())):
+                self.request("PATCH", path, {"metadata": {"finalizers": None}})
 
 
 @pytest.fixture(scope="module")
 def namespaced(contract_server: ControlPlane) -> Storing:
-    name = "stored-objects"
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    assert contract_server.request("POST", "/api/v1/namespaces", namespace)[0] == http.client.CREATED
-    return Storing(contract_server, name)
+    return in_a_namespace(ServerTarget(contract_server))
+
+
+def in_a_namespace(target: Target) -> Storing:
+    storing = Storing(target, "stored-objects")
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "stored-objects"}}
+    assert storing.request("POST", "/api/v1/namespaces", namespace)[0] == http.client.CREATED
+    return storing
 
 
 @pytest.fixture
@@ -118,10 +152,93 @@ def test_what_the_server_fills_in_is_no_drift_and_stays_if_it_is_sent_again(
 ) -> None:
     live = storing.stored(merge(manifest, None, INSTRUCTIONS).unwrap())
 
-    assert left_by_the_server(merge(manifest, live, INSTRUCTIONS).unwrap(), live) == ()
+    assert left_by_the_server(with_additions(merge(manifest, live, INSTRUCTIONS).unwrap(), live), live) == ()
     assert application(manifest, live, INSTRUCTIONS) == Success(LeaveObject())
     assert application(manifest, live, OVERWRITING) == Success(LeaveObject())
     assert content(storing.stored_again(manifest)) == content(live)
+
+
+def test_what_the_in_memory_cluster_stores_is_no_drift_either() -> None:
+    in_memory = in_a_namespace(MemoryTarget())
+    served = [manifest for manifest in MANIFESTS if in_memory.serves(manifest)]
+
+    for manifest in served:
+        live = in_memory.stored(merge(manifest, None, INSTRUCTIONS).unwrap())
+        assert application(manifest, live, INSTRUCTIONS) == Success(LeaveObject())
+
+    assert len(served) > 30
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "added"),
+    [
+        ("PersistentVolume", "short", {"claimRef": CLAIM}),
+        ("PersistentVolume", "stored-claimed", {"claimRef": CLAIM}),
+        ("PersistentVolumeClaim", "short", {"storageClassName": "x", "volumeName": "y"}),
+        ("Node", "stored-node", {"providerID": "x://y", "podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}),
+        ("Node", "stored-node", {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]}),
+    ],
+)
+def test_what_controllers_complete_is_no_drift_and_stays_when_a_label_is_repaired(
+    storing: Storing, kind: str, name: str, added: Manifest
+) -> None:
+    manifest = manifest_named(kind, name)
+    storing.stored(merge(manifest, None, INSTRUCTIONS).unwrap())
+
+    assert_that_it_stays(storing, manifest, {"spec": added})
+
+
+def test_whom_to_trust_is_no_drift_where_it_is_injected_and_stays_when_a_label_is_repaired(
+    storing: Storing, contract_server: ControlPlane
+) -> None:
+    trust = {"caBundle": base64.b64encode(contract_server.ca_pem.encode()).decode()}
+    in_conversion = {"spec": {"conversion": {"webhook": {"clientConfig": trust}}}}
+
+    for kind, name, added in (
+        ("APIService", "v1.absent.example.com", {"spec": trust}),
+        ("CustomResourceDefinition", "plains.stored.example.com", in_conversion),
+        ("MutatingWebhookConfiguration", "stored-webhooks", None),
+        ("ValidatingWebhookConfiguration", "stored-webhooks", None),
+    ):
+        manifest = manifest_named(kind, name)
+        live = storing.stored(merge(manifest, None, INSTRUCTIONS).unwrap())
+        webhooks = [{**each, "clientConfig": {**each["clientConfig"], **trust}} for each in live.get("webhooks", ())]
+
+        assert_that_it_stays(storing, manifest, added or {"webhooks": webhooks})
+
+
+@pytest.mark.parametrize("name", ["bare", "long"])
+def test_a_pod_that_was_bound_and_completed_is_no_drift_and_can_still_be_updated(storing: Storing, name: str) -> None:
+    manifest = manifest_named("Pod", name)
+    live = storing.stored(merge(manifest, None, INSTRUCTIONS).unwrap())
+    binding = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": name},
+        "target": {"kind": "Node", "name": "n"},
+    }
+    status, answer = storing.request("POST", f"{storing.path(manifest)}/binding", binding)
+    assert status == http.client.CREATED, answer
+    assert live["spec"]["tolerations"] != manifest["spec"].get("tolerations")
+
+    assert_that_it_stays(storing, manifest, {"spec": {"tolerations": [*live["spec"]["tolerations"], {"key": "later"}]}})
+
+    newer = {
+        **manifest,
+        "spec": {**manifest["spec"], "containers": [{**manifest["spec"]["containers"][0], "image": "img:2"}]},
+    }
+    assert storing.stored_again(newer)["spec"]["containers"][0]["image"] == "img:2"
+
+
+def assert_that_it_stays(storing: Storing, manifest: Manifest, added: Manifest) -> None:
+    """What somebody adds to a live object is left alone, and is there even after the object had to be written."""
+    completed = storing.changed(manifest, added)
+    assert application(manifest, completed, INSTRUCTIONS) == Success(LeaveObject())
+
+    relabelled = storing.changed(manifest, {"metadata": {"labels": {MANAGED_BY: "somebody"}}})
+
+    assert isinstance(application(manifest, relabelled, INSTRUCTIONS).unwrap(), UpdateObject)
+    assert content(storing.stored_again(manifest)) == content(completed)
 
 
 def test_what_the_schema_of_custom_resources_fills_in_is_no_drift(storing: Storing) -> None:
@@ -143,6 +260,25 @@ def test_what_the_schema_of_custom_resources_fills_in_is_no_drift(storing: Stori
         assert application(manifest, live, INSTRUCTIONS, rule=rule) == Success(LeaveObject())
         assert isinstance(application(manifest, live, INSTRUCTIONS).unwrap(), UpdateObject)
         assert isinstance(application(manifest, drifted, INSTRUCTIONS, rule=rule).unwrap(), UpdateObject)
+
+
+def test_an_empty_member_of_a_custom_resource_is_applied_and_removed_and_then_settled(storing: Storing) -> None:
+    definition = definition_in("marked.example.com")
+    storing.stored(definition)
+    storing.wait_for("/apis/marked.example.com/v1/things")
+    rule = stored_custom_resource(definition, "v1")
+    bare: Manifest = {"apiVersion": "marked.example.com/v1", "kind": "Thing", "metadata": {"name": "x"}, "spec": {}}
+    marked = {**bare, "spec": {"named": {}, "parts": []}}
+    live = storing.stored(merge(bare, None, INSTRUCTIONS).unwrap())
+
+    for manifest in (marked, bare):
+        assert isinstance(application(manifest, live, INSTRUCTIONS, rule=rule).unwrap(), UpdateObject)
+        live = storing.stored_again(manifest)
+        assert application(manifest, live, INSTRUCTIONS, rule=rule) == Success(LeaveObject())
+
+
+def manifest_named(kind: str, name: str) -> Manifest:
+    return next(each for each in MANIFESTS if each["kind"] == kind and each["metadata"]["name"] == name)
 
 
 def definition_in(group: str) -> Manifest:

@@ -11,10 +11,12 @@ from returns.result import Failure, Result, Success
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, text_at
+from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
 from hedgerow.resource_manager.managed_resources.names import DESCRIPTION, IGNORE
-from hedgerow.resource_manager.managed_resources.stored.catalog import as_readable, stored_rule
+from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
+from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
 from hedgerow.resource_manager.managed_resources.stored.rules import Stored
 
 
@@ -68,8 +70,8 @@ def application(
         return result.map(CreateObject)
     if isinstance(result, Failure):
         return Failure(result.failure())
-    merged = result.unwrap()
     try:
+        merged = with_additions(result.unwrap(), live)
         found = left_by_the_server(merged, live, rule)
     except RecursionError:
         return Failure(MergeFailure("object is nested too deep to be compared"))

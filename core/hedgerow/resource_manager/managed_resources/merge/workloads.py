@@ -69,8 +69,9 @@ def _with_live_resources(desired: Manifest, live: Manifest, scaling: Scaling, te
     if not scaling.resources:
         return desired
     path = (*template, "spec", "containers")
-    sized = {text_at(container, "name"): container for container in objects_at(live, *path)}
-    return with_each(desired, path, lambda container: _resized(container, sized.get(text_at(container, "name"))))
+    named = ((each.get("name"), each) for each in objects_at(live, *path))
+    sized = {name: container for name, container in named if isinstance(name, str)}
+    return with_each(desired, path, lambda container: _resized(container, sized.get(text_at(container, "name") or "")))
 
 
 def _resized(container: Manifest, live: Manifest | None) -> Manifest:

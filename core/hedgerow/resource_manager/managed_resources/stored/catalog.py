@@ -3,30 +3,50 @@
 Source: managed-resources §8.6; decision "steady state".
 """
 
-import base64
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.equivalences import group_of
-from hedgerow.resource_manager.managed_resources.stored import policies, services, workloads
-from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored
+from hedgerow.resource_manager.managed_resources.stored import (
+    extensions,
+    pods,
+    policies,
+    services,
+    volumes,
+    workloads,
+)
+from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, COMPACT, Stored
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _WEBHOOKS: Final = "admissionregistration.k8s.io"
 
+_FLOWS: Final = "flowcontrol.apiserver.k8s.io"
+
 _RULES: Final[Mapping[tuple[str, str], Stored]] = {
+    ("", "ConfigMap"): COMPACT,
+    ("", "Endpoints"): services.ENDPOINTS,
     ("", "LimitRange"): policies.LIMIT_RANGE,
     ("", "Namespace"): policies.NAMESPACE,
-    ("", "PersistentVolume"): policies.PERSISTENT_VOLUME,
-    ("", "PersistentVolumeClaim"): policies.PERSISTENT_VOLUME_CLAIM,
+    ("", "Node"): policies.NODE,
+    ("", "PersistentVolume"): volumes.PERSISTENT_VOLUME,
+    ("", "PersistentVolumeClaim"): volumes.PERSISTENT_VOLUME_CLAIM,
+    ("", "Pod"): pods.POD,
+    ("", "PodTemplate"): pods.POD_TEMPLATES,
+    ("", "ReplicationController"): workloads.REPLICATION_CONTROLLER,
     ("", "ResourceQuota"): policies.RESOURCE_QUOTA,
     ("", "Secret"): policies.SECRET,
+    ("", "ServiceAccount"): COMPACT,
     ("", "Service"): services.SERVICE,
-    (_WEBHOOKS, "MutatingWebhookConfiguration"): policies.MUTATING_WEBHOOKS,
-    (_WEBHOOKS, "ValidatingWebhookConfiguration"): policies.VALIDATING_WEBHOOKS,
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): policies.CUSTOM_RESOURCE_DEFINITION,
-    ("apiregistration.k8s.io", "APIService"): policies.API_SERVICE,
+    (_WEBHOOKS, "MutatingAdmissionPolicy"): extensions.ADMISSION_POLICY,
+    (_WEBHOOKS, "MutatingAdmissionPolicyBinding"): extensions.ADMISSION_POLICY_BINDING,
+    (_WEBHOOKS, "MutatingWebhookConfiguration"): extensions.MUTATING_WEBHOOKS,
+    (_WEBHOOKS, "ValidatingAdmissionPolicy"): extensions.ADMISSION_POLICY,
+    (_WEBHOOKS, "ValidatingAdmissionPolicyBinding"): extensions.ADMISSION_POLICY_BINDING,
+    (_WEBHOOKS, "ValidatingWebhookConfiguration"): extensions.VALIDATING_WEBHOOKS,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): extensions.CUSTOM_RESOURCE_DEFINITION,
+    ("apiregistration.k8s.io", "APIService"): extensions.API_SERVICE,
+    ("apps", "ControllerRevision"): COMPACT,
     ("apps", "DaemonSet"): workloads.DAEMON_SET,
     ("apps", "Deployment"): workloads.DEPLOYMENT,
     ("apps", "ReplicaSet"): workloads.REPLICA_SET,
@@ -34,17 +54,26 @@ _RULES: Final[Mapping[tuple[str, str], Stored]] = {
     ("autoscaling", "HorizontalPodAutoscaler"): policies.HORIZONTAL_POD_AUTOSCALER,
     ("batch", "CronJob"): workloads.CRON_JOB,
     ("batch", "Job"): workloads.JOB,
+    ("coordination.k8s.io", "Lease"): COMPACT,
+    ("discovery.k8s.io", "EndpointSlice"): services.ENDPOINT_SLICE,
+    (_FLOWS, "FlowSchema"): policies.FLOW_SCHEMA,
+    (_FLOWS, "PriorityLevelConfiguration"): policies.PRIORITY_LEVEL,
     ("networking.k8s.io", "Ingress"): services.INGRESS,
     ("networking.k8s.io", "IngressClass"): services.INGRESS_CLASS,
     ("networking.k8s.io", "NetworkPolicy"): services.NETWORK_POLICY,
+    ("node.k8s.io", "RuntimeClass"): pods.RUNTIME_CLASS,
+    ("policy", "PodDisruptionBudget"): COMPACT,
+    (_RBAC, "ClusterRole"): COMPACT,
     (_RBAC, "ClusterRoleBinding"): policies.ROLE_BINDING,
+    (_RBAC, "Role"): COMPACT,
     (_RBAC, "RoleBinding"): policies.ROLE_BINDING,
     ("scheduling.k8s.io", "PriorityClass"): policies.PRIORITY_CLASS,
-    ("storage.k8s.io", "StorageClass"): policies.STORAGE_CLASS,
+    ("storage.k8s.io", "CSIDriver"): volumes.CSI_DRIVER,
+    ("storage.k8s.io", "CSINode"): COMPACT,
+    ("storage.k8s.io", "CSIStorageCapacity"): volumes.CSI_STORAGE_CAPACITY,
+    ("storage.k8s.io", "StorageClass"): volumes.STORAGE_CLASS,
+    ("storage.k8s.io", "VolumeAttributesClass"): COMPACT,
 }
-
-_PAYLOADS: Final = {"ConfigMap": frozenset({"binaryData", "data"}), "Secret": frozenset({"data"})}
-"""Members that are maps of texts, for which no null is ever stored."""
 
 
 def stored_rule(manifest: Manifest) -> Stored:
@@ -53,31 +82,3 @@ def stored_rule(manifest: Manifest) -> Stored:
     if kind == (_RBAC, "ClusterRole") and manifest.get("aggregationRule"):
         return policies.AGGREGATED_ROLE
     return _RULES.get(kind, AS_SENT)
-
-
-def as_readable(manifest: Manifest) -> Manifest:
-    """The object as the server hands it back where it is not as it was sent.
-
-    In maps of texts null is the empty text, and a Secret's texts become data.
-    """
-    payload = _PAYLOADS.get(str(manifest.get("kind"))) if manifest.get("apiVersion") == "v1" else None
-    if payload is None:
-        return manifest
-    readable: dict[str, Any] = {**manifest, **{name: _without_nulls(manifest[name]) for name in payload & {*manifest}}}
-    texts = _without_nulls(manifest.get("stringData"))
-    if manifest["kind"] == "Secret" and isinstance(texts, (dict, Mapping)):
-        data = readable.get("data")
-        encoded = {name: _encoded(text) for name, text in texts.items()}
-        readable["data"] = {**data, **encoded} if isinstance(data, (dict, Mapping)) else encoded
-        del readable["stringData"]
-    return readable
-
-
-def _without_nulls(texts: Any) -> Any:
-    if not isinstance(texts, (dict, Mapping)) or None not in texts.values():
-        return texts
-    return {name: "" if text is None else text for name, text in texts.items()}
-
-
-def _encoded(text: Any) -> Any:
-    return base64.b64encode(text.encode(errors="surrogatepass")).decode() if isinstance(text, str) else text

@@ -24,7 +24,7 @@ def completed(wanted: Manifest, live: Manifest, rule: Stored = AS_SENT) -> Manif
     result: dict[str, Any] = {}
     for name, found in live.items():
         if wanted.get(name) is not None:
-            result[name] = _completed(wanted[name], found, rule.members.get(name) or rule.others or AS_SENT)
+            result[name] = _completed(wanted[name], found, rule.of(name))
         elif not differences(_without(live, name), live, rule):
             result[name] = found
     return {**result, **{name: value for name, value in wanted.items() if name not in live}}

@@ -19,6 +19,7 @@ from returns.result import Success
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.quantities import parse_quantity
 from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored
+from hedgerow.resource_manager.managed_resources.stored.sameness import SCALARS, are_evidently_the_same
 
 _SELECTORS: Final = frozenset({"labelSelector", "namespaceSelector", "objectSelector", "podSelector", "selector"})
 """Members that select everything when they are empty and something else when they are absent."""
@@ -40,7 +41,8 @@ class Difference(NamedTuple):
 def differences(wanted: Manifest, live: Manifest, rule: Stored = AS_SENT) -> tuple[Difference, ...]:
     """Every difference that another write could remove; none if the live object is what would be stored.
 
-    Empty objects and lists, nulls and absent members are the same, except for selectors; numbers are equal by value.
+    Null and absent members are the same, and numbers are equal by value. Empty objects and lists are as good as absent,
+    unless they are selectors or the rule says otherwise.
 
     Args:
         wanted: the object to be written.
@@ -56,24 +58,29 @@ def _of_objects(wanted: Mapping[str, Any], found: Mapping[str, Any], rule: Store
     result: list[Difference] = []
     for name, value in wanted.items():
         other = found.get(name)
-        if value is not other and not (type(value) is type(other) is str and value == other):
-            result += _of_member(name, value, found, rule)
-    for name in found:
-        if name not in wanted:
-            result += _of_member(name, None, found, rule)
+        if value is other or (type(value) is str and value == other) or are_evidently_the_same(value, other):
+            continue
+        if value and type(value) is type(other) is dict and name not in rule.quantities:  # the usual way down is short
+            nested = _of_objects(value, other, rule.of(name))
+            result += nested and [each.below(name) for each in nested]
+        else:
+            result += _of_member(name, value, other, found, rule)
+    for name, other in found.items():
+        if name not in wanted and not are_evidently_the_same(rule.defaults.get(name), other):
+            result += _of_member(name, None, other, found, rule)
     return result
 
 
-def _of_member(name: str, wanted: Any, around: Mapping[str, Any], rule: Stored) -> list[Difference]:
+def _of_member(name: str, wanted: Any, found: Any, around: Mapping[str, Any], rule: Stored) -> list[Difference]:
     """The differences of one member.
 
     Args:
         name: the member.
         wanted: what it is to be.
+        found: what it is.
         around: the stored object that it is a member of.
         rule: how that is stored.
     """
-    found = around.get(name)
     if _leaves_open(name, wanted, rule):
         if found is None or name in rule.assigned:
             return []
@@ -81,11 +88,12 @@ def _of_member(name: str, wanted: Any, around: Mapping[str, Any], rule: Stored) 
         wanted = default(around) if callable(default) else default
     if wanted is None or found is None:
         present = found if wanted is None else wanted
-        return [] if present is None or _is_nothing(name, present) else [Difference(name, wanted, found)]
+        same = present is None or (not rule.verbatim and _is_nothing(name, present))
+        return [] if same else [Difference(name, wanted, found)]
     if name in rule.quantities:
         return [] if _same_amounts(wanted, found) else [Difference(name, wanted, found)]
-    nested = _of_values(wanted, found, rule.members.get(name) or rule.others or AS_SENT)
-    return [each.below(name) for each in nested] if nested else nested
+    nested = _of_values(wanted, found, rule.of(name))
+    return nested and [each.below(name) for each in nested]
 
 
 def _leaves_open(name: str, wanted: Any, rule: Stored) -> bool:
@@ -99,16 +107,19 @@ def _is_nothing(name: str, value: Any) -> bool:
 
 
 def _of_values(wanted: Any, found: Any, rule: Stored) -> list[Difference]:
-    if isinstance(wanted, str):  # most values are texts, and to ask whether one is an abstract mapping takes long
-        return [] if wanted == found else [Difference("", wanted, found)]
+    if type(wanted) in SCALARS:  # before others, for to ask whether one of these is an abstract mapping takes long
+        return [] if _same_scalars(wanted, found) else [Difference("", wanted, found)]
     if isinstance(wanted, (dict, Mapping)) and isinstance(found, (dict, Mapping)):
         return _of_objects(wanted, found, rule)
     if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         pairs = enumerate(zip(wanted, found, strict=True))
-        return [each.below(f"[{place}]") for place, pair in pairs for each in _of_values(*pair, rule)]
-    if wanted == found and isinstance(wanted, bool) is isinstance(found, bool):
-        return []
-    return [Difference("", wanted, found)]
+        return [each.below(f"[{place}]") for place, (one, other) in pairs for each in _of_values(one, other, rule)]
+    return [] if _same_scalars(wanted, found) else [Difference("", wanted, found)]
+
+
+def _same_scalars(wanted: Any, found: Any) -> bool:
+    """Whether two single values are equal; a boolean and a number never are."""
+    return bool(wanted == found) and isinstance(wanted, bool) is isinstance(found, bool)
 
 
 def _same_amounts(wanted: Any, found: Any) -> bool:

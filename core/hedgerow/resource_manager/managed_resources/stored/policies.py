@@ -1,13 +1,13 @@
-"""How an API server stores who may do what, who extends the server, and how much there may be of something.
+"""How an API server stores who may do what, how much there may be of something, and who comes first.
 
-Source: Kubernetes API, groups rbac.authorization.k8s.io, admissionregistration.k8s.io, apiextensions.k8s.io,
-apiregistration.k8s.io, autoscaling, scheduling.k8s.io and storage.k8s.io, version 1.36.
+Source: Kubernetes API, groups rbac.authorization.k8s.io, autoscaling, scheduling.k8s.io and
+flowcontrol.apiserver.k8s.io, version 1.36.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.managed_resources.stored.pods import CLAIM
+from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.stored.rules import Stored
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -26,57 +26,6 @@ ROLE_BINDING: Final = Stored(
 
 AGGREGATED_ROLE: Final = Stored(assigned=frozenset({"rules"}))
 """A ClusterRole whose rules a controller gathers from others."""
-
-_CLIENT_CONFIG: Final = Stored(omitted=frozenset({"caBundle"}), members={"service": Stored({"port": 443})})
-
-_WEBHOOK: Final = Stored(
-    {
-        "failurePolicy": "Fail",
-        "matchPolicy": "Equivalent",
-        "namespaceSelector": {},
-        "objectSelector": {},
-        "timeoutSeconds": 10,
-    },
-    members={"clientConfig": _CLIENT_CONFIG, "rules": Stored({"scope": "*"})},
-)
-
-VALIDATING_WEBHOOKS: Final = Stored(members={"webhooks": _WEBHOOK})
-
-MUTATING_WEBHOOKS: Final = Stored(
-    members={"webhooks": Stored({**_WEBHOOK.defaults, "reinvocationPolicy": "Never"}, members=_WEBHOOK.members)}
-)
-
-CUSTOM_RESOURCE_DEFINITION: Final = Stored(
-    members={
-        "spec": Stored(
-            {"conversion": {"strategy": "None"}},
-            omitted=frozenset({"preserveUnknownFields"}),
-            members={
-                "conversion": Stored(members={"webhook": Stored(members={"clientConfig": _CLIENT_CONFIG})}),
-                "names": Stored(
-                    {
-                        "listKind": lambda names: f"{names.get('kind')}List",
-                        "singular": lambda names: str(names.get("kind")).lower(),
-                    }
-                ),
-                "versions": Stored(
-                    omitted=frozenset({"deprecated"}),
-                    members={
-                        "additionalPrinterColumns": Stored(omitted=frozenset({"description", "format", "priority"}))
-                    },
-                ),
-            },
-        )
-    }
-)
-
-API_SERVICE: Final = Stored(
-    members={
-        "spec": Stored(
-            omitted=frozenset({"caBundle", "insecureSkipTLSVerify"}), members={"service": Stored({"port": 443})}
-        )
-    }
-)
 
 _ALL_PODS: Final = {"type": "Percent", "value": 100, "periodSeconds": 15}
 _FOUR_PODS: Final = {"type": "Pods", "value": 4, "periodSeconds": 15}
@@ -116,52 +65,37 @@ PRIORITY_CLASS: Final = Stored(
     {"preemptionPolicy": "PreemptLowerPriority"}, omitted=frozenset({"description", "globalDefault"})
 )
 
-STORAGE_CLASS: Final = Stored({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"})
-
-PERSISTENT_VOLUME: Final = Stored(
-    members={
-        "spec": Stored(
-            {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
-            assigned=frozenset({"claimRef"}),
-            quantities=frozenset({"capacity"}),
-            members={"hostPath": Stored({"type": ""})},
-        )
-    }
-)
-
-PERSISTENT_VOLUME_CLAIM: Final = Stored(
-    members={
-        "spec": Stored(
-            CLAIM.defaults,
-            omitted=CLAIM.omitted,
-            assigned=frozenset({"storageClassName", "volumeName"}),
-            members=CLAIM.members,
-        )
-    }
-)
-
 NAMESPACE: Final = Stored(
     {"spec": {}},
     members={
         "metadata": Stored(members={"labels": Stored(assigned=frozenset({"kubernetes.io/metadata.name"}))}),
-        "spec": Stored({"finalizers": ["kubernetes"]}),
+        "spec": Stored({"finalizers": ["kubernetes"]}, omitted=frozenset({"finalizers"})),
     },
 )
 
 RESOURCE_QUOTA: Final = Stored(members={"spec": Stored(quantities=frozenset({"hard"}))})
 
 
-def _largest(limit: Mapping[str, Any]) -> Any:
+def _largest(limit: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Containers that do not say how much they may use may use all that any may."""
-    return limit.get("max") if limit.get("type") == "Container" else None
+    return _amounts(limit, "max") if limit.get("type") == "Container" else None
 
 
 def _requested(limit: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Containers that do not ask for anything ask for what they may use."""
-    if limit.get("type") != "Container":
-        return None
-    amounts = (limit.get("min"), limit.get("default"))
-    return {name: amount for each in amounts if isinstance(each, dict) for name, amount in each.items()}
+    return {**_amounts(limit, "min"), **_amounts(limit, "default")} if limit.get("type") == "Container" else None
+
+
+def _amounts(limit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    amounts = limit.get(name)
+    return amounts if isinstance(amounts, (dict, Mapping)) else {}
+
+
+def with_all_amounts(limit: Manifest) -> Manifest:
+    """An item of a LimitRange as the server completes it, amount by amount."""
+    usable = {**(_largest(limit) or {}), **_amounts(limit, "default")}
+    requested = {**(_requested({**limit, "default": usable}) or {}), **_amounts(limit, "defaultRequest")}
+    return {**limit, **({"default": usable} if usable else {}), **({"defaultRequest": requested} if requested else {})}
 
 
 LIMIT_RANGE: Final = Stored(
@@ -177,4 +111,28 @@ LIMIT_RANGE: Final = Stored(
     }
 )
 
-SECRET: Final = Stored({"type": "Opaque"})
+SECRET: Final = Stored({"type": "Opaque"}, omitted=frozenset({"type"}))
+
+_QUEUING: Final = Stored({"handSize": 8, "queueLengthLimit": 50, "queues": 64})
+
+PRIORITY_LEVEL: Final = Stored(
+    members={
+        "spec": Stored(
+            members={
+                "exempt": Stored({"lendablePercent": 0, "nominalConcurrencyShares": 0}),
+                "limited": Stored(
+                    {"lendablePercent": 0, "limitResponse": {"type": "Reject"}, "nominalConcurrencyShares": 30},
+                    members={"limitResponse": Stored({"type": "Reject"}, members={"queuing": _QUEUING})},
+                ),
+            }
+        )
+    }
+)
+
+FLOW_SCHEMA: Final = Stored(
+    members={"spec": Stored({"matchingPrecedence": 1000}, omitted=frozenset({"matchingPrecedence"}))}
+)
+
+NODE: Final = Stored(
+    members={"spec": Stored(assigned=frozenset({"podCIDR", "podCIDRs", "providerID", "taints", "unschedulable"}))}
+)

@@ -28,7 +28,16 @@ class Stored:
     """The rules of members that are objects or lists of objects."""
     others: "Stored | None" = None
     """The rule of all other members, where their names are free."""
+    verbatim: bool = False
+    """Whether an empty object or list is something else than none, here and in members that are not mentioned."""
+
+    def of(self, name: str) -> "Stored":
+        """The rule of a member that is an object or a list of objects."""
+        return self.members.get(name) or self.others or (AS_SENT if self.verbatim else COMPACT)
 
 
-AS_SENT: Final = Stored()
-"""What is stored as it was sent."""
+COMPACT: Final = Stored()
+"""What is stored as it was sent, but for what is empty: servers leave that out of objects that they know."""
+
+AS_SENT: Final = Stored({"status": {}}, members={"metadata": COMPACT}, verbatim=True)
+"""What is stored as it was sent; an empty status is none, and metadata is the same in all objects."""

@@ -4,6 +4,7 @@ Source: Kubernetes API, JSONSchemaProps of apiextensions.k8s.io/v1, `default`.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hedgerow.machinery.objects import Manifest
@@ -19,7 +20,11 @@ def stored_custom_resource(definition: Manifest, version: str) -> Stored:
     """
     for served in _objects(_object(definition, "spec").get("versions")):
         if served.get("name") == version:
-            return _rule(_object(_object(served, "schema"), "openAPIV3Schema"))
+            rule = _rule(_object(_object(served, "schema"), "openAPIV3Schema"))
+            if rule is AS_SENT:
+                return rule
+            defaults, members = {**AS_SENT.defaults, **rule.defaults}, {**rule.members, **AS_SENT.members}
+            return replace(rule, defaults=defaults, members=members)
     return AS_SENT
 
 
@@ -36,6 +41,7 @@ def _rule(schema: Mapping[str, Any]) -> Stored:
         {name: nested["default"] for name, nested in properties.items() if nested.get("default") is not None},
         members={name: rule for name, rule in rules.items() if rule is not AS_SENT},
         others=None if others is AS_SENT else others,
+        verbatim=True,
     )
     return rule if rule.defaults or rule.members or rule.others else AS_SENT
 

@@ -23,17 +23,20 @@ SERVICE: Final = Stored(
                 {
                     "clusterIP",
                     "externalName",
+                    "externalTrafficPolicy",
                     "healthCheckNodePort",
                     "loadBalancerIP",
                     "publishNotReadyAddresses",
                     "selector",
+                    "sessionAffinity",
+                    "type",
                 }
             ),
             assigned=frozenset({"clusterIP", "clusterIPs", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy"}),
             members={
                 "ports": Stored(
                     {"protocol": "TCP", "targetPort": lambda port: port.get("port")},
-                    omitted=frozenset({"name", "nodePort", "targetPort"}),
+                    omitted=frozenset({"name", "nodePort", "protocol", "targetPort"}),
                     assigned=frozenset({"nodePort"}),
                 ),
                 "sessionAffinityConfig": Stored(
@@ -60,10 +63,17 @@ NETWORK_POLICY: Final = Stored(
     }
 )
 
+_BACKEND: Final = Stored(members={"service": Stored(members={"port": Stored(omitted=frozenset({"name", "number"}))})})
+_PATHS: Final = Stored(members={"paths": Stored(omitted=frozenset({"path"}), members={"backend": _BACKEND})})
+
 INGRESS: Final = Stored(
     members={
         "spec": Stored(
-            members={"rules": Stored(omitted=frozenset({"host"})), "tls": Stored(omitted=frozenset({"secretName"}))}
+            members={
+                "defaultBackend": _BACKEND,
+                "rules": Stored(omitted=frozenset({"host"}), members={"http": _PATHS}),
+                "tls": Stored(omitted=frozenset({"secretName"})),
+            }
         )
     }
 )
@@ -71,3 +81,14 @@ INGRESS: Final = Stored(
 INGRESS_CLASS: Final = Stored(
     members={"spec": Stored(members={"parameters": Stored({"scope": "Cluster"})})},
 )
+
+_PROTOCOL: Final = Stored({"protocol": "TCP"}, omitted=frozenset({"name", "protocol"}))
+_ADDRESS: Final = Stored(omitted=frozenset({"hostname"}))
+
+ENDPOINTS: Final = Stored(
+    members={
+        "subsets": Stored(members={"addresses": _ADDRESS, "notReadyAddresses": _ADDRESS, "ports": _PROTOCOL}),
+    }
+)
+
+ENDPOINT_SLICE: Final = Stored(members={"ports": Stored({"name": "", "protocol": "TCP"})})

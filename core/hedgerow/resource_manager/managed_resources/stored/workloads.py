@@ -6,15 +6,20 @@ Source: Kubernetes API, groups apps and batch, version 1.36.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.managed_resources.stored.pods import CLAIM, POD_TEMPLATE
+from hedgerow.resource_manager.managed_resources.stored.pods import POD_TEMPLATE
 from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.stored.volumes import CLAIM
 
 _REVISIONS: Final = 10
 
 
 def _strategy(**defaults: Any) -> Stored:
     """How the pods of a workload are replaced."""
-    return Stored({"type": "RollingUpdate", "rollingUpdate": {}}, members={"rollingUpdate": Stored(defaults)})
+    return Stored(
+        {"type": "RollingUpdate", "rollingUpdate": {}},
+        omitted=frozenset({"type"}),
+        members={"rollingUpdate": Stored(defaults)},
+    )
 
 
 def _workload(defaults: Mapping[str, Any], members: Mapping[str, Stored], *controllers: str) -> Stored:
@@ -30,7 +35,7 @@ def _workload(defaults: Mapping[str, Any], members: Mapping[str, Stored], *contr
             "metadata": Stored(members={"annotations": Stored(assigned=frozenset(controllers))}),
             "spec": Stored(
                 defaults,
-                omitted=frozenset({"minReadySeconds", "paused", "serviceName"}),
+                omitted=frozenset({"minReadySeconds", "paused", "podManagementPolicy", "serviceName"}),
                 members={"template": POD_TEMPLATE, **members},
             ),
         }
@@ -50,6 +55,17 @@ DAEMON_SET: Final = _workload(
 )
 
 REPLICA_SET: Final = _workload({"replicas": 1}, {})
+
+
+def _labels_of_the_template(controller: Mapping[str, Any]) -> Any:
+    """A controller that does not say which pods are its own means those that it makes."""
+    value: Any = controller
+    for name in ("template", "metadata", "labels"):
+        value = value.get(name) if isinstance(value, (dict, Mapping)) else None
+    return value
+
+
+REPLICATION_CONTROLLER: Final = _workload({"replicas": 1, "selector": _labels_of_the_template}, {})
 
 STATEFUL_SET: Final = _workload(
     {
@@ -99,6 +115,7 @@ CRON_JOB: Final = Stored(
                 "successfulJobsHistoryLimit": 3,
                 "suspend": False,
             },
+            omitted=frozenset({"concurrencyPolicy"}),
             members={"jobTemplate": Stored(members={"spec": Stored(members={"template": POD_TEMPLATE})})},
         )
     }

@@ -9,18 +9,22 @@ from hedgerow.resource_manager.managed_resources.merge.maps import merged_map
     ("desired", "current", "previous", "merged"),
     [
         pytest.param(
-            {"other": "baz"}, {"foo": "bar"}, {"existing": "ignored"}, {"foo": "bar", "other": "baz"}, id="both stay"
+            {"other": "baz"},
+            {"foo": "bar"},
+            {"existing": "ignored"},
+            {"foo": "bar", "other": "baz"},
+            id="M3-1 both stay",
         ),
-        pytest.param({"other": "baz"}, {"foo": "bar"}, {"foo": "bar"}, {"other": "baz"}, id="dropped goes"),
+        pytest.param({"other": "baz"}, {"foo": "bar"}, {"foo": "bar"}, {"other": "baz"}, id="M3-2 dropped goes"),
         pytest.param(
             {"other": "baz"},
             {"foo": "changed"},
             {"foo": "bar"},
             {"foo": "changed", "other": "baz"},
-            id="dropped but changed stays",
+            id="M3-3 dropped but changed stays",
         ),
-        pytest.param({"foo": "new"}, {"foo": "bar"}, {"foo": "bar"}, {"foo": "new"}, id="desired wins"),
-        pytest.param({}, {"foo": "bar"}, {"foo": "bar"}, {}, id="nothing is left"),
+        pytest.param({"foo": "new"}, {"foo": "bar"}, {"foo": "bar"}, {"foo": "new"}, id="M3-4 desired wins"),
+        pytest.param({}, {"foo": "bar"}, {"foo": "bar"}, {}, id="M3-5 nothing is left"),
     ],
 )
 def test_three_maps_become_one(

@@ -24,7 +24,7 @@ def with_annotations(**annotations: str) -> Manifest:
     return {"kind": "Thing", "metadata": {"annotations": annotations}}
 
 
-def test_metadata_is_that_of_the_live_object_with_our_annotations() -> None:
+def test_metadata_is_that_of_the_live_object_with_our_annotations() -> None:  # MG-1 MG-37
     live: Manifest = {"metadata": {"name": "x", "uid": "1", "ownerReferences": ["x"], "finalizers": ["f"]}}
     desired = {"metadata": {"name": "x", "ownerReferences": ["y"], "finalizers": ["g"]}}
 
@@ -36,7 +36,7 @@ def test_what_the_manifest_does_not_say_vanishes() -> None:
     assert "data" not in merged({"kind": "ConfigMap"}, {"kind": "ConfigMap", "data": {"k": "drift"}})
 
 
-def test_status_is_that_of_the_live_object_alone() -> None:
+def test_status_is_that_of_the_live_object_alone() -> None:  # MG-2 MG-3
     desired = {"kind": "Pod", "status": {"podIP": "2.2.2.2"}}
 
     assert merged(desired, {"status": {"podIP": "1.1.1.1"}})["status"] == {"podIP": "1.1.1.1"}
@@ -45,19 +45,19 @@ def test_status_is_that_of_the_live_object_alone() -> None:
         assert "status" not in merged(desired, live)
 
 
-def test_annotations_are_merged() -> None:
+def test_annotations_are_merged() -> None:  # MG-4
     found = merged(with_annotations(goo="boo"), with_annotations(foo="bar"))
 
     assert found["metadata"]["annotations"] == {"goo": "boo", "foo": "bar", **OURS}
 
 
-def test_annotations_that_overwrite_leave_none_but_ours() -> None:
+def test_annotations_that_overwrite_leave_none_but_ours() -> None:  # MG-5
     found = merged(with_annotations(goo="boo"), with_annotations(foo="bar"), overwrite_annotations=True)
 
     assert found["metadata"]["annotations"] == {"goo": "boo", **OURS}
 
 
-def test_references_are_those_of_the_manifest_alone() -> None:
+def test_references_are_those_of_the_manifest_alone() -> None:  # M3-7
     desired = with_annotations(**{"other": "baz", f"{REFERENCE_PREFIX}secret-bar": "foo"})
     live = with_annotations(**{"foo": "bar", f"{REFERENCE_PREFIX}secret-foo": "bar"})
 
@@ -79,7 +79,7 @@ def test_labels_are_merged_with_injected_ones() -> None:
     assert found["metadata"]["labels"] == {"a": "1", "b": "2", "inject": "me"}
 
 
-def test_labels_that_overwrite_are_the_only_ones() -> None:
+def test_labels_that_overwrite_are_the_only_ones() -> None:  # M3-6
     found = merged(with_labels(other="baz"), with_labels(foo="bar"), overwrite_labels=True)
 
     assert found["metadata"]["labels"] == {"other": "baz"}

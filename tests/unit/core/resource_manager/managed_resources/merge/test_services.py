@@ -24,7 +24,7 @@ def spec_of(desired: Manifest, live: Manifest) -> Any:
     return merged(desired, live)["spec"]
 
 
-def test_ports_change_and_the_address_stays() -> None:
+def test_ports_change_and_the_address_stays() -> None:  # MG-23 MG-24
     live = service(type="ClusterIP", clusterIP=ADDRESS, ports=[PORT])
     changed = {**PORT, "port": 998}
 
@@ -36,7 +36,7 @@ def test_ports_change_and_the_address_stays() -> None:
         }
 
 
-def test_no_type_is_written_as_the_default_one() -> None:
+def test_no_type_is_written_as_the_default_one() -> None:  # MG-26
     assert spec_of(service(clusterIP="5.6.7.8"), service(clusterIP=ADDRESS)) == {
         "type": "ClusterIP",
         "clusterIP": ADDRESS,
@@ -44,21 +44,37 @@ def test_no_type_is_written_as_the_default_one() -> None:
 
 
 @pytest.mark.parametrize("live_type", ["ClusterIP", "NodePort", "LoadBalancer"])
-def test_a_manifest_may_give_up_the_address(live_type: str) -> None:
+def test_a_manifest_may_give_up_the_address(live_type: str) -> None:  # MG-25
     headless = service(type="ClusterIP", clusterIP="None")
 
     assert spec_of(headless, service(type=live_type, clusterIP=ADDRESS))["clusterIP"] == "None"
 
 
-def test_a_node_port_of_the_manifest_is_taken() -> None:
-    for port in (PORT, ALLOCATED):
-        live = service(type="NodePort", clusterIP=ADDRESS, ports=[port])
-        found = spec_of(service(type="NodePort", ports=[{**PORT, "nodePort": 444}]), live)
-        assert (found["clusterIP"], found["ports"][0]["nodePort"]) == (ADDRESS, 444)
+@pytest.mark.parametrize(
+    ("live_type", "port"),
+    [
+        pytest.param("ClusterIP", PORT, id="MG-27"),
+        pytest.param("NodePort", PORT, id="none was allocated"),
+        pytest.param("NodePort", ALLOCATED, id="MG-29"),
+    ],
+)
+def test_a_node_port_of_the_manifest_is_taken(live_type: str, port: Manifest) -> None:
+    live = service(type=live_type, clusterIP=ADDRESS, ports=[port])
+
+    found = spec_of(service(type="NodePort", ports=[{**PORT, "nodePort": 444}]), live)
+
+    assert (found["clusterIP"], found["ports"][0]["nodePort"]) == (ADDRESS, 444)
 
 
 @pytest.mark.parametrize("kind", ["NodePort", "LoadBalancer"])
-@pytest.mark.parametrize("port", [{**PORT, "port": 999}, {**PORT, "name": "other"}, {**PORT, "nodePort": 0}])
+@pytest.mark.parametrize(
+    "port",
+    [
+        pytest.param({**PORT, "port": 999}, id="MG-28 same name"),
+        pytest.param({**PORT, "name": "other"}, id="same number"),
+        pytest.param({**PORT, "nodePort": 0}, id="not wanted to be any"),
+    ],
+)
 def test_a_node_port_is_kept_for_a_port_of_the_same_number_or_name(kind: str, port: Manifest) -> None:
     found = spec_of(service(type=kind, ports=[port]), service(type="NodePort", ports=[ALLOCATED]))
 
@@ -74,7 +90,7 @@ def test_ports_without_names_have_the_same_and_the_last_match_wins() -> None:
 
 
 @pytest.mark.parametrize("live_type", ["NodePort", "LoadBalancer"])
-def test_node_ports_go_with_the_type(live_type: str) -> None:
+def test_node_ports_go_with_the_type(live_type: str) -> None:  # MG-30
     live = service(type=live_type, clusterIP=ADDRESS, ports=[ALLOCATED])
 
     assert spec_of(service(type="ClusterIP", ports=[PORT]), live) == {
@@ -85,21 +101,26 @@ def test_node_ports_go_with_the_type(live_type: str) -> None:
 
 
 @pytest.mark.parametrize("live_type", ["ClusterIP", "NodePort", "LoadBalancer"])
-def test_an_external_name_has_no_address(live_type: str) -> None:
+def test_an_external_name_has_no_address(live_type: str) -> None:  # MG-31
     desired = service(type="ExternalName", externalName="foo.com", ports=[PORT])
 
     assert spec_of(desired, service(type=live_type, clusterIP=ADDRESS, ports=[ALLOCATED])) == desired["spec"]
 
 
 @pytest.mark.parametrize("desired_type", ["ClusterIP", "NodePort", "LoadBalancer"])
-def test_what_was_an_external_name_gets_the_address_of_the_manifest(desired_type: str) -> None:
+def test_what_was_an_external_name_gets_the_address_of_the_manifest(desired_type: str) -> None:  # MG-32
     desired = service(type=desired_type, clusterIP="3.4.5.6", healthCheckNodePort=123)
 
     assert spec_of(desired, service(type="ExternalName", externalName="foo.com")) == desired["spec"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "kept"), [({}, 3333), ({"healthCheckNodePort": 0}, 3333), ({"healthCheckNodePort": 123}, 123)]
+    ("asked", "kept"),
+    [
+        pytest.param({}, 3333, id="not asked for"),
+        pytest.param({"healthCheckNodePort": 0}, 3333, id="MG-33"),
+        pytest.param({"healthCheckNodePort": 123}, 123, id="MG-34"),
+    ],
 )
 def test_the_port_of_health_checks_is_kept_unless_the_manifest_has_one(asked: Manifest, kept: int) -> None:
     local = {"type": "LoadBalancer", "externalTrafficPolicy": "Local"}
@@ -117,7 +138,7 @@ def test_the_port_of_health_checks_goes_where_nothing_is_checked() -> None:
     )
 
 
-def test_the_address_of_a_load_balancer_is_kept() -> None:
+def test_the_address_of_a_load_balancer_is_kept() -> None:  # MG-35
     live = service(type="LoadBalancer", loadBalancerIP=ADDRESS)
 
     assert spec_of(service(type="LoadBalancer"), live)["loadBalancerIP"] == ADDRESS
@@ -125,7 +146,7 @@ def test_the_address_of_a_load_balancer_is_kept() -> None:
     assert "loadBalancerIP" not in spec_of(service(type="ClusterIP"), live)
 
 
-def test_what_a_cloud_controller_remembers_survives_annotations_that_overwrite() -> None:
+def test_what_a_cloud_controller_remembers_survives_annotations_that_overwrite() -> None:  # MG-36
     key = "loadbalancer.openstack.org/load-balancer-id"
     live = {**service(), "metadata": {"name": "x", "annotations": {key: "x", "foo": "bar"}}}
 

@@ -9,7 +9,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.application import left_by_the_server
 from hedgerow.resource_manager.managed_resources.merge.merging import merge
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, COMPACT, Stored
 from tests.unit.core.resource_manager.managed_resources.landscape import (
     DEPLOYMENT,
     INSTRUCTIONS,
@@ -88,8 +88,23 @@ def test_another_service_account_is_drift_although_the_server_keeps_its_name_twi
 
 
 @pytest.mark.parametrize("nothing", [{}, [], None])
-def test_nothing_is_as_good_as_absent(nothing: Any) -> None:
-    assert differences({"a": nothing}, {}) == differences({}, {"a": nothing}) == ()
+def test_nothing_is_as_good_as_absent_in_objects_that_servers_know(nothing: Any) -> None:
+    for rule in (COMPACT, Stored(members={"metadata": AS_SENT})):
+        assert differences({"a": nothing}, {}, rule) == differences({}, {"a": nothing}, rule) == ()
+
+
+@pytest.mark.parametrize("nothing", [{}, []])
+def test_an_empty_member_says_something_where_it_is_stored_as_it_was_sent(nothing: Any) -> None:
+    assert differences({"a": {"b": nothing}}, {"a": {}}) == (Difference("a.b", nothing, None),)
+    assert differences({"a": {}}, {"a": {"b": nothing}}) == (Difference("a.b", None, nothing),)
+
+
+def test_a_null_and_empty_labels_are_as_good_as_absent_everywhere_and_so_is_an_empty_status_of_a_live_object() -> None:
+    empty: Manifest = {"a": None, "metadata": {"labels": {}, "annotations": {}}}
+
+    assert differences({"metadata": {}}, empty) == differences(empty, {"metadata": {}}) == ()
+    assert differences({}, {"status": {}}) == ()
+    assert differences({}, {"status": {"ready": True}}) != ()
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,18 @@ def test_another_value_than_the_default_is_drift() -> None:
 def test_without_a_schema_objects_are_stored_as_they_are_sent(broken: Manifest) -> None:
     assert stored_custom_resource(broken, "v1") is AS_SENT
     assert stored_custom_resource(broken, "v2") is AS_SENT
+
+
+@pytest.mark.parametrize("schema", [SIZED, {**SIZED, "properties": {}}, {"x-kubernetes-preserve-unknown-fields": True}])
+def test_a_member_that_is_only_an_empty_object_is_drift_both_ways(schema: Any) -> None:
+    rule = stored_custom_resource(definition(schema), "v1")
+    bare, marked = {"spec": {"size": 3}}, {"spec": {"size": 3, "selfSigned": {}}}
+
+    assert differences(marked, bare, rule) == (Difference("spec.selfSigned", {}, None),)
+    assert differences(bare, marked, rule) == (Difference("spec.selfSigned", None, {}),)
+
+
+def test_metadata_and_an_empty_status_of_custom_resources_are_as_in_all_objects() -> None:
+    rule = stored_custom_resource(definition(SIZED), "v1")
+
+    assert differences({"metadata": {}}, {"metadata": {"labels": {}}, "status": {}}, rule) == ()

@@ -1,0 +1,62 @@
+"""How built-in kinds are stored, where a mistake would do harm: what servers keep of what says little."""
+
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.objects import Manifest
+from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
+from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
+from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
+
+DEFINITION = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+
+
+def definition(**version: Any) -> Manifest:
+    return {**DEFINITION, "spec": {"versions": [{"name": "v1", **version}]}}
+
+
+def schema(**members: Any) -> Manifest:
+    return definition(schema={"openAPIV3Schema": {"properties": {"spec": members}}})
+
+
+def drift(wanted: Manifest, live: Manifest) -> tuple[Difference, ...]:
+    return differences(as_readable(wanted), live, stored_rule(wanted))
+
+
+@pytest.mark.parametrize(
+    ("with_it", "without"),
+    [
+        (definition(subresources={"status": {}}), definition()),
+        (definition(subresources={"scale": {"x": 1}, "status": {}}), definition(subresources={"scale": {"x": 1}})),
+        (schema(additionalProperties={}), schema()),
+        (schema(items={}), schema()),
+        (schema(default={}), schema()),
+        (schema(properties={"free": {}, "a": {}}), schema(properties={"a": {}})),
+    ],
+)
+def test_an_empty_member_of_a_definition_says_something(with_it: Manifest, without: Manifest) -> None:
+    assert len(drift(with_it, without)) == len(drift(without, with_it)) == 1
+
+
+@pytest.mark.parametrize("member", ["nullable", "uniqueItems", "exclusiveMinimum"])
+def test_false_is_as_good_as_absent_in_schemas_at_any_depth(member: str) -> None:
+    wanted = schema(items={"properties": {"nullable": {member: False, "type": "string"}}}, required=[], allOf=[])
+
+    assert drift(wanted, schema(items={"properties": {"nullable": {"type": "string"}}})) == ()
+    assert drift(schema(**{member: True}), schema()) != ()
+
+
+def test_amounts_of_a_limit_range_are_completed_one_by_one() -> None:
+    limit = {"type": "Container", "defaultRequest": {"memory": "1Mi"}, "max": {"cpu": 1, "memory": "1Gi"}}
+    full = {**limit, "default": {"cpu": "1", "memory": "1Gi"}, "defaultRequest": {"cpu": "1", "memory": "1Mi"}}
+    wanted = {"apiVersion": "v1", "kind": "LimitRange", "spec": {"limits": [limit]}}
+
+    assert drift(wanted, {**wanted, "spec": {"limits": [full]}}) == ()
+    assert drift(wanted, {**wanted, "spec": {"limits": [{**full, "default": {"cpu": "1"}}]}}) != ()
+
+
+def test_encoded_bytes_are_stored_in_one_line() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "YWFh\nYWFh\n"}, "stringData": {"b": "b"}}
+
+    assert as_readable(secret)["data"] == {"a": "YWFhYWFh", "b": "Yg=="}
