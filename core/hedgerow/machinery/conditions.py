@@ -97,6 +97,14 @@ def find(conditions: Iterable[Condition], condition_type: str) -> Condition | No
     return next((condition for condition in conditions if condition.type == condition_type), None)
 
 
+def status_said(manifest: Manifest, condition_type: str) -> str:
+    """What the first condition of a type in an object's status says, without a look at the others; empty: nothing."""
+    status = manifest.get("status")
+    stored = status.get("conditions") if isinstance(status, (dict, Mapping)) else None
+    entries = (entry for entry in stored or () if isinstance(entry, (dict, Mapping)))
+    return next((_text(entry.get("status")) for entry in entries if entry.get("type") == condition_type), "")
+
+
 def init(condition_type: str, now: datetime) -> Condition:
     """The condition that nobody has checked yet.
 

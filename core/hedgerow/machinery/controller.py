@@ -64,6 +64,9 @@ class Read:
     optional: bool = False
     """Whether the resource may be unknown to the API server, as one is whose definition is not installed: then it has
     no objects."""
+    essential: bool = True
+    """Whether nothing is decided before the objects were listed. What is not essential is waited for only a while, and
+    not held by a snapshot until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,9 @@ class Watch(Read):
 
     keys: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
     when: Callable[[Change], bool] = every_change
+    _: KW_ONLY
+    asks: bool = False
+    """Whether the objects say what is asked for, as the primary ones do; others show what has come of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,9 @@ class Controller(Generic[Config]):
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan]
     primary_cluster: Cluster = Cluster.TARGET
     follows: tuple[Follow, ...] = ()
+    gives_way_to: tuple[str, ...] = ()
+    """Controllers of the same process by whose work its own comes about, so that its keys wait a moment while these
+    have something to do."""
     periodic: bool = False
     """Whether it has the one key `ROUND` and no others, and looks at the world when its plans say so."""
 

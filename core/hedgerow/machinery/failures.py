@@ -11,6 +11,7 @@ class DomainFailure:
 
     resource: Resource
     key: ObjectKey
+    """Without a name and a field: all objects of the resource, those of one namespace if that is given."""
     field: str
     """Path of the field as users write it, `metadata.annotations[...]` for an annotation; empty: the whole object."""
     problem: str
@@ -20,5 +21,13 @@ class DomainFailure:
 
     def __str__(self) -> str:
         """One sentence: object, field, problem."""
-        where = f"{self.resource.kind} {self.key}"
+        where = self._where()
         return f"{where}: {self.field}: {self.problem}" if self.field else f"{where}: {self.problem}"
+
+    def _where(self) -> str:
+        if self.key.name:
+            return f"{self.resource.kind} {self.key}"
+        if self.field:
+            return f"{self.resource.kind} without a name"
+        within = f" in namespace {self.key.namespace}" if self.key.namespace else ""
+        return f"{self.resource.kind} objects{within}"

@@ -5,11 +5,13 @@ and asks again with the answer at hand. So the decision stays pure, and a record
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
+from hedgerow.machinery.field_selectors import parse_field_query
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.selectors import parse_selector_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,21 @@ class ListQuestion:
     """Empty: all namespaces."""
     label_selector: str = ""
     """As a query spells it; empty: whatever their labels."""
+    field_selector: str = ""
+    """As a query spells it; empty: whatever is in their fields."""
     metadata_only: bool = False
     """Whether nothing but metadata is read, so that an answer need not hold more."""
     attempt: int = 0
     """Told apart by it, the same is asked again within a turn, as no question is answered twice."""
+
+    def asks_for(self, manifest: Manifest) -> bool:
+        """Whether an object of the resource is among those that are asked for."""
+        labels, fields = parse_selector_query(self.label_selector), parse_field_query(self.field_selector)
+        return (
+            self.namespace in {"", key_of(manifest).namespace}
+            and labels.unwrap().matches(labels_of(manifest))
+            and all(term.matches(manifest) for term in fields.unwrap())
+        )
 
 
 Question: TypeAlias = ObjectQuestion | ListQuestion
@@ -59,11 +72,18 @@ class NotAnswered:
     reason: str
     """As in a Status, such as `NotFound`; empty where the server gave none."""
     message: str
+    is_unserved: bool = field(default=False, compare=False)
+    """Whether the server does not even know the resource. One that has just started may learn of it a moment later."""
 
     @property
     def is_not_found(self) -> bool:
         """Whether the object, or the resource itself, does not exist."""
         return self.code == 404  # noqa: PLR2004 -- HTTP status
+
+    @property
+    def is_silence(self) -> bool:
+        """Whether there was no answer at all, so that nothing is known, not even that something is wrong."""
+        return self.code == 500 and not self.reason  # noqa: PLR2004 -- HTTP status
 
 
 Answer: TypeAlias = Found | NotAnswered

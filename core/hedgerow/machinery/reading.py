@@ -50,13 +50,19 @@ def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
     return value
 
 
+def _member_at(manifest: Manifest, path: Sequence[str]) -> Any:
+    """What stands at a path of at least one name, of whatever shape; that is mostly a member of the object itself."""
+    holder = manifest if len(path) == 1 else object_at(manifest, *path[:-1])
+    return holder.get(path[-1])
+
+
 def list_at(manifest: Manifest, *path: str) -> Sequence[Any]:
     """The list at a path; absent and null ones are empty. Its items may be anything.
 
     Raises:
         UnreadableError: something at or above the path has another shape.
     """
-    value = object_at(manifest, *path[:-1]).get(path[-1])
+    value = _member_at(manifest, path)
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -83,7 +89,7 @@ def text_at(manifest: Manifest, *path: str) -> str | None:
     Raises:
         UnreadableError: something at or above the path has another shape.
     """
-    value = object_at(manifest, *path[:-1]).get(path[-1])
+    value = _member_at(manifest, path)
     if value is not None and not isinstance(value, str):
         raise UnreadableError(".".join(path), "a string", value)
     return value
@@ -95,7 +101,7 @@ def integer_at(manifest: Manifest, *path: str) -> int | None:
     Raises:
         UnreadableError: something at or above the path has another shape.
     """
-    value = object_at(manifest, *path[:-1]).get(path[-1])
+    value = _member_at(manifest, path)
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     if isinstance(value, float) and value.is_integer():
@@ -109,7 +115,7 @@ def boolean_at(manifest: Manifest, *path: str) -> bool | None:
     Raises:
         UnreadableError: something at or above the path has another shape.
     """
-    value = object_at(manifest, *path[:-1]).get(path[-1])
+    value = _member_at(manifest, path)
     if value is not None and not isinstance(value, bool):
         raise UnreadableError(".".join(path), "a boolean", value)
     return value

@@ -39,8 +39,9 @@ class Snapshot(Protocol):
     def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """Whether the objects of a resource are at hand: watched, and listed completely.
 
-        What a controller declares to watch always is; what it follows may not be yet, and of the others nothing is
-        told by `get` and `list`, either.
+        What a controller declares to watch always is, unless it is not essential; what it follows may not be yet, and
+        of the others nothing is told by `get` and `list`, either. Where a process is restricted to some namespaces,
+        those are all objects that are in sight: one that is not there may be out of it.
         """
         ...
 

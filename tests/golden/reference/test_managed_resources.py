@@ -1,12 +1,17 @@
 """What is written in place of an object of a ManagedResource against what the reference sent to a real API server."""
 
+import base64
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
+from hedgerow.machinery.objects import Kind, Manifest, Resource, annotations_of, key_of, labels_of
+from hedgerow.machinery.plan import JsonPatch
 from hedgerow.resource_manager.managed_resources.autoscalers import scaled_objects
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.equivalences import GroupKind, equivalences, identity_of
 from hedgerow.resource_manager.managed_resources.merge.application import (
     LeaveObject,
@@ -16,21 +21,32 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
-from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, ORIGIN
+from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN, SECRETS
+from hedgerow.resource_manager.managed_resources.origin import parse_origin
 from tests.golden.reference.recordings import cases
+from tests.unit.core.resource_manager.turns import Clusters, take_turn
 
-MODE = "resources.gardener.cloud/mode"
 SET_BY_THE_SERVER = {"clusterIPs", "ipFamilies", "ipFamilyPolicy"}
 BARE_BOOLEANS = {"y": True, "Y": True, "n": False, "N": False}
 RECORDINGS = [*cases("managed-resources.jsonl")]
+
+
+def is_released(desired: Manifest) -> bool:
+    return annotations_of(desired).get(MODE) == "Ignore"
+
+
+def is_about_a_release(case: Any) -> bool:
+    """Whether a case is about an object that is let go; one that only tells of a missing recording is."""
+    (recording,) = case.values
+    return recording is None or is_released(recording["manifest"])
 
 
 @pytest.mark.parametrize("recording", RECORDINGS)
 def test_the_same_is_written(recording: Mapping[str, Any]) -> None:
     desired, live = as_the_reference_reads(recording["manifest"]), recording["live"]
     sent = next((write["body"] for write in recording["writes"] if write["verb"] == "update"), None)
-    if annotations_of(desired).get(MODE) == "Ignore":
-        assert sent is None  # released from management before anything is merged
+    if is_released(desired):
+        assert sent is None  # before anything is merged
         return
 
     applied = application(desired, live, instructions_of(recording)).unwrap()
@@ -54,6 +70,31 @@ def test_labels_that_are_no_texts_fail_where_the_reference_drops_them_all(record
     applied = application(desired, recording["live"], instructions_of(recording))
 
     assert str(applied.failure()) == f'metadata.labels["{unreadable[0]}"] must be a string'
+
+
+@pytest.mark.parametrize("recording", [each for each in RECORDINGS if is_about_a_release(each)])
+def test_the_same_is_left_of_what_is_released(recording: Mapping[str, Any]) -> None:
+    desired, live = recording["manifest"], recording["live"]
+    kind, key = Kind.of(desired), parse_origin(annotations_of(live)[ORIGIN]).unwrap().managed_resource
+    resource = Resource(kind.group, kind.api_version.rpartition("/")[2], "recorded", kind.kind)
+    metadata = {"namespace": key.namespace, "uid": "1", "resourceVersion": "1"}
+    (name,) = (each["name"] for each in recording["spec"]["secretRefs"])
+    data = {"objects.json": base64.b64encode(json.dumps(desired).encode()).decode()}
+    status = {**recording["status"], "resources": recording["previous"]}
+    clusters = Clusters.of(
+        target={resource: [live]},
+        source={
+            SECRETS: [{"metadata": {**metadata, "name": name}, "data": data}],
+            MANAGED_RESOURCES: [
+                {"metadata": {**metadata, "name": key.name}, "spec": recording["spec"], "status": status}
+            ],
+        },
+    )
+
+    course = take_turn(clusters, managed_resource_controller(ManagedResourceConfig()), key)
+
+    assert [type(action) for action in course.actions if action.resource == resource] == [JsonPatch]
+    assert content(clusters.target[resource][key_of(live)]) == content(recording["after"])
 
 
 def kept(manifest: Manifest) -> Any:

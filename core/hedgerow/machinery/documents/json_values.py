@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from hedgerow.machinery.documents.document import MAX_NESTING, TOO_DEEP, Document, repeated_key
+from hedgerow.machinery.documents.document import CHECKING, MAX_NESTING, TOO_DEEP, Document, Manner, repeated_key
 from hedgerow.machinery.documents.yaml_scalars import NotInJson, plain_value
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
@@ -20,15 +20,12 @@ _HALF_A_CHARACTER: Final = "an escape such as \\ud800 stands for half a characte
 class JsonReader:
     """Reads values out of texts, each with everything that is wrong with it."""
 
-    def __init__(self, *, last_wins: bool = False) -> None:
-        """A reader.
-
-        Args:
-            last_wins: whether a key that an object has twice has its last value; otherwise that is a problem.
-        """
+    def __init__(self, manner: Manner = CHECKING) -> None:
+        """A reader that reads in this manner."""
+        self._manner = manner
         self._problems: list[str] = []
         self._decoder = json.JSONDecoder(
-            object_pairs_hook=None if last_wins else self._mapping,
+            object_pairs_hook=self._mapping if manner.is_strict else None,
             parse_int=self._integer,
             parse_float=self._number,
             parse_constant=self._constant,
@@ -61,17 +58,19 @@ class JsonReader:
             self._problems.extend(repeated_key(key) for key in value if keys.count(key) > 1)
         return value
 
-    def _integer(self, digits: str) -> int | None:
+    def _integer(self, digits: str) -> int | float | None:
         value = plain_value(digits)
         if isinstance(value, NotInJson):
-            self._problems.append(f"{digits[:40]} {value.why}")
+            if isinstance(value.instead, int | float) and not self._manner.is_strict:
+                return value.instead
+            self._problems.append(f"{self._manner.named(digits, 'a number')} {value.why}")
         return value if isinstance(value, int) else None
 
     def _number(self, digits: str) -> int | float | None:
         value = plain_value(digits)
         if isinstance(value, int | float):
             return value
-        self._problems.append(f"{digits[:40]} is too large a number")
+        self._problems.append(f"{self._manner.named(digits, 'one')} is too large a number")
         return None
 
     def _constant(self, name: str) -> None:

@@ -1,7 +1,8 @@
 """The documents of a text that holds several, taken apart the way `kubectl` and its relatives do.
 
 Lines tell documents apart before any of them is parsed, so a broken one costs only itself, and none is ever lost in
-another. Errors are in the words of those readers.
+another. Errors are in the words of those readers, but show no values: such texts are kept in Secrets. One shows the
+rest of a line, for its words are fixed: that which looks like a separator.
 
 Source: managed-resources §7.3.
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.documents.document import Document
+from hedgerow.machinery.documents.document import AS_KUBECTL, Document
 from hedgerow.machinery.documents.json_values import JsonReader, after_blanks, checked_for_halves
 from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
 from hedgerow.machinery.fields import shortened
@@ -61,7 +62,7 @@ def _with_short_problem(document: Document) -> Document:
 
 
 def _json_stream(text: str) -> Iterator[Document]:
-    reader = JsonReader(last_wins=True)
+    reader = JsonReader(AS_KUBECTL)
     position = after_blanks(text, 0)
     while position < len(text):
         try:
@@ -97,7 +98,7 @@ class _Piece(NamedTuple):
 
 
 def _yaml_stream(text: str) -> Iterator[Document]:
-    reader = JsonReader(last_wins=True)
+    reader = JsonReader(AS_KUBECTL)
     nodes_left = MOST_NODES
     for piece in _pieces(text):
         if piece.is_separator:
@@ -152,7 +153,7 @@ def _read(piece: _Piece, most_nodes: int) -> tuple[Document, int]:
     """The one document of a piece, and how many nodes were read of it."""
     if problem := not_text(piece.text, piece.first_line):
         return _broken(_CONVERTING + problem), 0
-    reading = read_yaml(piece.text, first_line=piece.first_line, last_wins=True, most_nodes=most_nodes)
+    reading = read_yaml(piece.text, first_line=piece.first_line, manner=AS_KUBECTL, most_nodes=most_nodes)
     return _one_mapping(reading.documents or (Document(None),), piece.first_line), reading.nodes
 
 

@@ -23,7 +23,7 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from hedgerow.machinery.documents.document import Document
+from hedgerow.machinery.documents.document import CHECKING, Document, Manner
 from hedgerow.machinery.documents.yaml_values import ValueBuilder
 
 # libyaml's parser is some ten times faster, and not compiled into every PyYAML. The pure Python one finds the same, or
@@ -32,6 +32,8 @@ _Parser: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # What it raises; the pure Python one leaks the last two for escapes beyond Unicode.
 _UNREADABLE: Final = (yaml.MarkedYAMLError, ValueError, OverflowError)
 _INDENTING_TAB: Final = re.compile(r"\s*\t$")
+# What the pure Python one repeats of a text; the compiled one repeats nothing.
+_REPEATED: Final = re.compile(r", but (found|got) .*|(?<=handle|racter) (['\"]).*\2", re.DOTALL)
 _NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -79,7 +81,7 @@ def read_yaml(
     start: int = 0,
     first_line: int = 1,
     source: Readable | None = None,
-    last_wins: bool = False,
+    manner: Manner = CHECKING,
     most_nodes: float = math.inf,
 ) -> Reading:
     """The documents of a text from a position on, the first broken one included.
@@ -89,10 +91,10 @@ def read_yaml(
         start: where to begin, in characters.
         first_line: the number of the line that begins there.
         source: where the parser takes the text from, at that position; none: the text itself, which begins there.
-        last_wins: whether a key that a mapping has twice has its last value; otherwise that is a problem.
+        manner: what becomes of what readers differ in, and whether problems show values.
         most_nodes: how many nodes are read; a document in which there are more is broken.
     """
-    builder = ValueBuilder(first_line, last_wins=last_wins, most_nodes=most_nodes)
+    builder = ValueBuilder(first_line, manner, most_nodes=most_nodes)
     documents: list[Document] = []
     take = _takers(builder, documents)
     document_start = start
@@ -106,7 +108,7 @@ def read_yaml(
     except _UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
         place = document_start if mark is None else start + mark.index
-        documents.append(builder.abandoned(_explanation(error, text, place, first_line)))
+        documents.append(builder.abandoned(_explanation(error, text, place, first_line, manner)))
         return Reading(tuple(documents), builder.nodes, Broken(document_start, place))
     return Reading(tuple(documents), builder.nodes)
 
@@ -124,13 +126,14 @@ def _takers(builder: ValueBuilder, documents: list[Document]) -> dict[type, _Tak
     }
 
 
-def _explanation(error: Exception, text: str, place: int, first_line: int) -> str:
+def _explanation(error: Exception, text: str, place: int, first_line: int, manner: Manner) -> str:
     """What the parser found wrong, in terms of lines of the text."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return f"is not YAML: {error}"
+        return f"is not YAML: {error}" if manner.shows_values else "is not YAML"
     line = first_line + error.problem_mark.line
     if _INDENTING_TAB.match(text, text.rfind("\n", 0, place) + 1, place + 1):
         return f"line {line}: tabs cannot indent YAML; use blanks"
+    problem = error.problem if manner.shows_values else _REPEATED.sub("", error.problem or "")
     if error.context is None or error.context_mark is None:
-        return f"line {line}: {error.problem}"
-    return f"line {line}: {error.problem} ({error.context} that begins in line {first_line + error.context_mark.line})"
+        return f"line {line}: {problem}"
+    return f"line {line}: {problem} ({error.context} that begins in line {first_line + error.context_mark.line})"

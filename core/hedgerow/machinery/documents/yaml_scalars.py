@@ -17,12 +17,14 @@ class NotInJson:
     """A scalar that YAML can say and the Kubernetes API cannot carry."""
 
     why: str
+    instead: str | int | float | None = None
+    """What kubectl makes of it all the same; none: it refuses it as well."""
 
 
 PlainValue: TypeAlias = str | int | float | bool | NotInJson | None
 
 _NOT_A_NUMBER: Final = NotInJson("is not a number that JSON knows")
-_TOO_LARGE: Final = NotInJson("does not fit a 64-bit integer (quote it if it is a text)")
+_TOO_LARGE: Final = "does not fit a 64-bit integer (quote it if it is a text)"
 
 _WORDS: Final[Mapping[str, PlainValue]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -43,6 +45,7 @@ _INTEGERS: Final = (
 _DECIMAL: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _FRACTION: Final = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
 _INT64: Final = range(-(2**63), 2**63)
+_UINT64: Final = range(2**64)
 
 
 def plain_value(text: str) -> PlainValue:
@@ -61,17 +64,24 @@ def _number(text: str) -> PlainValue:
     digits = text.replace("_", "")
     for base, pattern in _INTEGERS:
         if pattern.fullmatch(digits):
-            return _integer(digits, base)
-    value = _float(digits) if _DECIMAL.fullmatch(digits) else text
-    return text if value == float("inf") or value == float("-inf") else value
+            return _integer(text, digits, base)
+    return _decimal(text, digits)
 
 
-def _integer(digits: str, base: int) -> int | NotInJson:
+def _integer(text: str, digits: str, base: int) -> int | NotInJson:
     try:
         value = int(digits, base)
     except ValueError:  # the interpreter converts no decimal of thousands of digits
-        return _TOO_LARGE
-    return value if value in _INT64 else _TOO_LARGE
+        return NotInJson(_TOO_LARGE, text)
+    if value in _INT64:
+        return value
+    return NotInJson(_TOO_LARGE, float(value) if value in _UINT64 else _decimal(text, digits))
+
+
+def _decimal(text: str, digits: str) -> str | int | float:
+    """The float that a text is, or the text; one of another base that is too large is a text, too."""
+    value = _float(digits) if _DECIMAL.fullmatch(digits) else text
+    return text if value == float("inf") or value == float("-inf") else value
 
 
 def _float(digits: str) -> int | float:

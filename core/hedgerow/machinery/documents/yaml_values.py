@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
-from hedgerow.machinery.documents.document import MAX_NESTING, TOO_DEEP, Document, repeated_key
-from hedgerow.machinery.documents.yaml_scalars import NotInJson, PlainValue, plain_value
+from hedgerow.machinery.documents.document import CHECKING, MAX_NESTING, TOO_DEEP, Document, Manner, repeated_key
+from hedgerow.machinery.documents.yaml_scalars import NotInJson, plain_value
 
 MAX_ALIASED_NODES: Final = 1_000_000
 FREE_ALIASED_NODES: Final = 10_000
@@ -28,8 +28,6 @@ CHARACTERS_OF_A_NODE: Final = 100
 
 _TOO_MANY: Final = "more values than anybody writes"
 _TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
-
-_LONGEST_SHOWN: Final = 40
 
 _TAGS: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -79,16 +77,16 @@ class ValueBuilder:
     Raises ConstructorError where a document must not be read on; what else is wrong is collected.
     """
 
-    def __init__(self, first_line: int, *, last_wins: bool = False, most_nodes: float = math.inf) -> None:
+    def __init__(self, first_line: int, manner: Manner = CHECKING, *, most_nodes: float = math.inf) -> None:
         """Start on a stream of which the first line has this number in its text.
 
         Args:
             first_line: the number.
-            last_wins: whether a key that a mapping has twice has its last value; otherwise that is a problem.
+            manner: what becomes of what readers differ in, and whether problems show values.
             most_nodes: how many nodes the documents may have altogether, aliases aside.
         """
         self._first_line = first_line
-        self._last_wins = last_wins
+        self._manner = manner
         self._most_nodes = most_nodes
         self._nodes_before = 0
         self._begin()
@@ -131,7 +129,7 @@ class ValueBuilder:
             if value == "<<" and self._open[-1].awaits_key:
                 self._open[-1].key = _MERGE
                 return
-            value = self._in_json(plain_value(value), event)
+            value = self._plain(event)
         elif event.tag is not None:
             value = self._tagged(event)
         nodes = 1 + len(event.value) // CHARACTERS_OF_A_NODE
@@ -155,7 +153,7 @@ class ValueBuilder:
         if isinstance(known, _Anchored):
             return known
         why = "has no anchor" if known is None else "stands within the value that it stands for"
-        self._problem(event, f"the alias *{event.anchor} {why}")
+        self._problem(event, f"{self._manner.named(event.anchor or '', 'an alias', 'the alias *{}')} {why}")
         return _Anchored(None, nodes=1, height=0)
 
     def begin_list(self, event: SequenceStartEvent) -> None:
@@ -220,7 +218,7 @@ class ValueBuilder:
             self._problem(event, "a key must be a text, not null, a list or a mapping")
             return object()
         if key in into.value:
-            if key not in into.merged and not self._last_wins:
+            if key not in into.merged and self._manner.is_strict:
                 self._problem(event, repeated_key(key))
             into.merged -= {key}
         return key
@@ -246,20 +244,28 @@ class ValueBuilder:
             return None
         value = plain_value(event.value)
         if isinstance(value, NotInJson):
-            return self._in_json(value, event)
+            return self._refuse_value(value, event)
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            self._problem(event, f'"{event.value[:_LONGEST_SHOWN]}" is not a {_shown_tag(tag)}')
+            named = self._manner.named(event.value, "a value", '"{}"')
+            self._problem(event, f"{named} is not a {_shown_tag(tag)}")
         return value
 
-    def _in_json(self, value: PlainValue, event: ScalarEvent) -> Any:
-        """The value, or the text that stands for one that JSON does not know."""
-        if isinstance(value, NotInJson):
-            self._problem(event, f"{event.value[:_LONGEST_SHOWN]} {value.why}")
-            return event.value
-        return value
+    def _plain(self, event: ScalarEvent) -> Any:
+        """The value of a scalar without quotes and tag, or the text that stands for one that JSON does not know."""
+        value = plain_value(event.value)
+        if not isinstance(value, NotInJson):
+            return value
+        if value.instead is None or self._manner.is_strict or self._open[-1].awaits_key:
+            return self._refuse_value(value, event)
+        return value.instead
+
+    def _refuse_value(self, value: NotInJson, event: ScalarEvent) -> str:
+        self._problem(event, f"{self._manner.named(event.value, 'a value')} {value.why}")
+        return event.value
 
     def _refuse_tag(self, tag: str, event: Event) -> None:
-        self._problem(event, f"the tag {_shown_tag(tag)} is not one that Kubernetes reads")
+        named = self._manner.named(_shown_tag(tag), "a tag", "the tag {}")
+        self._problem(event, f"{named} is not one that Kubernetes reads")
 
     def _problem(self, event: Event, what: str) -> None:
         self._problems.append(f"line {self._first_line + _mark(event).line}: {what}")

@@ -3,27 +3,28 @@
 Source: managed-resources §11, §14.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.questions import Found, ListQuestion
+from hedgerow.machinery.questions import Found
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.health.changes import health_status_changed
 from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.resource_manager.health.events import message_with_ages
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
 from hedgerow.resource_manager.health.looking import concluded, looked_at
 from hedgerow.resource_manager.health.verdicts import HEALTHY, Verdict, evaluate_health
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.references import references_of
 
 NAME: Final = "health"
 DEFAULT_CONCURRENCY: Final = 5
-
-_EVENTS: Final = Resource("", "v1", "events", "Event")
 
 
 def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
@@ -49,6 +50,7 @@ def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURREN
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
         follows=(Follow(kinds, watches),),
+        gives_way_to=(APPLYING,),
     )
 
 
@@ -59,20 +61,22 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]
         references = references_of(managed_resource)
         looks = [looked_at(each.kind, each.key, snapshot, context) for each in references]
         verdict = concluded(looks, evaluate_health, HEALTHY)
-        return verdict if isinstance(verdict, Plan) or verdict.service is None else _with_events(verdict, context)
+        return verdict if isinstance(verdict, Plan) else _with_events(managed_resource, verdict, context)
 
     return judged(key, snapshot, context, judge)
 
 
-def _with_events(verdict: Verdict, context: Context[HealthConfig]) -> Verdict | Plan:
-    """The verdict that also tells what happened to the Service, as far as that can be found out."""
-    if verdict.service is None:
+def _with_events(managed_resource: Manifest, verdict: Verdict, context: Context[HealthConfig]) -> Verdict | Plan:
+    """The verdict that also tells what happened to the Service, if one is to blame, as far as that can be found out."""
+    question = verdict.question
+    if question is None:
         return verdict
-    question = ListQuestion(_EVENTS, Cluster.TARGET, verdict.service.namespace)
     match context.answers.get(question):
         case None:
             return Plan(questions=(question,))
         case Found(events):
-            return verdict.with_events(events, context.now)
+            said = find(conditions_of(managed_resource), verdict.type)
+            message = message_with_ages(lambda now: verdict.with_events(events, now).message, said, context.now)
+            return replace(verdict, message=message)
         case _:
             return verdict

@@ -3,22 +3,39 @@
 Source: managed-resources §14.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import Condition
+from hedgerow.machinery.field_selectors import field_query
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.questions import ListQuestion
 from hedgerow.machinery.timestamps import parse_timestamp
 from hedgerow.resource_manager.health.ages import age_text
 
 _MOST: Final = 5
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _NOTHING: Final[Mapping[str, Any]] = {}
+_EVENTS: Final = Resource("", "v1", "events", "Event")
+
+
+def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
+    """What has to be asked to know the warnings about an object: for no other events, as a namespace may hold many."""
+    fields = {
+        "involvedObject.apiVersion": kind.api_version,
+        "involvedObject.kind": kind.kind,
+        "involvedObject.name": key.name,
+        "involvedObject.namespace": key.namespace,
+        "type": "Warning",
+    }
+    return ListQuestion(_EVENTS, Cluster.TARGET, key.namespace, field_selector=field_query(fields))
 
 
 def is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:
     """Whether an event warns of something about an object; which object of that name does not matter."""
-    involved = event.get("involvedObject") or _NOTHING
+    involved = _object(event, "involvedObject")
     subject = ObjectKey(involved.get("namespace") or "", involved.get("name") or "")
     return event.get("type") == "Warning" and (Kind.of(involved), subject) == (kind, key)
 
@@ -36,22 +53,41 @@ def event_block(events: Iterable[Manifest], kind: Kind, key: ObjectKey, now: dat
     return "\n".join(("-> Events:", *(_line(event, now) for event in warnings))) if warnings else ""
 
 
+def message_with_ages(told: Callable[[datetime], str], said: Condition | None, now: datetime) -> str:
+    """What a condition is to say that tells ages; as long as nothing but these is new, what it says already.
+
+    Args:
+        told: the message, given the time that ages are counted to.
+        said: the condition as it is stored; none where there is none.
+        now: the time to count to where there is any news.
+    """
+    if said is not None and said.last_update_time is not None and told(said.last_update_time) == said.message:
+        return said.message
+    return told(now.replace(microsecond=0))
+
+
 def _order(event: Manifest) -> tuple[datetime, ObjectKey]:
     """The time of an event; its name settles what happened within the same second."""
     return parse_timestamp(event.get("lastTimestamp")) or _LONG_AGO, key_of(event)
 
 
 def _line(event: Manifest, now: datetime) -> str:
-    source = (event.get("source") or _NOTHING).get("component") or event.get("reportingComponent") or ""
+    source = _object(event, "source").get("component") or event.get("reportingComponent") or ""
     return f"* {source} reported {_interval(event, now)}: {event.get('message') or ''}"
 
 
 def _interval(event: Manifest, now: datetime) -> str:
     """When an event happened, and over what time if it happened more than once."""
-    first, last, count = event.get("firstTimestamp"), event.get("lastTimestamp"), event.get("count") or 0
-    if count > 1:
+    first, last, count = event.get("firstTimestamp"), event.get("lastTimestamp"), event.get("count")
+    if isinstance(count, int) and count > 1:
         return f"{_age(last, now)} ago (x{count} over {_age(first, now)})"
     return f"{_age(first or event.get('eventTime'), now)} ago"
+
+
+def _object(event: Manifest, name: str) -> Mapping[str, Any]:
+    """A member of an event; empty where it is no object, as events are a courtesy that may not stand in the way."""
+    member = event.get(name)
+    return member if isinstance(member, (dict, Mapping)) else _NOTHING
 
 
 def _age(timestamp: Any, now: datetime) -> str:

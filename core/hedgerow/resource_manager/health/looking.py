@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.selectors import selector_query
@@ -97,16 +97,17 @@ def with_pods_counted(look: Look, snapshot: Snapshot, context: Context[HealthCon
     selector = pods_of(look.live)
     if selector is None or object_progressing(look.kind, look.live) is not None:
         return look
+    namespace = key_of(look.live).namespace
     if snapshot.holds(PODS):
-        return replace(look, pod_count=len(snapshot.list(PODS, namespace=look.key.namespace, selector=selector)))
-    question = ListQuestion(PODS, Cluster.TARGET, look.key.namespace, selector_query(selector), metadata_only=True)
+        return replace(look, pod_count=len(snapshot.list(PODS, namespace=namespace, selector=selector)))
+    question = ListQuestion(PODS, Cluster.TARGET, namespace, selector_query(selector), metadata_only=True)
     match context.answers.get(question):
         case None:
             return Unknown(question)
         case Found(pods):
             return replace(look, pod_count=len(pods))
         case NotAnswered() as answer:
-            return _unreadable(PODS, ObjectKey(look.key.namespace, ""), answer)
+            return _unreadable(PODS, ObjectKey(namespace, ""), answer)
 
 
 def concluded(

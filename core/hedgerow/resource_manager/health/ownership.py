@@ -3,7 +3,7 @@
 Source: managed-resources §13.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
@@ -27,9 +27,15 @@ def owner_chain(pod: Manifest, look_up: LookUp, cluster_id: str) -> ObjectKey | 
     return managed_resource_of(deployment, cluster_id) if deployment else None
 
 
+def owners_of(manifest: Manifest, kind: Kind) -> Iterator[str]:
+    """The names of the owners of a kind that an object names; what is no reference, as no server stores it, is none."""
+    owners = (manifest.get("metadata") or {}).get("ownerReferences")
+    for owner in owners if isinstance(owners, list) else ():
+        if isinstance(owner, (dict, Mapping)) and Kind.of(owner) == kind and isinstance(owner.get("name"), str):
+            yield owner["name"]
+
+
 def _owner(manifest: Manifest, resource: Resource, look_up: LookUp) -> Manifest | None:
     """The last owner of a kind that an object names."""
-    owners = (manifest.get("metadata") or {}).get("ownerReferences") or ()
-    kind = Kind(resource.api_version, resource.kind)
-    names = [owner.get("name") or "" for owner in owners if Kind.of(owner) == kind]
+    names = [*owners_of(manifest, resource.object_kind)]
     return look_up(resource, ObjectKey(key_of(manifest).namespace, names[-1])) if names else None

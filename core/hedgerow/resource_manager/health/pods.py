@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hedgerow.machinery.controller import Change, Watch
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, REPLICA_SETS
-from hedgerow.resource_manager.health.ownership import owner_chain
+from hedgerow.resource_manager.health.ownership import owner_chain, owners_of
 
 PODS: Final = Resource("", "v1", "pods", "Pod")
 
@@ -48,11 +48,9 @@ def _kept(manifest: Manifest, owner: Resource, **more: Any) -> Manifest:
     kept = {name: metadata[name] for name in _IDENTITY if name in metadata} | more
     if namespace := metadata.get("namespace"):
         kept["namespace"] = shared_text(namespace)
-    owners = [each for each in metadata.get("ownerReferences") or () if Kind.of(each) == owner.object_kind]
-    if owners:
-        kept["ownerReferences"] = [
-            {"apiVersion": owner.api_version, "kind": owner.kind, "name": each.get("name")} for each in owners
-        ]
+    if names := [*owners_of(manifest, owner.object_kind)]:
+        reference = {"apiVersion": owner.api_version, "kind": owner.kind}
+        kept["ownerReferences"] = [{**reference, "name": name} for name in names]
     return {"metadata": kept}
 
 

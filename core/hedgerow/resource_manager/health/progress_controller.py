@@ -22,7 +22,7 @@ from hedgerow.resource_manager.health.pods import pod_watches
 from hedgerow.resource_manager.health.verdicts import ROLLED_OUT, Verdict, evaluate_progress
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.references import references_of
 
 NAME: Final = "health-progressing"
@@ -57,6 +57,7 @@ def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONC
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
         follows=(Follow(workloads, watches),),
+        gives_way_to=(APPLYING,),
     )
 
 

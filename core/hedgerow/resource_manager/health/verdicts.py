@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Final
 
 from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, merge, updated
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
-from hedgerow.resource_manager.health.events import event_block
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.machinery.questions import ListQuestion
+from hedgerow.resource_manager.health.events import event_block, warnings_question
 from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_health import NotReadable, Unhealthy, object_health
 from hedgerow.resource_manager.health.object_progress import object_progressing, rolls_out
@@ -32,6 +33,11 @@ class Verdict:
     message: str
     service: ObjectKey | None = None
     """The Service whose Warning events may tell more; none where no Service is to blame."""
+
+    @property
+    def question(self) -> ListQuestion | None:
+        """What has to be asked to tell more; none where nothing does."""
+        return None if self.service is None else warnings_question(_SERVICE, self.service)
 
     def with_events(self, events: Iterable[Manifest], now: datetime) -> "Verdict":
         """The verdict that also tells the latest Warning events of the Service that is to blame.
@@ -61,7 +67,7 @@ def _health_verdict(observed: Observed) -> Verdict | None:
     match object_health(observed.kind, observed.live):
         case Unhealthy(cause):
             verdict = _unhealthy(f"{observed.kind.kind}Unhealthy", f"{observed} is unhealthy: {cause}")
-            return replace(verdict, service=observed.key) if observed.kind == _SERVICE else verdict
+            return replace(verdict, service=key_of(observed.live)) if observed.kind == _SERVICE else verdict
         case NotReadable(cause):
             return _unhealthy("HealthCheckError", f"Error executing health check for {observed}: {cause}")
         case _:

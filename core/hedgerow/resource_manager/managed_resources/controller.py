@@ -3,6 +3,7 @@
 Source: managed-resources §7.1.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster
@@ -12,22 +13,19 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
 from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_resource, kept_of_secret
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
 from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS, HVPAS
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.waking import (
-    kept_of_hpa,
-    kept_of_hvpa,
     managed_resource_changed,
     managed_resource_of_object,
     managed_resources_of_secret,
-    nobody,
     object_drifted,
     secret_changed,
 )
 
-NAME: Final = "managedresource"
+NAME: Final = APPLYING
 DEFAULT_CONCURRENCY: Final = 5
 
 
@@ -65,12 +63,15 @@ def managed_resource_controller(
                 SECRETS,
                 kept_of_secret,
                 managed_resources_of_secret(class_filter),
-                secret_changed,
+                secret_changed(class_filter),
                 metadata_only=True,
                 cluster=Cluster.SOURCE,
+                asks=True,
             ),
-            Watch(HPAS, kept_of_hpa, nobody),
-            Watch(HVPAS, kept_of_hvpa, nobody, optional=True),
+            *(
+                replace(followed(autoscalers, drifted, object_drifted), optional=True, essential=False)
+                for autoscalers in (HPAS, HVPAS)
+            ),
         ),
         indexes=(MANAGED_RESOURCES_BY_SECRET, kinds),
         owned=None,

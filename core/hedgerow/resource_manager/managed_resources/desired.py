@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import text_at, texts_at
-from hedgerow.resource_manager.managed_resources.checksums import checksum
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
 from hedgerow.resource_manager.managed_resources.equivalences import Identity
 from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MODE, MODE_IGNORE
@@ -26,7 +25,15 @@ from hedgerow.resource_manager.managed_resources.references import (
     references_in,
 )
 
-__all__ = ["DecodedValue", "Desired", "DesiredObject", "build_desired", "decoded_secret", "unknown_kinds"]
+__all__ = [
+    "DecodedValue",
+    "Desired",
+    "DesiredObject",
+    "build_desired",
+    "checked_values",
+    "decoded_secret",
+    "unknown_kinds",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +100,13 @@ def unknown_kinds(decoded: Iterable[DecodedValue], kinds: Kinds) -> tuple[Kind, 
     return tuple(kind for kind in found if kind is not None and kind not in kinds)
 
 
+def checked_values(decoded: Iterable[DecodedValue]) -> Iterator[bytes]:
+    """What the checksum is of: each value as often as it holds an object that is wanted."""
+    return (value.raw for value in decoded for document in value.documents if not _is_ignored(document))
+
+
 def build_desired(
-    managed_resource: Manifest, decoded: Sequence[DecodedValue], kinds: Kinds, managed_by: str
+    managed_resource: Manifest, decoded: Sequence[DecodedValue], kinds: Kinds, managed_by: str, checksum: str
 ) -> Desired:
     """What a ManagedResource asks for.
 
@@ -105,13 +117,14 @@ def build_desired(
         decoded: what its Secrets hold, in the order of its references to them.
         kinds: as which resource each kind is served; knows all kinds that `decoded` mentions.
         managed_by: value of the label by that name.
+        checksum: of the checked values.
 
     Raises:
         UnreadableError: spec or status have a shape that no API server stores.
     """
     previous = previous_references(managed_resource)
     injected = injected_labels(managed_resource, managed_by)
-    mentioned = [_mentioned(document, value, kinds, injected) for value in decoded for document in value.documents]
+    mentioned = [_mentioned(document, kinds, injected) for value in decoded for document in value.documents]
     wanted = [each for each in mentioned if not each.is_ignored]
     errors = tuple(error for value in decoded for error in value.errors)
     unmentioned = previous.beside(each.reference.identity for each in mentioned)
@@ -124,7 +137,7 @@ def build_desired(
         left=unmentioned if is_certain else (),
         kept=kept,
         decoding_errors=errors,
-        checksum=checksum(each.value.raw for each in wanted),
+        checksum=checksum,
         repeated=_repeated(wanted),
     )
 
@@ -143,15 +156,18 @@ class _Mentioned(NamedTuple):
 
     object: Normalised
     reference: Reference
-    value: DecodedValue
     is_ignored: bool
 
 
-def _mentioned(document: Manifest, value: DecodedValue, kinds: Kinds, injected: Mapping[str, str]) -> _Mentioned:
+def _mentioned(document: Manifest, kinds: Kinds, injected: Mapping[str, str]) -> _Mentioned:
     found = normalised(document, kinds)
     annotations = texts_of(document, "annotations")
-    reference = Reference(found.kind, found.key, {**texts_of(document, "labels"), **injected}, annotations)
-    return _Mentioned(found, reference, value, annotations.get(MODE) == MODE_IGNORE)
+    reference = Reference.to(found.kind, found.key, {**texts_of(document, "labels"), **injected}, annotations)
+    return _Mentioned(found, reference, _is_ignored(document))
+
+
+def _is_ignored(document: Manifest) -> bool:
+    return texts_of(document, "annotations").get(MODE) == MODE_IGNORE
 
 
 def _object(wanted: _Mentioned, previous: Reference | None) -> DesiredObject:

@@ -26,11 +26,12 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK
-from hedgerow.resource_manager.managed_resources.references import references_of
+from hedgerow.resource_manager.managed_resources.references import kinds_of_references
 
 _Fields: TypeAlias = Mapping[str, "_Fields | None"]
 """Members of an object, or of each object in a list, and what is read of them; none: the whole."""
@@ -69,6 +70,16 @@ FIELDS_READ: Final[Mapping[Kind, _Fields]] = {
 }
 """What the rules about health and progress read of the kinds that they are about."""
 
+_AUTOSCALERS: Final[Mapping[Kind, _Fields]] = {
+    Kind("autoscaling/v2", "HorizontalPodAutoscaler"): {"spec": {"scaleTargetRef": None}},
+    Kind("autoscaling.k8s.io/v1alpha1", "Hvpa"): {
+        "spec": {"targetRef": None, "hpa": {"deploy": None}, "vpa": {"deploy": None}}
+    },
+}
+"""What is read of autoscalers: what they size, and how."""
+
+_KEPT: Final[Mapping[Kind, _Fields]] = {**FIELDS_READ, **_AUTOSCALERS}
+
 _GENERATION_STANDS_STILL: Final = frozenset({Kind("scheduling.k8s.io/v1", "PriorityClass")})
 """Kinds whose objects keep their first generation, whatever changes in them."""
 
@@ -77,17 +88,18 @@ _IDENTITY: Final = ("name", "uid", "resourceVersion", "deletionTimestamp")
 _DIGEST: Final = "labelsAndAnnotations"
 """Member of what is kept of an object's metadata. An API server stores no metadata of this name."""
 _DIGEST_LENGTH: Final = 12
+_COUNTED: Final = "#"
 
 
 def is_metadata_only(resource: Resource) -> bool:
     """Whether nothing but metadata is kept of a resource's objects, as no rule is about them."""
-    return resource.object_kind not in FIELDS_READ
+    return resource.object_kind not in _KEPT
 
 
 @cache
 def kept_of(resource: Resource) -> Callable[[Manifest], Manifest]:
     """The projection of a resource's objects, one and the same function for everybody who watches them."""
-    fields = FIELDS_READ.get(resource.object_kind, {})
+    fields = _KEPT.get(resource.object_kind, {})
     counts_generations = resource.object_kind not in _GENERATION_STANDS_STILL
 
     def keep(live: Manifest) -> Manifest:
@@ -122,7 +134,10 @@ def managed_kinds(class_filter: ClassFilter) -> Index[Kind]:
     def values(managed_resource: Manifest) -> set[Kind]:
         if not class_filter.passes(managed_resource):
             return set()
-        return {reference.kind for reference in references_of(managed_resource)}
+        try:
+            return kinds_of_references(managed_resource)
+        except UnreadableError:
+            return set()  # it is told of where it is reconciled, and must not keep all others from being watched
 
     return Index("kinds of managed objects", MANAGED_RESOURCES, values, Cluster.SOURCE)
 
@@ -140,7 +155,12 @@ def fingerprint(live: Manifest) -> str:
     if not generation or Kind.of(live) in _GENERATION_STANDS_STILL:
         return f"{uid_of(live)}@{resource_version_of(live)}"
     digest = metadata.get(_DIGEST) or _digest(live)
-    return f"{uid_of(live)}#{generation}{digest}"
+    return f"{uid_of(live)}{_COUNTED}{generation}{digest}"
+
+
+def rests_on_generation(fingerprint: str) -> bool:
+    """Whether a fingerprint is only as good as the server's count of generations, which no kind is forced to keep."""
+    return _COUNTED in fingerprint
 
 
 def _kept_metadata(live: Manifest, *, counts_generations: bool) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Final
 from hedgerow.machinery.objects import Resource
 
 MANAGED_RESOURCES: Final = Resource("resources.gardener.cloud", "v1alpha1", "managedresources", "ManagedResource")
+APPLYING: Final = "managedresource"
+"""The controller that applies ManagedResources."""
 SECRETS: Final = Resource("", "v1", "secrets", "Secret")
 CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap")
 

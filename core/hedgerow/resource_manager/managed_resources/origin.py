@@ -34,6 +34,13 @@ class Origin(NamedTuple):
         namespace, name = self.managed_resource
         return f"{self.cluster_id}:{namespace}/{name}" if self.cluster_id else f"{namespace}/{name}"
 
+    def may_be(self, other: "Origin") -> bool:
+        """Whether two origins may be of one ManagedResource, whose cluster has got an id, or lost it, meanwhile."""
+        either_is_without_id = not self.cluster_id or not other.cluster_id
+        return self.managed_resource == other.managed_resource and (
+            self.cluster_id == other.cluster_id or either_is_without_id
+        )
+
 
 def parse_origin(text: str) -> Result[Origin, str]:
     """The origin that an annotation value spells, or why it spells none."""
@@ -44,11 +51,22 @@ def parse_origin(text: str) -> Result[Origin, str]:
     return Success(Origin("".join(cluster), ObjectKey(*parts)))
 
 
+def origin_of(live: Manifest) -> Origin | None:
+    """The ManagedResource that a live object belongs to; none where nobody can tell."""
+    text = annotations_of(live).get(ORIGIN)
+    return None if text is None else parse_origin(text).value_or(None)
+
+
 def managed_resource_of(live: Manifest, cluster_id: str) -> ObjectKey | None:
     """The ManagedResource of this cluster that a live object belongs to; none where it is of no or foreign origin."""
-    text = annotations_of(live).get(ORIGIN)
-    origin = None if text is None else parse_origin(text).value_or(None)
+    origin = origin_of(live)
     return origin.managed_resource if origin is not None and origin.cluster_id == cluster_id else None
+
+
+def other_origin(live: Manifest, own: Origin) -> Origin | None:
+    """The other ManagedResource that a live object belongs to; none where it is `own`, or nobody can tell."""
+    origin = origin_of(live)
+    return None if origin is None or origin.may_be(own) else origin
 
 
 def asks_for_identity(configured: str) -> bool:

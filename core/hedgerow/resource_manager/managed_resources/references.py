@@ -5,7 +5,7 @@ Source: managed-resources §2, §7.4 to §7.6.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
 from hedgerow.machinery.reading import UnreadableError, list_at, object_at, objects_at, text_at, texts_at
@@ -16,6 +16,8 @@ from hedgerow.resource_manager.managed_resources.equivalences import (
     equivalences,
     identity,
 )
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,18 @@ class Reference:
     labels: Mapping[str, str] = field(default_factory=dict)
     """Those of the manifest and those injected."""
     annotations: Mapping[str, str] = field(default_factory=dict)
-    """Those of the manifest."""
+    """Those of the manifest, but for the copy that kubectl keeps of it."""
+
+    @classmethod
+    def to(cls, kind: Kind, key: ObjectKey, labels: Mapping[str, str], annotations: Mapping[str, str]) -> "Reference":
+        """The reference to an object that is to be applied.
+
+        Whoever may read a ManagedResource may read this, and need not be allowed to read Secrets. So the annotation in
+        which kubectl keeps a copy of what it applied, a Secret's values included, is left out, of objects of any kind:
+        what a custom kind holds may be as secret. Nothing is lost by it: it is not for us to remove it again.
+        """
+        remembered = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
+        return cls(kind, key, labels, remembered)
 
     @property
     def identity(self) -> Identity:
@@ -78,9 +91,23 @@ def references_in(status: Manifest) -> tuple[Reference, ...]:
     return tuple(each for each in found if all(each.kind) and each.key.name)
 
 
+def kinds_of_references(managed_resource: Manifest) -> set[Kind]:
+    """The kinds of what the status of a ManagedResource refers to; nothing else of it is read.
+
+    Raises:
+        UnreadableError: the entries have a shape that no API server stores.
+    """
+    entries = objects_at(managed_resource, "status", "resources")
+    return {kind for entry in entries if all(kind := _kind(entry)) and text_at(entry, "name")}
+
+
+def _kind(entry: Manifest) -> Kind:
+    return Kind(text_at(entry, "apiVersion") or "", text_at(entry, "kind") or "")
+
+
 def _reference(entry: Manifest) -> Reference:
     return Reference(
-        Kind(text_at(entry, "apiVersion") or "", text_at(entry, "kind") or ""),
+        _kind(entry),
         ObjectKey(text_at(entry, "namespace") or "", text_at(entry, "name") or ""),
         texts_at(entry, "labels"),
         texts_at(entry, "annotations"),
@@ -116,7 +143,7 @@ def previous_references(managed_resource: Manifest) -> PreviousReferences:
     Raises:
         UnreadableError: spec or status have a shape that no API server stores.
     """
-    found = references_in(object_at(managed_resource, "status"))
+    found = references_of(managed_resource)
     return PreviousReferences({each.identity: each for each in found}, equivalences_of(managed_resource))
 
 

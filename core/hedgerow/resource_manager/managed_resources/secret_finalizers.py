@@ -16,7 +16,7 @@ from hedgerow.machinery.plan import MergePatch
 from hedgerow.machinery.reading import list_at
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import SECRETS
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_names
+from hedgerow.resource_manager.managed_resources.secret_refs import readable_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ def is_held(secret: Manifest, class_filter: ClassFilter) -> bool:
 
 
 def referenced_secrets(managed_resource: Manifest) -> frozenset[ObjectKey]:
-    """The keys of the Secrets that a ManagedResource names, which are in its own namespace."""
+    """The keys of the Secrets that a ManagedResource names, which are in its own namespace, as far as is readable."""
     namespace = key_of(managed_resource).namespace
-    return frozenset(ObjectKey(namespace, name) for name in secret_names(managed_resource))
+    return frozenset(ObjectKey(namespace, name) for name in readable_names(managed_resource))
 
 
 def finalizers_patch(secret: Manifest, change: AddFinalizer | RemoveFinalizer) -> MergePatch:

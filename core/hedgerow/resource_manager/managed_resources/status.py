@@ -2,7 +2,8 @@
 
 Three controllers write conditions of one object side by side. Each replaces only its own, and only if that still says
 what it said when the decision was made; only where a condition is new nobody else may have changed anything. The rest
-of the status has one author.
+of the status has one author. Whether it still says so is told by all of it but the message: a server compares texts as
+they are spelled, and what people have written can be spelled in many ways.
 
 Knows no condition by name, and does not decide what they say.
 
@@ -10,7 +11,7 @@ Source: managed-resources §2.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition
@@ -18,6 +19,9 @@ from hedgerow.machinery.json_diff import Operation
 from hedgerow.machinery.objects import Manifest, key_of, resource_version_of
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+
+_TELLING: Final = ("type", "status", "reason", "lastTransitionTime", "lastUpdateTime")
+"""Members that differ between two statements of one author."""
 
 
 def status_patch(
@@ -79,8 +83,7 @@ def _of_conditions(managed_resource: Manifest, stored: Any, conditions: Sequence
     for condition in conditions:
         at = places.get(condition.type)
         if at is not None and condition.manifest() != entries[at]:
-            yield {"op": "test", "path": f"/status/conditions/{at}", "value": entries[at]}
-            yield {"op": "replace", "path": f"/status/conditions/{at}", "value": condition.manifest()}
+            yield from _replacement(f"/status/conditions/{at}", entries[at], condition)
     new = [condition.manifest() for condition in conditions if condition.type not in places]
     if not new:
         return
@@ -90,6 +93,13 @@ def _of_conditions(managed_resource: Manifest, stored: Any, conditions: Sequence
             yield {"op": "add", "path": "/status/conditions/-", "value": manifest}
     else:
         yield {"op": "add", "path": "/status/conditions", "value": new}
+
+
+def _replacement(path: str, entry: Mapping[str, Any], condition: Condition) -> Iterator[Operation]:
+    for member in _TELLING:
+        if member in entry:
+            yield {"op": "test", "path": f"{path}/{member}", "value": entry[member]}
+    yield {"op": "replace", "path": path, "value": condition.manifest()}
 
 
 def _unless_changed(managed_resource: Manifest) -> Iterator[Operation]:

@@ -6,7 +6,7 @@ Source: managed-resources §7.1, §9.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
+from hedgerow.machinery.conditions import ConditionStatus, status_said
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.machinery.reading import list_at
@@ -15,7 +15,7 @@ from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.following import fingerprint
 from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
 from hedgerow.resource_manager.managed_resources.names import OPERATION, RESOURCES_HEALTHY
-from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
+from hedgerow.resource_manager.managed_resources.origin import managed_resource_of, origin_of
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 
 _OPERATIONS: Final = frozenset({"reconcile", "restore", "migrate"})
@@ -61,16 +61,31 @@ def _generation(managed_resource: Manifest) -> Any:
 
 
 def _is_unhealthy(managed_resource: Manifest) -> bool:
-    condition = find(conditions_of(managed_resource), RESOURCES_HEALTHY)
-    return condition is not None and condition.status == ConditionStatus.FALSE
+    return status_said(managed_resource, RESOURCES_HEALTHY) == ConditionStatus.FALSE
 
 
-def secret_changed(change: Change) -> bool:
-    """Whether a change of a Secret may be one of its data; whoever only holds it back or lets it go changes none."""
-    old, new = change.old, change.new
-    if old is None or new is None:
-        return True
-    return list_at(old, "metadata", "finalizers") == list_at(new, "metadata", "finalizers")
+def secret_changed(class_filter: ClassFilter) -> Callable[[Change], bool]:
+    """The predicate that lets changes of a Secret pass which may be changes of its data, of which nothing is watched.
+
+    All but one may be: that we hold it back ourselves. Who lets it go may have replaced all of it.
+    """
+
+    def passes(change: Change) -> bool:
+        old, new = change.old, change.new
+        return old is None or new is None or not _is_held_back(old, new, class_filter.finalizer)
+
+    return passes
+
+
+def _is_held_back(old: Manifest, new: Manifest, finalizer: str) -> bool:
+    """Whether nothing has happened to a Secret but that it got a finalizer."""
+    before, after = list_at(old, "metadata", "finalizers"), list_at(new, "metadata", "finalizers")
+    return [*before, finalizer] == [*after] and _beside_finalizers(old) == _beside_finalizers(new)
+
+
+def _beside_finalizers(secret: Manifest) -> Mapping[str, Any]:
+    metadata = secret.get("metadata") or {}
+    return {name: value for name, value in metadata.items() if name not in {"finalizers", "resourceVersion"}}
 
 
 def managed_resources_of_secret(class_filter: ClassFilter) -> Callable[[Manifest, Snapshot], list[ObjectKey]]:
@@ -88,9 +103,20 @@ def _counts(managed_resource: Manifest) -> bool:
 
 
 def object_drifted(change: Change) -> bool:
-    """Whether something else than the status of a live object has changed, or the object has gone."""
+    """Whether something else than the status of a live object has changed, or the object has gone.
+
+    One that a ManagedResource has taken from another wakes neither: the one has written it itself, and if the other
+    took it back at once, and the one again, there would be no end to it. It finds out when it looks again anyway.
+    """
     old, new = change.old, change.new
-    return old is not None and (new is None or fingerprint(old) != fingerprint(new))
+    if old is None or new is None:
+        return old is not None
+    return fingerprint(old) != fingerprint(new) and not _has_changed_hands(old, new)
+
+
+def _has_changed_hands(old: Manifest, new: Manifest) -> bool:
+    before, after = origin_of(old), origin_of(new)
+    return before is not None and after is not None and before != after
 
 
 def managed_resource_of_object(cluster_id: str) -> Callable[[Manifest, Snapshot], Iterable[ObjectKey]]:
@@ -101,36 +127,3 @@ def managed_resource_of_object(cluster_id: str) -> Callable[[Manifest, Snapshot]
         return () if key is None else (key,)
 
     return keys
-
-
-def nobody(_changed: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    """Whom changes concern that are looked at when there is a look anyway."""
-    return ()
-
-
-def kept_of_hpa(hpa: Manifest) -> Manifest:
-    """What a HorizontalPodAutoscaler sizes."""
-    return _kept(hpa, ("scaleTargetRef",))
-
-
-def kept_of_hvpa(hvpa: Manifest) -> Manifest:
-    """What a Hvpa sizes, and how."""
-    kept = _kept(hvpa, ("targetRef",))
-    for autoscaler in ("hpa", "vpa"):
-        deployed = _spec(hvpa).get(autoscaler)
-        kept["spec"][autoscaler] = {"deploy": deployed.get("deploy")} if isinstance(deployed, Mapping) else deployed
-    return kept
-
-
-def _kept(autoscaler: Manifest, members: tuple[str, ...]) -> dict[str, Any]:
-    metadata = autoscaler.get("metadata") or {}
-    whole = _spec(autoscaler)
-    return {
-        "metadata": {name: metadata[name] for name in ("namespace", "name", "resourceVersion") if name in metadata},
-        "spec": {name: whole[name] for name in members if name in whole},
-    }
-
-
-def _spec(autoscaler: Manifest) -> Mapping[str, Any]:
-    spec = autoscaler.get("spec")
-    return spec if isinstance(spec, Mapping) else {}

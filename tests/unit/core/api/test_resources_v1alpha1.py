@@ -88,6 +88,7 @@ def test_a_tool_makes_one_with_the_names_of_python() -> None:
     ("fields", "sentence"),
     [
         ({"kind": "Secret"}, 'kind: expected "ManagedResource", got "Secret"'),
+        ({"kind": None}, "kind: must be set"),
         ({"spec": {}}, "spec.secretRefs: must be set"),
         ({"spec": {"secretRefs": [{}]}}, "spec.secretRefs[0].name: must be set"),
         ({"spec": {"secretRefs": {}}}, "spec.secretRefs: expected a list, got an object"),
@@ -111,3 +112,11 @@ def test_a_tool_makes_one_with_the_names_of_python() -> None:
 )
 def test_what_does_not_fit_is_said_in_a_sentence(fields: dict[str, Any], sentence: str) -> None:
     assert [str(error) for error in read(ManagedResource, {**HEAD, **fields}).failure()] == [sentence]
+
+
+def test_a_document_says_itself_what_it_is() -> None:
+    assert [str(error) for error in read(ManagedResource, {"metadata": 1}).failure()] == [
+        "apiVersion: must be set",
+        "kind: must be set",
+        "metadata: expected an object, got an integer",
+    ]

@@ -8,11 +8,10 @@ from typing import Any
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.json_patch import apply_json_patch
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Action, Delete, JsonPatch, MergePatch, Outcome, Plan, Refusal
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow.machinery.selectors import parse_selector_query
 from hedgerow.machinery.turn import Turn
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 
@@ -94,15 +93,8 @@ class Clusters:
                 if found is None:
                     return NotAnswered(404, "NotFound", f'{question.resource} "{key.name}" not found')
                 return Found((_told(question.resource, found),))
-            case ListQuestion(namespace=namespace, label_selector=query):
-                selector = parse_selector_query(query).unwrap()
-                return Found(
-                    tuple(
-                        manifest
-                        for key, manifest in objects.items()
-                        if namespace in {"", key.namespace} and selector.matches(labels_of(manifest))
-                    )
-                )
+            case ListQuestion():
+                return Found(tuple(manifest for manifest in objects.values() if question.asks_for(manifest)))
 
     def carry_out(self, action: Action) -> Outcome:
         if refusal := self.refused.get(action.key):

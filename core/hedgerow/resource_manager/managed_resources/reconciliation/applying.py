@@ -17,8 +17,10 @@ from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObject
 from hedgerow.resource_manager.managed_resources.desired import DesiredObject
 from hedgerow.resource_manager.managed_resources.names import APPLY_FAILED
 from hedgerow.resource_manager.managed_resources.ordering import in_install_order
+from hedgerow.resource_manager.managed_resources.reconciliation.contesting import contested_events
 from hedgerow.resource_manager.managed_resources.reconciliation.instructing import instructions, scaled
 from hedgerow.resource_manager.managed_resources.reconciliation.invalidating import attempted
+from hedgerow.resource_manager.managed_resources.reconciliation.live import Live, Unanswered, live
 from hedgerow.resource_manager.managed_resources.reconciliation.memory import Remembered
 from hedgerow.resource_manager.managed_resources.reconciliation.object_application import (
     Candidate,
@@ -27,7 +29,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.object_applicati
     applied,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.refusals import exists_already
-from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage, trouble
+from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage, not_found_out, trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +39,32 @@ class _Progress:
     done: tuple[Remembered, ...]
     questions: tuple[Question, ...]
     actions: tuple[Action, ...]
-    failure: str | None
+    failure: str | None = None
+    unanswered: str | None = None
+    """What could not be found out first; after it, only what is done already counts."""
 
 
 def apply(stage: Stage) -> Stage | Plan:
     """All objects are as they should be."""
     autoscaled = scaled(stage)
+    if isinstance(autoscaled, tuple):
+        return Plan(questions=autoscaled)
+    if isinstance(autoscaled, Unanswered):
+        return not_found_out(stage, autoscaled.text, attempted(stage))
     if isinstance(autoscaled, Failure):
         return _failed(stage, autoscaled.failure())
-    progress = _progress(stage, autoscaled.unwrap())
+    return _applied(stage, autoscaled.unwrap())
+
+
+def _applied(stage: Stage, autoscaled: ScaledObjects) -> Stage | Plan:
+    progress = _progress(stage, autoscaled)
     if progress.questions:
         return Plan(questions=progress.questions)
     if progress.actions:
-        return Plan(progress.actions, in_order=True, goes_on=True)
+        return Plan(progress.actions, contested_events(stage, progress.actions), in_order=True, goes_on=True)
     stage = replace(stage, applied=progress.done)
+    if progress.unanswered is not None:
+        return not_found_out(stage, progress.unanswered, attempted(stage))
     return stage if progress.failure is None else _failed(stage, progress.failure)
 
 
@@ -63,17 +77,22 @@ def _progress(stage: Stage, autoscaled: ScaledObjects) -> _Progress:
     done: list[Remembered] = []
     questions: list[Question] = []
     actions: list[Action] = []
+    unanswered: str | None = None
     for candidate in _candidates(stage, autoscaled):
         match applied(stage, candidate, looks_first=looks_first):
-            case Fails(text):
-                return _Progress(tuple(done), tuple(questions), tuple(actions), text)
             case Done(remembered):
                 done += () if remembered is None else (remembered,)
+            case Unanswered(text):
+                unanswered = unanswered or text
+            case _ if unanswered is not None:
+                continue
+            case Fails(text):
+                return _Progress(tuple(done), tuple(questions), tuple(actions), text)
             case ObjectQuestion() as question:
                 questions.append(question)
             case action:
                 actions.append(action)
-    return _Progress(tuple(done), tuple(questions), tuple(actions), None)
+    return _Progress(tuple(done), tuple(questions), tuple(actions), unanswered=unanswered)
 
 
 def _candidates(stage: Stage, autoscaled: ScaledObjects) -> Iterator[Candidate]:
@@ -93,7 +112,14 @@ def _in_order(stage: Stage) -> list[tuple[int, DesiredObject]]:
 
 
 def _has_met_existing_objects(stage: Stage) -> bool:
-    refusals = (
-        outcome.refusal for outcome in stage.context.outcomes if isinstance(outcome.action, Create) and outcome.refusal
+    """Whether a creation was refused because there is such an object, or for another reason, and there is one."""
+    return any(
+        exists_already(each.refusal) or _was_found(stage, each.action)
+        for each in stage.context.outcomes
+        if isinstance(each.action, Create) and each.refusal is not None
     )
-    return any(exists_already(refusal) for refusal in refusals)
+
+
+def _was_found(stage: Stage, action: Action) -> bool:
+    look = live(stage, action.resource, action.key)
+    return isinstance(look, Live) and look.manifest is not None

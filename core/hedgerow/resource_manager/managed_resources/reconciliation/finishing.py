@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.machinery.conditions import ConditionStatus
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.plan import Event, JsonPatch, Plan
-from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, RESOURCES_APPLIED
+from hedgerow.resource_manager.managed_resources.reconciliation.cleaning import foreign_events
 from hedgerow.resource_manager.managed_resources.reconciliation.invalidating import asked_for
 from hedgerow.resource_manager.managed_resources.reconciliation.memory import Memory
 from hedgerow.resource_manager.managed_resources.reconciliation.settled import finished
@@ -29,7 +31,7 @@ def finish(stage: Stage) -> Plan:
     references, generation = desired.in_status(), _generation(stage)
     actions = status_write(
         stage,
-        "applied",
+        "applied" if statement is _APPLIED else statement.reason,
         statement,
         resources=references,
         checksum=desired.checksum,
@@ -43,6 +45,7 @@ def finish(stage: Stage) -> Plan:
     return Plan(
         actions,
         events=tuple(_events(stage, statement)) if actions else (),
+        failures=_failures(stage),
         requeue_after=stage.config.sync_period,
         memory=_memory(stage, told, statement.reason),
     )
@@ -51,8 +54,19 @@ def finish(stage: Stage) -> Plan:
 def _statement(stage: Stage) -> Statement:
     if not stage.desired.decoding_errors:
         return _APPLIED
-    message = f"Could not decode all new resources: [{' '.join(stage.desired.decoding_errors)}]"
+    message = f"Could not {_undecoded(stage)}"
     return Statement(RESOURCES_APPLIED, ConditionStatus.FALSE, "DecodingFailed", message)
+
+
+def _failures(stage: Stage) -> tuple[DomainFailure, ...]:
+    """What could not be decoded can only be corrected, which is an event of its own."""
+    if not stage.desired.decoding_errors:
+        return ()
+    return (DomainFailure(MANAGED_RESOURCES, stage.key, "", f"could not {_undecoded(stage)}"),)
+
+
+def _undecoded(stage: Stage) -> str:
+    return f"decode all new resources: [{' '.join(stage.desired.decoding_errors)}]"
 
 
 def _generation(stage: Stage) -> int:
@@ -72,6 +86,7 @@ def _events(stage: Stage, statement: Statement) -> Iterator[Event]:
         yield from warning_of(stage, statement.reason, statement.message)
     elif _was_in_trouble(stage):
         yield event(stage, "Normal", statement.reason, statement.message)
+    yield from foreign_events(stage)
     if repeated := stage.desired.repeated:
         objects = ", ".join(f'"{identity}"' for identity in repeated)
         yield event(
@@ -92,6 +107,6 @@ def _was_in_trouble(stage: Stage) -> bool:
 
 def _condition_before(patch: JsonPatch) -> str:
     """What a status was that a patch replaces: the patch tests for it."""
-    tested = (operation.get("value") for operation in patch.operations if operation["op"] == "test")
-    entries = (value for value in tested if isinstance(value, Mapping))
-    return next((str(entry.get("status")) for entry in entries if entry.get("type") == RESOURCES_APPLIED), "")
+    tested = {operation["path"]: operation["value"] for operation in patch.operations if operation["op"] == "test"}
+    types = (path for path, value in tested.items() if path.endswith("/type") and value == RESOURCES_APPLIED)
+    return next((str(tested.get(f"{path.removesuffix('type')}status")) for path in types), "")

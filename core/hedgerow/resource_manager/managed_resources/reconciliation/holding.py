@@ -10,6 +10,7 @@ from hedgerow.machinery.objects import resource_version_of
 from hedgerow.machinery.plan import Action, MergePatch, Plan
 from hedgerow.machinery.reading import list_at
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow.resource_manager.managed_resources.reconciliation.cleaning import foreign_events
 from hedgerow.resource_manager.managed_resources.reconciliation.deciding import OPERATION_DONE
 from hedgerow.resource_manager.managed_resources.reconciliation.secrets import secret_questions
 from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage, failure
@@ -55,7 +56,7 @@ def release(stage: Stage) -> Plan:
     if own not in finalizers:
         return Plan()
     others = [finalizer for finalizer in finalizers if finalizer != own]
-    return Plan((_finalizers_patch(stage, others or None, _RELEASE),), goes_on=True)
+    return Plan((_finalizers_patch(stage, others or None, _RELEASE),), foreign_events(stage), goes_on=True)
 
 
 def _finalizers_patch(stage: Stage, finalizers: list[str] | None, reason: str) -> Action:

@@ -6,22 +6,28 @@ Source: managed-resources §7.9, §9.
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from returns.result import Result
+from returns.result import Failure, Result
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered
 from hedgerow.machinery.reading import boolean_at
 from hedgerow.machinery.remembering import latest_remembered
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, scaled_objects
 from hedgerow.resource_manager.managed_resources.desired import DesiredObject, injected_labels
 from hedgerow.resource_manager.managed_resources.equivalences import Equivalences
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
+from hedgerow.resource_manager.managed_resources.reconciliation.live import Unanswered
 from hedgerow.resource_manager.managed_resources.reconciliation.memory import digest
 from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
 from hedgerow.resource_manager.managed_resources.references import equivalences_of
 
 HPAS: Final = Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
 HVPAS: Final = Resource("autoscaling.k8s.io", "v1alpha1", "hvpas", "Hvpa")
+_NAMES: Final = {HPAS: "HPAs", HVPAS: "HVPAs"}
 _Autoscalers: TypeAlias = Sequence[Sequence[Manifest]]
+Autoscaled: TypeAlias = Result[ScaledObjects, str] | Unanswered | tuple[ListQuestion, ...]
+"""What autoscalers size, or why nobody can tell; that nobody has answered; or what has to be asked."""
 
 
 @latest_remembered
@@ -30,9 +36,33 @@ def _scaled(autoscalers: _Autoscalers) -> Result[ScaledObjects, str]:
     return scaled_objects(hpas, hvpas)
 
 
-def scaled(stage: Stage) -> Result[ScaledObjects, str]:
-    """What all autoscalers of the target cluster size, or why nobody can tell."""
-    return _scaled([stage.snapshot.list(HPAS), stage.snapshot.list(HVPAS)])
+def scaled(stage: Stage) -> Autoscaled:
+    """What all autoscalers of the target cluster size; those that cannot be watched are asked for."""
+    autoscalers: list[Sequence[Manifest]] = []
+    questions: list[ListQuestion] = []
+    for resource in (HPAS, HVPAS):
+        match _autoscalers(stage, resource):
+            case ListQuestion() as question:
+                questions.append(question)
+            case NotAnswered() as problem:
+                text = f"failed to list all {_NAMES[resource]}: {problem.message}"
+                return Unanswered(text) if problem.is_silence else Failure(text)
+            case objects:
+                autoscalers.append(objects)
+    return tuple(questions) or _scaled(autoscalers)
+
+
+def _autoscalers(stage: Stage, resource: Resource) -> Sequence[Manifest] | NotAnswered | ListQuestion:
+    if stage.snapshot.holds(resource):
+        return stage.snapshot.list(resource)
+    question = ListQuestion(resource, Cluster.TARGET)
+    match stage.context.answers.get(question):
+        case None:
+            return question
+        case Found(objects):
+            return objects
+        case NotAnswered() as problem:
+            return () if problem.is_not_found else problem
 
 
 def own_equivalences(stage: Stage) -> Equivalences:

@@ -24,6 +24,14 @@ class Live:
     """None: it does not exist."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """It could not be found out, as nobody answered."""
+
+    text: str
+    """Why."""
+
+
 Look: TypeAlias = Live | NotAnswered | ObjectQuestion
 """What is known; or why it cannot be found out; or what has to be asked."""
 

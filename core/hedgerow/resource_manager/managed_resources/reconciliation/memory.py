@@ -7,10 +7,11 @@ just started has no memory, and reads everything once.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.equivalences import Identity
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
@@ -28,6 +29,8 @@ class Remembered(NamedTuple):
     """Digest of all that has a say in it, beside what was asked before."""
     fingerprint: str
     """Of the live object."""
+    seen: datetime
+    """When the whole of it was last looked at, or written."""
     settled: tuple[Difference, ...] = ()
     """What the server makes of it beyond what is known."""
     scaling: Scaling = Scaling()
@@ -44,6 +47,8 @@ class Memory:
     finished: tuple[Any, ...] = ()
     """What all was as it should be for: versions of the ManagedResource and of its Secrets, and what the status says of
     them; empty where it was not."""
+    unserved: Mapping[Kind, datetime] = field(default_factory=dict)
+    """Since when kinds were found not to be served, of objects that are to go."""
 
 
 def digest(value: Any) -> bytes:

@@ -25,7 +25,7 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     application,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure
-from hedgerow.resource_manager.managed_resources.reconciliation.live import Live, Place, live
+from hedgerow.resource_manager.managed_resources.reconciliation.live import Live, Place, Unanswered, live
 from hedgerow.resource_manager.managed_resources.reconciliation.memory import Remembered
 from hedgerow.resource_manager.managed_resources.reconciliation.refusals import (
     apply_error,
@@ -34,6 +34,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.refusals import 
     is_worth_another_look,
     replacement,
 )
+from hedgerow.resource_manager.managed_resources.reconciliation.settled import is_as_it_was
 from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
 from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
@@ -75,7 +76,7 @@ class Done:
     remembered: Remembered | None
 
 
-Applied: TypeAlias = Done | Fails | ObjectQuestion | Create | Update | Delete
+Applied: TypeAlias = Done | Fails | Unanswered | ObjectQuestion | Create | Update | Delete
 """How it stands with an object; or what has to be asked, or done."""
 
 
@@ -92,7 +93,7 @@ def applied(stage: Stage, candidate: Candidate, *, looks_first: bool) -> Applied
     if problem is not None:
         return Fails(apply_error(candidate.text, problem))
     if isinstance(resource, NotAnswered):
-        return Fails(apply_error(candidate.text, resource.message))
+        return _problem_with(candidate, resource)
     return _application_at(stage, candidate, Place(resource, key), looks_first=looks_first)
 
 
@@ -126,10 +127,7 @@ def _followed_up(stage: Stage, candidate: Candidate, resource: Resource, writes:
 def _remembered(stage: Stage, candidate: Candidate) -> Remembered | None:
     """What is remembered of an object that is still as it was, and of which nothing else is asked."""
     remembered = _recalled(stage, candidate)
-    if remembered is None or stage.config.always_update or not stage.snapshot.holds(remembered.resource):
-        return None
-    kept = stage.snapshot.get(remembered.resource, remembered.key)
-    if kept is None or fingerprint(kept) != remembered.fingerprint:
+    if remembered is None or stage.config.always_update or not is_as_it_was(stage, remembered):
         return None
     return None if stage.writes_of(remembered.resource, remembered.key) else remembered
 
@@ -147,7 +145,7 @@ def _looked_at(stage: Stage, candidate: Candidate, resource: Resource, key: Obje
         case ObjectQuestion() as question:
             return question
         case NotAnswered() as problem:
-            return Fails(apply_error(candidate.text, problem.message))
+            return _problem_with(candidate, problem)
         case Live() as known:
             return _decided(stage, candidate, resource, known)
 
@@ -159,8 +157,15 @@ def _looked_at_again(stage: Stage, candidate: Candidate, resource: Resource, wri
             return question
         case Live(manifest) as known if manifest is not None or has_come_too_late(writes[-1]):
             return _decided(stage, candidate, resource, known)
+        case NotAnswered(is_silence=True) as problem:
+            return _problem_with(candidate, problem)
         case _:
             return Fails(error_text(writes, candidate.text))
+
+
+def _problem_with(candidate: Candidate, problem: NotAnswered) -> Fails | Unanswered:
+    text = apply_error(candidate.text, problem.message)
+    return Unanswered(text) if problem.is_silence else Fails(text)
 
 
 def _decided(stage: Stage, candidate: Candidate, resource: Resource, known: Live) -> Applied:
@@ -175,9 +180,9 @@ def _decided(stage: Stage, candidate: Candidate, resource: Resource, known: Live
         case CreateObject(manifest):
             return Create(resource, manifest, "missing")
         case LeaveObject():
-            return _done(candidate, resource, known.manifest, ())
+            return _done(stage, candidate, resource, known.manifest, ())
         case UpdateObject(_, because) if because and because == settled and not stage.config.always_update:
-            return _done(candidate, resource, known.manifest, settled)
+            return _done(stage, candidate, resource, known.manifest, settled)
         case UpdateObject() if isinstance(rule, ObjectQuestion):
             return rule
         case UpdateObject(manifest):
@@ -226,12 +231,14 @@ def _written(stage: Stage, candidate: Candidate, resource: Resource, stored: Man
     rule = _rule(stage, candidate, resource)
     result = _application(stage, candidate, Live(stored), rule if isinstance(rule, Stored) else None)
     found = result.unwrap() if isinstance(result, Success) else None
-    return _done(candidate, resource, stored, found.because if isinstance(found, UpdateObject) else ())
+    return _done(stage, candidate, resource, stored, found.because if isinstance(found, UpdateObject) else ())
 
 
-def _done(candidate: Candidate, resource: Resource, known: Manifest | None, settled: tuple[Difference, ...]) -> Done:
+def _done(
+    stage: Stage, candidate: Candidate, resource: Resource, known: Manifest | None, settled: tuple[Difference, ...]
+) -> Done:
     if known is None:
         return Done(None)
     key = key_of(candidate.wanted.manifest)
-    identity, scaling = candidate.wanted.identity, candidate.instructions.scaling
-    return Done(Remembered(identity, resource, key, candidate.asked, fingerprint(known), settled, scaling))
+    identity, scaling, now = candidate.wanted.identity, candidate.instructions.scaling, stage.context.now
+    return Done(Remembered(identity, resource, key, candidate.asked, fingerprint(known), now, settled, scaling))

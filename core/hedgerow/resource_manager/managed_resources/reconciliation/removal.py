@@ -3,8 +3,16 @@
 Decides from the live object and from what this turn did with it. An object stays where its annotation says so, where
 the garbage collector looks after it, and where it belongs to another ManagedResource by now. Of the last case §7.7 says
 nothing: there whatever is no longer listed is deleted. But a ManagedResource that is renamed, or an object that moves
-from one to another, would lose what the new one has taken over already; and whose origin is another is not ours to
-delete, just as §7.8 does not release it.
+from one to another, would lose what the new one has taken over already.
+
+Whom an object belongs to, its origin annotation tells:
+
+- without one, or with one that cannot be read, it is ours, as it is listed;
+- with our own it is ours, and so it is where namespace and name are ours and either side has no cluster id: then the id
+  was configured, or taken away, after the object was applied;
+- of another ManagedResource of our cluster it has been taken over, and stays;
+- of any other cluster it stays as well, even under our namespace and name: several source clusters may deliver into one
+  target. As it may also be left from an id that was ours once, an event tells of it.
 
 Source: managed-resources §7.7.
 """
@@ -37,9 +45,9 @@ from hedgerow.resource_manager.managed_resources.names import (
     FINALIZE_DELETION_AFTER,
     GARBAGE_COLLECTABLE,
     KEEP_OBJECT,
-    ORIGIN,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.live import Place, found, place_of
+from hedgerow.resource_manager.managed_resources.origin import Origin, other_origin
+from hedgerow.resource_manager.managed_resources.reconciliation.live import Place, Unanswered, found, place_of
 from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
 from hedgerow.resource_manager.managed_resources.references import Reference
 
@@ -55,6 +63,11 @@ _NOT_FOUND: Final = 404
 @dataclass(frozen=True, slots=True)
 class Gone:
     """The object does not exist, or stays for a reason."""
+
+    foreign: Origin | None = None
+    """The ManagedResource of another cluster that it stays for."""
+    is_unserved: bool = False
+    """Whether it only seems to be gone, as the server does not know its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +93,7 @@ class Steps:
     actions: tuple[Action, ...]
 
 
-Removal = Gone | Pending | Unknown | Steps
+Removal = Gone | Pending | Unanswered | Unknown | Steps
 
 
 def removal(stage: Stage, reference: Reference) -> Removal:
@@ -90,33 +103,41 @@ def removal(stage: Stage, reference: Reference) -> Removal:
         case None:
             return Unknown(kinds=(reference.kind,))
         case NotAnswered():
-            return Gone() if place.is_not_found else Pending(place.message)
+            return Gone(is_unserved=True) if place.is_not_found else _not_told(place)
     return _removal_at(stage, reference.kind, place)
 
 
+def _not_told(problem: NotAnswered) -> Pending | Unanswered:
+    return Unanswered(problem.message) if problem.is_silence else Pending(problem.message)
+
+
 def _removal_at(stage: Stage, kind: Kind, place: Place) -> Removal:
-    look = found(stage, ObjectQuestion(place.resource, place.key, Cluster.TARGET))
+    question = ObjectQuestion(place.resource, place.key, Cluster.TARGET)
+    look = found(stage, question)
     if isinstance(look, ObjectQuestion):
         return Unknown(questions=(look,))
     if isinstance(look, NotAnswered):
-        return Pending(look.message)
+        return _not_told(look)
     if look.manifest is None:
-        return Gone()
+        answer = stage.context.answers[question]
+        return Gone(is_unserved=isinstance(answer, NotAnswered) and answer.is_unserved)
     try:
-        return Gone() if _stays(stage, kind, look.manifest) else _removal_of(stage, place, look.manifest)
+        return _reason_to_stay(stage, kind, look.manifest) or _removal_of(stage, place, look.manifest)
     except UnreadableError as error:
         return Pending(str(error))
 
 
-def _stays(stage: Stage, kind: Kind, live: Manifest) -> bool:
-    return (
-        _is_true(annotations_of(live).get(KEEP_OBJECT))
-        or (
-            stage.config.garbage_collection
-            and kind in _COLLECTED
-            and _is_true(labels_of(live).get(GARBAGE_COLLECTABLE))
-        )
-        or annotations_of(live).get(ORIGIN, stage.origin) != stage.origin
+def _reason_to_stay(stage: Stage, kind: Kind, live: Manifest) -> Gone | None:
+    if _is_to_stay(stage, kind, live):
+        return Gone()
+    own = Origin(stage.config.cluster_id, stage.key)
+    other = other_origin(live, own)
+    return None if other is None else Gone(other if other.cluster_id != own.cluster_id else None)
+
+
+def _is_to_stay(stage: Stage, kind: Kind, live: Manifest) -> bool:
+    return _is_true(annotations_of(live).get(KEEP_OBJECT)) or (
+        stage.config.garbage_collection and kind in _COLLECTED and _is_true(labels_of(live).get(GARBAGE_COLLECTABLE))
     )
 
 

@@ -21,6 +21,7 @@ from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, RESOURCES_APPLIED
 from hedgerow.resource_manager.managed_resources.origin import Origin
 from hedgerow.resource_manager.managed_resources.reconciliation.memory import Memory, Remembered
+from hedgerow.resource_manager.managed_resources.references import Reference
 from hedgerow.resource_manager.managed_resources.status import status_patch
 
 _NOTHING_DESIRED: Final = Desired((), (), (), (), (), (), "", ())
@@ -54,6 +55,8 @@ class Stage:
     """The Secrets that it refers to, by name."""
     decoded: tuple[DecodedValue, ...] = ()
     desired: Desired = _NOTHING_DESIRED
+    foreign: tuple[tuple[Reference, Origin], ...] = ()
+    """What is no longer asked for and yet stays, as it belongs to a ManagedResource of another cluster."""
     applied: tuple[Remembered, ...] = ()
     """What is worth remembering of the objects that are as they should be."""
 
@@ -159,6 +162,17 @@ def trouble(stage: Stage, reason: str, message: str, problem: str, memory: Memor
         failures=(failure(stage, problem),),
         memory=memory,
     )
+
+
+def not_found_out(stage: Stage, problem: str, memory: Memory | None) -> Plan:
+    """The plan of a turn that ends because nobody answered: conditions say what they said, as nothing new is known.
+
+    Args:
+        stage: what is known.
+        problem: why there was no answer, for the log.
+        memory: for the next turn.
+    """
+    return Plan(failures=(failure(stage, problem),), memory=memory)
 
 
 def failure(stage: Stage, problem: str) -> DomainFailure:

@@ -93,6 +93,12 @@ def test_a_broken_document_costs_only_itself() -> None:
         pytest.param('{"a":1} {"b":2}\n', [{"a": 1}, {"b": 2}], id="two"),
         pytest.param('{"a":9007199254740993}', [{"a": 9007199254740993}], id="integers stay integers"),
         pytest.param('{"a":1.0}', [{"a": 1}], id="whole number with a fraction"),
+        pytest.param('{"a":9223372036854775808}', [{"a": 2.0**63}], id="no integer of 64 bits"),
+        pytest.param(
+            f'{{"a":{400 * "9"}}}',
+            ["json: offset 0: a number does not fit a 64-bit integer (quote it if it is a text)"],
+            id="no float either",
+        ),
         pytest.param('{"a":1,"a":2}', [{"a": 2}], id="the last of equal keys"),
         pytest.param('{"apiVersion":"v1",', ["unexpected EOF"], id="cut off after an entry"),
         pytest.param('{"a":"v', ["unexpected EOF"], id="cut off in a text"),
@@ -127,6 +133,9 @@ def test_json_values_follow_one_another_up_to_the_first_broken_one(text: str, ex
         *[(word, None) for word in ("", "~", "null", "Null", "NULL")],
         *[("0777", 511), ("0o17", 15), ("0x1F", 31), ("0b11", 3), ("1_000", 1000)],
         *[("08", 8), ("1e3", 1000), (".5", 0.5), ("1.", 1), ("1.5", 1.5)],
+        *[("9223372036854775808", 2.0**63), ("0xffffffffffffffff", 2.0**64), ("1_" + 24 * "0", 1e24)],
+        *[("0" + 24 * "7", float(24 * "7")), ("0o" + 24 * "7", "0o" + 24 * "7"), ("0x1" + 16 * "0", "0x1" + 16 * "0")],
+        *[(400 * "9", 400 * "9"), (5000 * "9", 5000 * "9")],
         *[(text, text) for text in ("2026-01-31", "2026-01-31T00:00:00Z", "12:30:45", "22:22", "1.2.3", "yEs")],
         *[("{1: a, true: b, 1.5: c}", {"1": "a", "true": "b", "1.5": "c"})],
         *[("{a: 1, a: 2}", {"a": 2})],
@@ -144,7 +153,19 @@ def test_values_mean_what_they_mean_to_kubernetes(text: str, expected: object) -
 
 @pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize(
-    "value", [".nan", "-.inf", "!!binary eA==", "!!set {a}", "{null: 1}", "{[a]: 1}", "*a", "\x07"]
+    "value",
+    [
+        ".nan",
+        "-.inf",
+        "!!binary eA==",
+        "!!set {a}",
+        "{null: 1}",
+        "{[a]: 1}",
+        f"!!int {20 * '9'}",
+        f"{{{20 * '9'}: 1}}",
+        "*a",
+        "\x07",
+    ],
 )
 def test_what_json_cannot_say_is_an_error_of_its_document(value: str) -> None:
     broken, kept = read(f"v: {value}\n---\na: 1\n")
@@ -156,7 +177,7 @@ def test_what_json_cannot_say_is_an_error_of_its_document(value: str) -> None:
 @pytest.mark.usefixtures("parser")
 def test_of_several_mistakes_the_first_is_told() -> None:
     assert read("a: .nan\nb: .nan\nc: .inf") == [
-        f"{CONVERTING}line 1: .nan is not a number that JSON knows (and 2 more)"
+        f"{CONVERTING}line 1: a value is not a number that JSON knows (and 2 more)"
     ]
 
 
@@ -215,6 +236,56 @@ def _quoted_where_needed(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 Dumper.add_representer(str, _quoted_where_needed)
+
+
+CANARY = "hunter2"
+
+
+@pytest.mark.usefixtures("parser")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *[
+            f"p: {mark}{CANARY}"
+            for mark in ("*", "!", "!!", "!!int ", "!a!", "@", "`", "%", "&a *", "&", "[*", "? *", '"\\')
+        ],
+        *[
+            f"p: !<{CANARY}> x",
+            f"p: !{CANARY}!x y",
+            f"p: '{CANARY}",
+            f"p: {CANARY}: x",
+            f"p: {CANARY}\n  q: x",
+            f"p: |{CANARY}",
+            f"p: >9{CANARY}",
+        ],
+        *[
+            f"a: b\n{CANARY}\nc: d",
+            f"%TAG !{CANARY}! x\n%TAG !{CANARY}! x\n---\n{{}}",
+            f"%{CANARY}\n",
+            CANARY,
+            f"- {CANARY}",
+        ],
+        *[
+            f'{{"p": "{CANARY}}}',
+            f'{{"p": {CANARY}}}',
+            f'{{"p": "\\{CANARY}"}}',
+            f'{{"p": "{CANARY}\n"}}',
+            f'["{CANARY}"]',
+        ],
+        *[f'{{"p": "x" "{CANARY}"}}', f'{{"a": 1}} {CANARY}', f'{{"a": 1}} "{CANARY}"'],
+    ],
+)
+def test_no_value_is_repeated_in_what_is_said_of_it(text: str) -> None:
+    for document in stream_documents(f"{text}\n"):
+        assert CANARY not in "".join(document.problems)
+
+
+@pytest.mark.parametrize("text", [f"p: !!int {20 * '9'}", f'{{"p": {400 * "9"}}}', f'{{"p": {20 * "9"}e999}}'])
+def test_no_number_is_repeated_in_what_is_said_of_it(text: str) -> None:
+    (document,) = stream_documents(text)
+
+    assert document.problems
+    assert "99" not in document.problems[0]
 
 
 def dumped(manifest: Any, *, flow: bool) -> str:

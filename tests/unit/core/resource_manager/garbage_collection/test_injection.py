@@ -44,6 +44,8 @@ KINDS = [
       for group in ("batch/v1", "batch/v1beta1")),
 ]  # fmt: skip
 
+EXAMPLES = {"Pod": "RA-1", "Deployment": "RA-2", "CronJob": "RA-3"}
+
 
 def references(*, config_maps: int, secrets: int) -> dict[str, str]:
     names = [("configmap", f"cm{number + 1}") for number in range(config_maps)]
@@ -71,7 +73,11 @@ def annotations_at(manifest: Any, path: tuple[str, ...]) -> Any:
     return manifest.get("annotations")
 
 
-@pytest.mark.parametrize(("api_version", "kind", "places"), KINDS)
+@pytest.mark.parametrize(
+    ("api_version", "kind", "places"),
+    KINDS,
+    ids=[f"{EXAMPLES.get(kind, '')} {api_version} {kind}".lstrip() for api_version, kind, _ in KINDS],
+)
 def test_an_object_and_its_templates_are_annotated_with_every_reference_of_the_pod(
     api_version: str, kind: str, places: list[tuple[str, ...]]
 ) -> None:
@@ -87,7 +93,7 @@ def test_an_object_and_its_templates_are_annotated_with_every_reference_of_the_p
     assert len(new) == 15
 
 
-def test_a_managed_resource_refers_to_its_secrets() -> None:
+def test_a_managed_resource_refers_to_its_secrets() -> None:  # RA-4
     manifest = managed_resource("secret2", "secret5")
 
     injected = inject_annotations(manifest).unwrap()
@@ -98,7 +104,12 @@ def test_a_managed_resource_refers_to_its_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("api_version", "kind"), [("v1", "Service"), ("extensions/v1beta1", "Deployment"), ("apps/v1beta1", "DaemonSet")]
+    ("api_version", "kind"),
+    [
+        pytest.param("v1", "Service", id="RA-5"),
+        ("extensions/v1beta1", "Deployment"),
+        ("apps/v1beta1", "DaemonSet"),
+    ],
 )
 def test_other_objects_are_refused(api_version: str, kind: str) -> None:
     refused = inject_annotations({"apiVersion": api_version, "kind": kind})

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Change, concerned_keys
+from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import JsonPatch
-from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.controller import health_controller
 from hedgerow.resource_manager.health.kinds import DEPLOYMENTS
@@ -273,6 +274,35 @@ def test_the_last_warnings_about_a_service_are_told() -> None:  # HL-13
     events = "\n".join(("-> Events:", *lines))
     message = f'Service "ns/name" is unhealthy: service is missing ingress status\n\n{events}'
     assert healthy_condition(clusters) == ("False", "ServiceUnhealthy", message)
+
+
+def test_that_warnings_grow_older_is_no_news() -> None:
+    clusters = landscape(managed_resource(reference("v1", "Service")), (SERVICES, load_balancer()))
+    clusters.target[EVENTS] = {}
+    clusters.put(EVENTS, warning(1))
+    take_turn(clusters, CONTROLLER, MR, now=NOW + timedelta(microseconds=5))
+
+    later = take_turn(clusters, CONTROLLER, MR, now=NOW + timedelta(minutes=1))
+    assert later.actions == []
+
+    clusters.put(EVENTS, warning(2))
+    assert len(take_turn(clusters, CONTROLLER, MR, now=NOW + timedelta(minutes=1)).actions) == 1
+    assert "119s ago: no 1" in str(healthy_condition(clusters))
+
+
+def test_no_events_are_asked_for_but_the_warnings_about_the_service() -> None:
+    """The namespace of the Service is told by itself; its reference may leave it out."""
+    subject = managed_resource(reference("v1", "Service", namespace=""))
+    service = load_balancer()
+    service["metadata"]["namespace"] = "default"
+    clusters = landscape(subject, (SERVICES, service))
+    clusters.target[EVENTS] = {}
+
+    (question,) = take(clusters).questions
+
+    fields = {"apiVersion": "v1", "kind": "Service", "name": "name", "namespace": "default"}
+    selector = {**{f"involvedObject.{name}": value for name, value in fields.items()}, "type": "Warning"}
+    assert question == ListQuestion(EVENTS, Cluster.TARGET, "default", field_selector=field_query(selector))
 
 
 def warning(number: int) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def block_of(*events: dict[str, Any]) -> str:
         ({"count": 3, "lastTimestamp": None}, "* service-controller reported <unknown> ago (x3 over 60m): m"),
         ({"source": {}, "reportingComponent": "other"}, "* other reported 60m ago: m"),
         ({"source": None, "message": None}, "*  reported 60m ago: "),
+        ({"source": "kubelet", "count": "3"}, "*  reported 60m ago: m"),
         (
             {"firstTimestamp": None, "eventTime": "2026-01-01T11:30:00.000001Z"},
             "* service-controller reported 29m ago: m",

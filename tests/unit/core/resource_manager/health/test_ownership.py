@@ -6,6 +6,7 @@ import pytest
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.health import owner_chain
+from hedgerow.resource_manager.health.pods import kept_of_pod, kept_of_replica_set
 
 
 def owner(kind: str, name: str, api_version: str = "apps/v1") -> dict[str, str]:
@@ -20,6 +21,8 @@ def owned(*owners: Manifest, origin: str | None = None) -> dict[str, Any]:
 POD = owned(owner("ReplicaSet", "rs"))
 REPLICA_SET = owned(owner("Deployment", "d"))
 DEPLOYMENT = owned(origin="foo:bar/baz")
+ODD_OWNERS: list[Any] = ["x", {}, ["x", None], [{**owner("ReplicaSet", "rs"), "name": 5}]]
+ODD = [{"metadata": {"namespace": "ns", "name": "x", "ownerReferences": owners}} for owners in ODD_OWNERS]
 
 
 def belongs_to(
@@ -43,6 +46,7 @@ def test_a_pod_belongs_where_the_deployment_of_its_replica_set_comes_from() -> N
     "world",
     [
         pytest.param((owned(),), id="a pod without owner"),
+        *(pytest.param((odd,), id="a pod of odd owners") for odd in ODD),
         pytest.param((owned(owner("StatefulSet", "rs")),), id="a pod of something else"),
         pytest.param((owned(owner("ReplicaSet", "rs", "extensions/v1beta1")),), id="a pod of another group"),
         pytest.param((owned(owner("ReplicaSet", "gone")),), id="a missing ReplicaSet"),
@@ -54,6 +58,12 @@ def test_a_pod_belongs_where_the_deployment_of_its_replica_set_comes_from() -> N
 )
 def test_a_pod_belongs_nowhere_if_a_link_is_missing(world: tuple[Any, ...]) -> None:  # PR-15
     assert belongs_to(*world) is None
+
+
+def test_of_odd_owners_nothing_is_kept() -> None:
+    identity = {"namespace": "ns", "name": "x"}
+
+    assert all(kept(odd) == {"metadata": identity} for odd in ODD for kept in (kept_of_pod, kept_of_replica_set))
 
 
 def test_the_last_of_several_owners_counts() -> None:

@@ -155,6 +155,16 @@ def test_pods_are_counted_in_memory_where_they_are_at_hand_and_asked_for_once_wh
     assert take(landscape(*objects, followed=[DEPLOYMENTS])).questions == [question]
 
 
+def test_pods_are_counted_where_the_deployment_is_whatever_namespace_its_reference_leaves_out() -> None:
+    anywhere = deployment()
+    anywhere["metadata"]["namespace"] = "default"
+    entry = {name: value for name, value in DEPLOYMENT.items() if name != "namespace"}
+
+    course = take(landscape((DEPLOYMENTS, anywhere), references=[entry], followed=[DEPLOYMENTS]))
+
+    assert course.questions == [ListQuestion(PODS, Cluster.TARGET, "default", "app=x", metadata_only=True)]
+
+
 def test_pods_of_a_deployment_that_rolls_out_anyway_are_not_counted() -> None:
     clusters = landscape((DEPLOYMENTS, deployment("False")), followed=[DEPLOYMENTS])
 

@@ -25,17 +25,27 @@ def scaling(hpas: list[Manifest], hvpas: list[Manifest]) -> Scaling:
     return scaled_objects(hpas, hvpas).unwrap().scaling_of(deployment, equivalences())
 
 
-@pytest.mark.parametrize("api_version", ["apps/v1", "apps/v1beta2", "extensions/v1beta1"])
+@pytest.mark.parametrize(
+    "api_version",
+    [pytest.param("apps/v1", id="AS-1"), "apps/v1beta2", pytest.param("extensions/v1beta1", id="AS-2")],
+)
 def test_the_target_of_an_hpa_keeps_its_replicas_under_any_name_of_its_kind(api_version: str) -> None:
     assert scaling([hpa(api_version)], []) == Scaling(replicas=True)
 
 
-def test_an_hpa_scales_in_its_own_namespace_alone() -> None:
+def test_an_hpa_scales_in_its_own_namespace_alone() -> None:  # AS-3
     assert scaling([hpa(namespace="other")], []) == NOT_SCALED
 
 
-@pytest.mark.parametrize("horizontally", [True, False])
-@pytest.mark.parametrize("vertically", [True, False])
+@pytest.mark.parametrize(
+    ("horizontally", "vertically"),
+    [
+        pytest.param(True, False, id="AS-4"),
+        pytest.param(False, True, id="AS-5"),
+        pytest.param(False, False, id="AS-6"),
+        pytest.param(True, True, id="both"),
+    ],
+)
 def test_an_hvpa_sizes_what_it_deploys_an_autoscaler_for(*, horizontally: bool, vertically: bool) -> None:
     assert scaling([], [hvpa(hpa=horizontally, vpa=vertically)]) == (horizontally, vertically)
 
@@ -46,7 +56,7 @@ def test_an_hvpa_without_target_sizes_nothing() -> None:
     assert scaling([], [aimless]) == NOT_SCALED
 
 
-def test_a_target_of_no_group_and_version_is_a_failure() -> None:
+def test_a_target_of_no_group_and_version_is_a_failure() -> None:  # AS-7
     assert scaled_objects([hpa("a/b/c")], []).failure() == (
         "failed to compute all HPA and HVPA target ref object keys: invalid API version in scaleTargetReference of "
         "HorizontalPodAutoscaler 'ns/scaler': unexpected GroupVersion string: a/b/c"

@@ -4,18 +4,31 @@ import asyncio
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from returns.result import Result, Success
+from typing_extensions import override
 
+from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow_adapters.memory import MemoryTransport
+from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS
+from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY
+from hedgerow_adapters.kubernetes.throttle import Throttle, TokenBucket
+from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request, Response, TransportError
+from hedgerow_adapters.runtime.clusters import Access
+from hedgerow_adapters.runtime.events import EVENTS as RECORDED
+from hedgerow_adapters.runtime.fights import BESIDE_WAIT
 from tests.unit.adapters.runtime.world import Ears, Wire, at_work
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     KEY,
+    NAMESPACES,
     Workshop,
     config_map,
     managed_resource,
@@ -23,6 +36,9 @@ from tests.unit.core.resource_manager.managed_resources.workshop import (
 )
 from tests.virtual_clock import virtual_time
 
+DEFINITIONS = Resource(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
+)
 PATIENCE = 4.0
 """Seconds, less than the time after which is looked again without any event."""
 
@@ -104,6 +120,169 @@ async def test_deletions_that_hang_write_nothing_as_long_as_nothing_changes() ->
         await asyncio.sleep(300)
 
         assert wire.writes == writes
+
+
+@virtual_time
+async def test_two_that_want_one_object_each_take_it_back_from_time_to_time_and_are_told_of_each_other() -> None:
+    made, ears = Workshop(), Ears()
+    for name, text in (("mine", "m"), ("theirs", "t")):
+        made.put(secret(name, objects=[config_map("a", {"k": text})]), managed_resource(name, name=name))
+    async with at_work(made.target, managed_resource_controller(ManagedResourceConfig()), observer=ears):
+        await asyncio.sleep(700)
+
+        taken = [each for each in ears.actions if each.resource == CONFIG_MAPS]
+        assert 4 <= len(taken) <= 13, "one of them, once in a minute"
+        events = made.target.objects(RECORDED)
+        told = {(each["regarding"]["name"], each["reason"]): each["note"] for each in events}
+
+    wanted = 'wanted by other ManagedResources as well: "/ConfigMap/default/a" by default/'
+    assert told["mine", "ContestedResources"] == f"{wanted}theirs"
+    assert told["theirs", "ContestedResources"] == f"{wanted}mine"
+    assert {name for name, reason in told if reason == "Fight"} == {"mine", "theirs"}
+
+
+class Throttled(MemoryTransport):
+    """Sends a few requests a second."""
+
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        super().__init__(cluster)
+        self._throttle = Throttle(TokenBucket(5, 10))
+
+    @override
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        if not await self._throttle.has_turn(timeout):
+            raise TransportError(f"would wait behind other requests for more than {timeout:g} s")
+        return await super().send(request, timeout=timeout, may_send=may_send)
+
+
+@virtual_time
+async def test_a_restart_of_a_throttled_process_is_no_trouble_of_anybody() -> None:
+    made, seen = Workshop(), set()
+    names = [f"mr{number}" for number in range(8)]
+    for name in names:
+        objects = [config_map(f"{name}-{number}") for number in range(40)]
+        made.put(secret(name, objects=objects), managed_resource(name, name=name))
+        made.turn(ObjectKey(KEY.namespace, name))
+    wire, ears = Throttled(made.target), Ears()
+    controller = managed_resource_controller(ManagedResourceConfig())
+    async with at_work(made.target, controller, transport=wire, observer=ears):
+        for _ in range(600):
+            await asyncio.sleep(1)
+            seen |= {made.said(ObjectKey(KEY.namespace, name))["ResourcesApplied"] for name in names}
+
+    assert seen == {"True/ApplySucceeded"}
+    assert {key.name for key, _ in ears.results} == set(names)
+    assert not ears.troubles
+
+
+@virtual_time
+async def test_a_fight_over_one_object_does_not_keep_the_others_waiting() -> None:
+    made, ears = Workshop(), Ears()
+    made.put(secret(objects=[config_map("a"), config_map("b")]), managed_resource("secret"))
+
+    async def undo() -> None:
+        while True:
+            await asyncio.sleep(0.5)
+            if (made.get(CONFIG_MAPS, "a") or {}).get("data") == {"k": "v"}:
+                made.patch(CONFIG_MAPS, "a", {"data": {"k": "theirs"}})
+
+    async def until_held() -> None:
+        corrections = len(ears.actions)
+        while len(ears.actions) == corrections:  # noqa: ASYNC110 -- the in-memory cluster tells nobody
+            await asyncio.sleep(1)
+
+    async with at_work(made.target, managed_resource_controller(ManagedResourceConfig()), observer=ears):
+        opponent = asyncio.create_task(undo())
+        await asyncio.sleep(1500)
+        await until_held()
+        made.put(secret(objects=[config_map("a"), config_map("b", {"k": "new"})]))
+        await until(lambda: made.live(CONFIG_MAPS, "b")["data"] == {"k": "new"})
+        await until_held()
+        made.delete(CONFIG_MAPS, "b")
+        await asyncio.sleep(BESIDE_WAIT + 1)
+        assert made.get(CONFIG_MAPS, "b") is not None
+        opponent.cancel()
+
+
+@virtual_time
+async def test_an_object_out_of_sight_is_applied_repaired_from_time_to_time_and_deleted() -> None:
+    made = Workshop()
+    made.target.handle(requests.create(NAMESPACES, {"metadata": {"name": "other"}}, ""))
+    made.put(secret(objects=[config_map("a"), config_map("b", namespace="other")]), managed_resource("secret"))
+    made.put(config_map("b", {"k": "old"}, namespace="other"))
+    whole = Access(MemoryTransport(made.target))
+    controller = managed_resource_controller(ManagedResourceConfig())
+    async with at_work(made.target, controller, namespaces=("default",), source=whole):
+        await until(lambda: is_applied(made))
+        made.patch(CONFIG_MAPS, "b", {"data": {"k": "drift"}}, "other")
+        await asyncio.sleep(200)
+        assert made.live(CONFIG_MAPS, "b", "other")["data"] == {"k": "v"}
+        made.delete(MANAGED_RESOURCES, KEY.name)
+        await until(lambda: made.source.get(MANAGED_RESOURCES, KEY) is None)
+
+    assert made.get(CONFIG_MAPS, "b", "other") is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "status"),
+    [
+        ({"secretRefs": [5]}, {}),
+        ({}, {"resources": ["x"]}),
+        ({}, {"resources": {"a": 1}}),
+        ({}, {"resources": [{"apiVersion": "v1", "kind": "ConfigMap", "name": 5}]}),
+    ],
+)
+@virtual_time
+async def test_one_that_cannot_be_read_keeps_no_other_from_being_applied(
+    spec: dict[str, Any], status: dict[str, Any]
+) -> None:
+    made = landscape()
+    odd = managed_resource("s1", name="odd", **spec)
+    made.put(odd)
+    key = ObjectKey(KEY.namespace, "odd")
+    stored = made.managed_resource(key)
+    made.source.handle(requests.update(MANAGED_RESOURCES, key, {**stored, "status": status}, "status"))
+    async with at_work(made.target, managed_resource_controller(ManagedResourceConfig())) as runner:
+        await until(lambda: is_applied(made))
+        assert runner.synced.is_set()
+
+
+@virtual_time
+async def test_what_is_followed_is_kept_as_it_is_declared() -> None:
+    controller = managed_resource_controller(ManagedResourceConfig())
+    watches = [replace(each, keep=dict) if each.resource == HPAS else each for each in controller.watches]
+    made = landscape()
+
+    with pytest.raises(ValueError, match="is watched and followed, and not the same is kept of it"):
+        async with at_work(made.target, replace(controller, watches=tuple(watches))):
+            pass
+
+
+@virtual_time
+async def test_a_definition_that_is_replaced_by_one_of_another_scope_is_noticed_by_the_refusal() -> None:
+    made = Workshop()
+
+    def define(scope: str) -> None:
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+        names = {"kind": "Foo", "plural": "foos", "singular": "foo", "listKind": "FooList"}
+        spec = {"group": "ex.io", "scope": scope, "names": names, "versions": [version]}
+        definition = {"metadata": {"name": "foos.ex.io"}, "spec": spec}
+        assert made.target.handle(requests.create(DEFINITIONS, definition)).is_success
+
+    define("Namespaced")
+    foo = {"apiVersion": "ex.io/v1", "kind": "Foo", "metadata": {"name": "f", "namespace": "default"}}
+    made.put(secret(objects=[foo]), managed_resource("secret"))
+    async with at_work(made.target, managed_resource_controller(ManagedResourceConfig())):
+        await until(lambda: is_applied(made))
+        made.target.handle(requests.delete(DEFINITIONS, ObjectKey("", "foos.ex.io")))
+        define("Cluster")
+        await asyncio.sleep(CHECKED_EVERY / 2)
+
+        foos = Resource("ex.io", "v1", "foos", "Foo", namespaced=False)
+        assert made.target.get(foos, ObjectKey("", "f")) is not None
 
 
 def test_a_secret_is_decoded_once_in_a_turn() -> None:

@@ -17,6 +17,7 @@ from hedgerow.resource_manager.managed_resources.desired import (
     DecodedValue,
     Desired,
     build_desired,
+    checked_values,
     decoded_secret,
     unknown_kinds,
 )
@@ -79,7 +80,8 @@ def managed_resource(*references: Manifest, **spec: Any) -> Manifest:
 
 
 def desired(decoded: tuple[DecodedValue, ...], *references: Manifest, kinds: Kinds = KINDS, **spec: Any) -> Desired:
-    return build_desired(managed_resource(*references, **spec), decoded, kinds, "gardener")
+    checksum = hashlib.sha256(b"".join(checked_values(decoded))).hexdigest()
+    return build_desired(managed_resource(*references, **spec), decoded, kinds, "gardener", checksum)
 
 
 def reference(resource: Resource | Kind, name: str, namespace: str = "default", **texts: Any) -> dict[str, Any]:

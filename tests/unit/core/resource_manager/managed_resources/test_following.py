@@ -16,6 +16,7 @@ from hedgerow.resource_manager.health.kinds import is_skipped
 from hedgerow.resource_manager.health.object_health import RULES
 from hedgerow.resource_manager.managed_resources.following import FIELDS_READ, fingerprint, is_metadata_only, kept_of
 from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
+from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS, HVPAS
 
 KINDS = [
     *sorted(RULES),
@@ -187,3 +188,26 @@ def test_everybody_who_watches_a_resource_keeps_the_same() -> None:
     one, other = (Resource("", "v1", "configmaps", kind) for kind in ("ConfigMap",) * 2)
 
     assert kept_of(one) is kept_of(other)
+
+
+@pytest.mark.parametrize(
+    ("resource", "spec", "kept"),
+    [
+        (HPAS, {"scaleTargetRef": {"name": "a"}, "maxReplicas": 3}, {"scaleTargetRef": {"name": "a"}}),
+        (
+            HVPAS,
+            {"targetRef": {"name": "a"}, "hpa": {"deploy": True, "template": {}}, "vpa": 3, "weightBasedScaling": []},
+            {"targetRef": {"name": "a"}, "hpa": {"deploy": True}, "vpa": 3},
+        ),
+        (HPAS, "odd", "odd"),
+    ],
+)
+def test_of_autoscalers_is_kept_what_they_size_and_what_tells_versions_apart(
+    resource: Resource, spec: Any, kept: Any
+) -> None:
+    metadata = {"name": "a", "uid": "u", "resourceVersion": "1", "generation": 2, "labels": {"app": "x"}}
+    live = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec}
+
+    assert kept_of(resource)(live)["spec"] == kept
+    assert fingerprint(kept_of(resource)(live)) == fingerprint(live)
+    assert not is_metadata_only(resource)

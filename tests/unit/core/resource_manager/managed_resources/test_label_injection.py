@@ -13,30 +13,30 @@ METADATA = {"name": "x", "labels": {"own": "label"}}
 INJECTED = {"name": "x", "labels": {"own": "label", "inject": "me"}}
 
 
-def test_without_labels_to_inject_nothing_changes() -> None:
+def test_without_labels_to_inject_nothing_changes() -> None:  # IL-1
     manifest: Manifest = {"metadata": METADATA, "spec": "text"}
 
     assert with_injected_labels(manifest, {}) is manifest
 
 
-def test_labels_are_added_to_an_object_and_win() -> None:
+def test_labels_are_added_to_an_object_and_win() -> None:  # IL-2
     assert with_injected_labels({"metadata": METADATA}, INJECT) == {"metadata": INJECTED}
     assert with_injected_labels({"metadata": METADATA}, {"own": "other"})["metadata"]["labels"] == {"own": "other"}
 
 
-def test_a_template_gets_them_even_if_it_is_empty() -> None:
+def test_a_template_gets_them_even_if_it_is_empty() -> None:  # IL-3
     injected = with_injected_labels({"kind": "Thing", "spec": {"template": {}, "selector": {}}}, INJECT)
 
     assert injected["spec"] == {"template": {"metadata": {"labels": INJECT}}, "selector": {}}
 
 
-def test_claim_templates_get_them() -> None:
+def test_claim_templates_get_them() -> None:  # IL-4
     injected = with_injected_labels({"spec": {"volumeClaimTemplates": [{"metadata": {"name": "v"}}]}}, INJECT)
 
     assert injected["spec"]["volumeClaimTemplates"] == [{"metadata": {"name": "v", "labels": INJECT}}]
 
 
-def test_the_templates_of_a_cron_job_do_not() -> None:
+def test_the_templates_of_a_cron_job_do_not() -> None:  # IL-5
     spec: Manifest = {"jobTemplate": {"spec": {"template": {}}}}
 
     assert with_injected_labels({"kind": "CronJob", "spec": spec}, INJECT)["spec"] is spec
@@ -46,7 +46,7 @@ def test_the_templates_of_a_cron_job_do_not() -> None:
     ("spec", "field"),
     [
         ("text", "spec"),
-        ({"template": "text"}, "spec.template"),
+        pytest.param({"template": "text"}, "spec.template", id="IL-6"),
         ({"template": {"metadata": {"labels": {"a": 1}}}}, "spec.template.metadata.labels[a]"),
         ({"volumeClaimTemplates": ["text"]}, "spec.volumeClaimTemplates[0]"),
     ],

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.plan import Refusal
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_refs
+from hedgerow.resource_manager.managed_resources.secret_refs import secret_names, secret_refs
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
 
 FINALIZER = "resources.gardener.cloud/gardener-resource-manager-ours"
@@ -75,6 +77,50 @@ def test_a_secret_that_is_gone_needs_nothing() -> None:  # SEC-1
     clusters = Clusters.of(source={SECRETS: [], MANAGED_RESOURCES: [managed_resource("one")]})
 
     assert not take_turn(clusters, CONTROLLER, ONE).actions
+
+
+@pytest.mark.parametrize(
+    ("stored", "refusal"),
+    [
+        pytest.param(secret(), Refusal(409, "Conflict", "somebody was faster"), id="SEC-8"),
+        pytest.param(secret(), Refusal(500, "", "etcd is away"), id="SEC-8 server"),
+        pytest.param(
+            secret(deletionTimestamp="2026-01-01T00:00:00Z"),
+            Refusal(422, "Invalid", "metadata.finalizers: Forbidden: no new finalizers can be added"),
+            id="SEC-13",
+        ),
+    ],
+)
+def test_what_is_refused_is_asked_for_again_until_it_succeeds(stored: Manifest, refusal: Refusal) -> None:
+    clusters = Clusters.of(source={SECRETS: [stored], MANAGED_RESOURCES: [managed_resource("one")]})
+    clusters.refused = {ONE: refusal}
+
+    first, second = (take_turn(clusters, CONTROLLER, ONE) for _ in range(2))
+    clusters.refused.clear()
+    take_turn(clusters, CONTROLLER, ONE)
+
+    assert first.actions == second.actions
+    assert len(first.actions) == 1
+    assert first.end.is_final, "so that the refusal is a failure of the turn, which is tried again"
+    assert FINALIZER in clusters.source[SECRETS][ONE]["metadata"]["finalizers"]
+
+
+def test_nothing_is_asked_that_could_go_unanswered() -> None:  # SEC-2
+    clusters = Clusters.of(source={SECRETS: [secret()], MANAGED_RESOURCES: [managed_resource("one")]})
+    clusters.broken = lambda _question: True
+
+    course = take_turn(clusters, CONTROLLER, ONE)
+
+    assert not course.questions
+    assert not any(watch.optional for watch in CONTROLLER.watches if watch.resource == SECRETS)
+    assert FINALIZER in clusters.source[SECRETS][ONE]["metadata"]["finalizers"]
+
+
+def test_a_name_of_another_shape_is_told_by_its_path() -> None:
+    odd = managed_resource("one") | {"spec": {"secretRefs": [{"name": "one"}, {"name": 5}]}}
+
+    with pytest.raises(UnreadableError, match=r"^spec\.secretRefs\[1\]\.name: expected a string, got a number$"):
+        secret_names(odd)
 
 
 def keys_of(resource: Resource, change: Change, *managed_resources: Manifest) -> frozenset[ObjectKey]:

@@ -79,6 +79,15 @@ def test_a_condition_that_somebody_else_has_changed_meanwhile_is_not_overwritten
     assert apply_json_patch(_managed_resource(_conditions(theirs)), patch.operations).value_or(None) is None
 
 
+def test_what_people_have_written_is_not_tested_for() -> None:
+    told = Condition("ResourcesHealthy", "False", "ConfigMapMissing", "a < b & c", NOW, NOW)
+    patch = status_patch(_managed_resource(_conditions(told)), [HEALTHY], reason="test")
+
+    assert patch is not None
+    assert told.message not in str([operation for operation in patch.operations if operation["op"] == "test"])
+    assert _patched(_managed_resource(_conditions(told)), HEALTHY) == _conditions(HEALTHY)
+
+
 def test_references_that_are_no_more_are_removed() -> None:
     stored = _managed_resource({**_conditions(APPLIED), "resources": [REFERENCE]})
 

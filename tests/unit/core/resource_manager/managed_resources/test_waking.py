@@ -21,8 +21,6 @@ from hedgerow.resource_manager.managed_resources.names import (
     SECRETS,
 )
 from hedgerow.resource_manager.managed_resources.waking import (
-    kept_of_hpa,
-    kept_of_hvpa,
     managed_resource_changed,
     object_drifted,
 )
@@ -108,6 +106,10 @@ def secret(version: str, *finalizers: str) -> Manifest:
     }
 
 
+def deleted(secret: Manifest) -> Manifest:
+    return {"metadata": {**secret["metadata"], "deletionTimestamp": DELETED}}
+
+
 def woken_by(change: Change, *managed_resources: Manifest) -> frozenset[ObjectKey]:
     controller = managed_resource_controller(ManagedResourceConfig())
     snapshot = StoreSnapshot.of(controller, {MANAGED_RESOURCES: managed_resources})
@@ -124,9 +126,22 @@ class TestSecrets:
 
         assert woken == {KEY, ObjectKey("default", "other")}
 
-    def test_wake_nobody_by_being_held_or_let_go(self) -> None:
+    def test_wake_nobody_by_being_held_back_by_us(self) -> None:
         assert not woken_by(Change(secret("1"), secret("2", FINALIZER)), PLAIN)
-        assert not woken_by(Change(secret("1", FINALIZER), secret("2")), PLAIN)
+        assert not woken_by(Change(secret("1", "example.com/x"), secret("2", "example.com/x", FINALIZER)), PLAIN)
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            pytest.param(secret("1", FINALIZER), secret("2"), id="replaced by somebody who knows of no finalizer"),
+            pytest.param(secret("1"), secret("2", "example.com/x"), id="held by somebody else"),
+            pytest.param(secret("1", "example.com/x"), secret("2", FINALIZER), id="held by us instead"),
+            pytest.param(secret("1"), deleted(secret("2", FINALIZER)), id="held and deleted at once"),
+            pytest.param(secret("1", FINALIZER), secret("2", FINALIZER), id="of no finalizer at all"),
+        ],
+    )
+    def test_wake_by_any_other_change_as_their_data_are_not_watched(self, before: Manifest, after: Manifest) -> None:
+        assert woken_by(Change(before, after), PLAIN) == {KEY}
 
     def test_wake_nobody_who_is_ignored_or_of_another_class(self) -> None:
         assert not woken_by(Change(secret("1"), secret("2")), IGNORED)
@@ -160,6 +175,14 @@ class TestLiveObjects:
         assert not object_drifted(Change(self.live(), self.live(resourceVersion="2")))
         assert not object_drifted(Change(None, self.live()))
 
+    def test_do_not_wake_by_being_taken_over(self) -> None:
+        other = self.live(generation=2, resourceVersion="2", annotations={ORIGIN: "default/other"})
+        unclear = self.live(generation=2, resourceVersion="2", annotations={ORIGIN: "?"})
+
+        assert not object_drifted(Change(self.live(), other))
+        assert object_drifted(Change(self.live(), unclear))
+        assert object_drifted(Change(self.live(), self.live(resourceVersion="2", annotations={})))
+
     def test_wake_the_managed_resource_that_they_come_from(self) -> None:
         controller = managed_resource_controller(ManagedResourceConfig(cluster_id="me"))
         (follow,) = controller.follows
@@ -182,15 +205,3 @@ def test_only_kinds_are_followed_that_this_instance_manages() -> None:
     assert list(follow.kinds.values(own)) == [("v1", "ConfigMap")]
     assert not list(follow.kinds.values(other))
     assert (follow.kinds.cluster, follow.cluster) == (Cluster.SOURCE, Cluster.TARGET)
-
-
-def test_of_autoscalers_nothing_is_kept_but_what_they_size() -> None:
-    metadata = {"name": "a", "namespace": "default", "resourceVersion": "1", "managedFields": []}
-    target = {"kind": "Deployment", "name": "app"}
-    hpa = {"metadata": metadata, "spec": {"scaleTargetRef": target, "maxReplicas": 3}, "status": {}}
-    hvpa = {"metadata": metadata, "spec": {"targetRef": target, "hpa": {"deploy": True, "template": {}}, "vpa": 3}}
-    kept = {name: metadata[name] for name in ("name", "namespace", "resourceVersion")}
-
-    assert kept_of_hpa(hpa) == {"metadata": kept, "spec": {"scaleTargetRef": target}}
-    assert kept_of_hvpa(hvpa) == {"metadata": kept, "spec": {"targetRef": target, "hpa": {"deploy": True}, "vpa": 3}}
-    assert kept_of_hvpa({"metadata": metadata})["spec"] == {"hpa": None, "vpa": None}

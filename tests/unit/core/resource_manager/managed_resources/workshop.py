@@ -38,6 +38,8 @@ INGRESSES: Final = Resource("networking.k8s.io", "v1", "ingresses", "Ingress")
 CLAIMS: Final = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
 NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 THINGS: Final = Resource("things.dev", "v1", "things", "Thing")
+GADGETS: Final = Resource("things.dev", "v1", "gadgets", "Gadget")
+"""Whose server has them have a generation, and counts no change."""
 
 
 def _with_what_a_webhook_adds(thing: dict[str, Any], _old: Manifest | None) -> None:
@@ -50,6 +52,7 @@ _KINDS: Final = (
     Served(JOBS, has_status=True, has_generation=True),
     Served(CLAIMS, has_status=True),
     Served(THINGS, fields=None, defaults=_with_what_a_webhook_adds),
+    Served(GADGETS, has_generation=True, spec_differs=lambda *_: False),
 )
 
 

@@ -35,9 +35,16 @@ def in_spec(**fields: Any) -> Mapping[str, Any]:
 @pytest.mark.parametrize(
     ("manifest", "failures"),
     [
-        pytest.param({}, ["Service : metadata.name: is missing", "Service : metadata.namespace: is missing"], id="{}"),
-        pytest.param({"metadata": []}, ["Service : metadata: must be a mapping"], id="metadata"),
-        pytest.param(in_metadata(name=""), ["Service shop/: metadata.name: is missing"], id="empty name"),
+        pytest.param(
+            {},
+            [
+                "Service without a name: metadata.name: is missing",
+                "Service without a name: metadata.namespace: is missing",
+            ],
+            id="{}",
+        ),
+        pytest.param({"metadata": []}, ["Service without a name: metadata: must be a mapping"], id="metadata"),
+        pytest.param(in_metadata(name=""), ["Service without a name: metadata.name: is missing"], id="empty name"),
         pytest.param(in_metadata(name=5), ["Service shop/5: metadata.name: must be a string"], id="name"),
         pytest.param(
             in_metadata(namespace=None), ["Service cart: metadata.namespace: is missing"], id="missing namespace"
@@ -111,7 +118,7 @@ def test_a_manifest_that_is_no_service_says_where(manifest: Mapping[str, Any], f
 @pytest.mark.parametrize(
     ("manifest", "failures"),
     [
-        pytest.param({"metadata": {}}, ["Namespace : metadata.name: is missing"], id="name"),
+        pytest.param({"metadata": {}}, ["Namespace without a name: metadata.name: is missing"], id="name"),
         pytest.param(
             {"metadata": {"name": "b", "labels": {"team": 1}}},
             ['Namespace b: metadata.labels["team"]: must be a string'],

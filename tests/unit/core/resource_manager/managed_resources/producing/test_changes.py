@@ -38,7 +38,7 @@ def test_a_new_managed_resource_is_as_it_is_wanted_and_refers_to_its_secrets() -
     assert stored == {**wanted, "metadata": {**wanted["metadata"], "annotations": {REFERENCE: "secret1"}}}
 
 
-def test_labels_and_annotations_that_a_managed_resource_has_stay_and_wanted_ones_are_added() -> None:
+def test_labels_and_annotations_that_a_managed_resource_has_stay_and_wanted_ones_are_added() -> None:  # LIB-2
     existing = managed_resource(
         resourceVersion="7",
         labels={"existing": "label", "origin": "old"},
@@ -67,7 +67,7 @@ def test_the_spec_of_a_managed_resource_is_replaced_and_its_status_stays() -> No
     assert stored["status"] == {"observedGeneration": 1}
 
 
-def test_an_identical_managed_resource_is_not_written() -> None:
+def test_an_identical_managed_resource_is_not_written() -> None:  # LIB-3
     wanted = managed_resource("secret1", labels={"origin": "gardener"})
     stored = {**desired_managed_resource(None, wanted).unwrap(), "status": {"observedGeneration": 1}}
 
@@ -83,10 +83,10 @@ def test_references_that_cannot_be_told_are_a_failure() -> None:
 @pytest.mark.parametrize(
     ("existing", "wanted", "marking"),
     [
-        (("s1", "s2", "s3"), ("s1", "s2"), Marking(("s1", "s2", "s3"), ())),
-        (("s1",), ("s1", "s2", "s2"), Marking(("s1",), ("s2",))),
-        ((), ("s1", ""), Marking((), ("s1",))),
-        (None, ("s1", "s2"), Marking((), ("s1", "s2"))),
+        pytest.param(("s1", "s2", "s3"), ("s1", "s2"), Marking(("s1", "s2", "s3"), ()), id="LIB-1 a reference less"),
+        pytest.param(("s1",), ("s1", "s2", "s2"), Marking(("s1",), ("s2",)), id="a reference more"),
+        pytest.param((), ("s1", ""), Marking((), ("s1",)), id="a name left out"),
+        pytest.param(None, ("s1", "s2"), Marking((), ("s1", "s2")), id="a new one"),
     ],
 )
 def test_all_secrets_of_a_managed_resource_are_handed_to_garbage_collection_before_it_changes(
@@ -106,7 +106,7 @@ def test_a_secret_is_marked_once() -> None:
     assert marked_garbage_collectable(marked) is marked
 
 
-def test_a_secret_loses_what_is_not_wanted_of_its_labels_annotations_data_and_immutability() -> None:
+def test_a_secret_loses_what_is_not_wanted_of_its_labels_annotations_data_and_immutability() -> None:  # LIB-4
     existing = {
         "metadata": {"name": "s1", "resourceVersion": "7", "labels": {"old": "label"}, "annotations": {"old": "one"}},
         "type": "kubernetes.io/tls",
@@ -128,7 +128,7 @@ def test_a_secret_that_does_not_exist_is_as_it_is_wanted() -> None:
     assert desired_secret(None, wanted) == {**wanted, "type": "Opaque"}
 
 
-def test_of_a_managed_resource_that_is_gone_only_the_plain_secret_is_deleted() -> None:
+def test_of_a_managed_resource_that_is_gone_only_the_plain_secret_is_deleted() -> None:  # LIB-6
     assert secrets_to_delete(None, "app", with_prefix=True) == ("managedresource-app",)
     assert secrets_to_delete(None, "app", with_prefix=False) == ("app",)
 

@@ -78,7 +78,7 @@ def test_a_deletion_that_nothing_is_known_of_is_told_as_the_timeout_alone(stuck:
     assert deletion_problem(stuck, "too late") == "too late"
 
 
-def test_a_class_exists_only_where_one_names_exactly_it() -> None:
+def test_a_class_exists_only_where_one_names_exactly_it() -> None:  # LIB-8
     seed: Manifest = {"spec": {"class": "seed"}}
     without: Manifest = {"spec": {}}
 

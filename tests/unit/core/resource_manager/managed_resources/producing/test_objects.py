@@ -66,7 +66,7 @@ def test_what_is_for_a_seed_is_a_component_of_its_system(*, keep: bool) -> None:
     }
 
 
-def test_what_is_for_a_seed_in_the_namespace_of_a_shoot_is_no_component_of_the_seeds_system() -> None:
+def test_what_is_for_a_seed_in_the_namespace_of_a_shoot_is_no_component_of_the_seeds_system() -> None:  # LIB-5
     made = new_for_seed("shoot--foo--bar", "app", secret_names=[], keep_objects=False)
 
     assert "labels" not in made["metadata"]

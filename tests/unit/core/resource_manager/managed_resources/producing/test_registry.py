@@ -25,7 +25,7 @@ ROLE_BINDING = manifest("RoleBinding", "rolebinding.name", namespace="bar")
 CLUSTER_ROLE = manifest("ClusterRole", "system:reader:all")
 
 
-def test_a_file_is_named_after_kind_namespace_and_name() -> None:
+def test_a_file_is_named_after_kind_namespace_and_name() -> None:  # LIB-9
     registry = REGISTRY.add(SECRET, None, ROLE_BINDING).unwrap().add(CLUSTER_ROLE).unwrap()
 
     assert registry.objects() == {
@@ -36,7 +36,7 @@ def test_a_file_is_named_after_kind_namespace_and_name() -> None:
     assert registry.serialized() == {file: encoded(each) for file, each in registry.objects().items()}
 
 
-def test_the_same_object_is_refused_a_second_time() -> None:
+def test_the_same_object_is_refused_a_second_time() -> None:  # LIB-10
     problem = Failure('duplicate filename in registry: "secret__foo__secret_name.yaml"')
 
     assert REGISTRY.add(SECRET, SECRET) == problem

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Update
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.names import (
@@ -25,6 +25,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.instructing impo
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     DEPLOYMENTS,
+    GADGETS,
     THINGS,
     Workshop,
     config_map,
@@ -55,6 +56,9 @@ def workshop(*objects: Manifest, config: ManagedResourceConfig | None = None, **
     return made
 
 
+HOUR: Final = 3600.0
+
+
 def deployment(**spec: Any) -> dict[str, Any]:
     pod = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     return {
@@ -63,6 +67,10 @@ def deployment(**spec: Any) -> dict[str, Any]:
         "metadata": {"name": "app"},
         "spec": {"selector": {"matchLabels": {"app": "x"}}, "template": pod, **spec},
     }
+
+
+def named_deployment(name: str) -> dict[str, Any]:
+    return {**deployment(), "metadata": {"name": name}}
 
 
 def test_mr_1_objects_are_created_and_the_status_tells_so() -> None:
@@ -449,6 +457,23 @@ class TestScaledObjects:
         assert not made.turn().writes
         assert made.live(DEPLOYMENTS, "app")["spec"]["replicas"] == 5
 
+    @pytest.mark.parametrize("is_equivalent", [True, False])
+    def test_as_2_an_autoscaler_may_name_an_equivalent_kind(self, *, is_equivalent: bool) -> None:
+        kinds = [[{"group": "apps", "kind": "Deployment"}, {"group": "shop.dev", "kind": "Cart"}]]
+        made = Workshop()
+        made.put(
+            secret(objects=[deployment(replicas=1)]),
+            managed_resource("secret", equivalences=kinds if is_equivalent else []),
+        )
+        made.turn()
+        target = {"apiVersion": "shop.dev/v1", "kind": "Cart", "name": "app"}
+        made.put({**self.HPA, "spec": {**self.HPA["spec"], "scaleTargetRef": target}})
+        made.patch(DEPLOYMENTS, "app", {"spec": {"replicas": 5}})
+
+        made.turn()
+
+        assert made.live(DEPLOYMENTS, "app")["spec"]["replicas"] == (5 if is_equivalent else 1)
+
     def test_they_do_not_once_the_autoscaler_is_gone(self) -> None:
         made = workshop(deployment(replicas=1))
         made.put(self.HPA)
@@ -494,6 +519,38 @@ class TestSteadyState:
         report = made.turn()
 
         assert report.writes == ["Update ConfigMap default/a", "Update Deployment default/app"]
+
+    def test_what_no_generation_tells_is_found_within_three_hours(self) -> None:
+        gadget = {"apiVersion": "things.dev/v1", "kind": "Gadget", "metadata": {"name": "g", "namespace": "default"}}
+        made = workshop(config_map("a"), {**gadget, "spec": {"size": 1}})
+        made.turn()
+        made.patch(GADGETS, "g", {"spec": {"size": 2}})
+        assert made.turn().requests == 0
+        made.clock.advance(3 * HOUR)
+
+        report = made.turn()
+
+        assert report.writes == ["Update Gadget default/g"]
+        assert {question.resource for question in report.questions} >= {SECRETS, GADGETS}
+        assert CONFIG_MAPS not in {question.resource for question in report.questions}, "their version tells everything"
+        assert made.turn().requests == 0
+
+    def test_not_all_managed_resources_are_looked_at_again_at_once(self) -> None:
+        made = Workshop()
+        keys = [ObjectKey("default", f"app-{number}") for number in range(40)]
+        for _, name in keys:
+            made.put(secret(name, objects=[named_deployment(name)]), managed_resource(name, name=name))
+        for key in keys:
+            made.turn(key)
+
+        looks: list[set[ObjectKey]] = []
+        for _ in range(13):
+            looks.append({key for key in keys if made.turn(key).requests})
+            made.clock.advance(HOUR / 4)
+
+        assert not set().union(*looks[:4])
+        assert set().union(*looks) == set(keys)
+        assert max(map(len, looks)) < len(keys) / 2
 
     def test_what_nobody_knows_after_it_was_written_is_looked_at_in_the_next_turn(self) -> None:
         made = workshop(config_map("a"))

@@ -133,25 +133,39 @@ class TestWhatStays:
         assert made.get(NODES, "n") is None
 
     @pytest.mark.parametrize("is_deleted", [False, True])
-    def test_what_another_managed_resource_has_taken_over(self, *, is_deleted: bool) -> None:
-        made = applied(config_map("a"))
-        made.patch(CONFIG_MAPS, "a", {"metadata": {"annotations": {ORIGIN: "default/other"}}})
+    @pytest.mark.parametrize(
+        ("own_id", "origin", "stays", "is_told"),
+        [
+            pytest.param("", None, False, False, id="without origin"),
+            pytest.param("", "id:of:nothing", False, False, id="of an origin that cannot be read"),
+            pytest.param("", "default/example", False, False, id="ours"),
+            pytest.param("", "default/other", True, False, id="taken over"),
+            pytest.param("", "seed:default/example", False, False, id="ours from before the id was taken away"),
+            pytest.param("", "seed:default/other", True, True, id="of another cluster, and we have no id"),
+            pytest.param("me", "me:default/example", False, False, id="ours by id"),
+            pytest.param("me", "me:default/other", True, False, id="taken over within our id"),
+            pytest.param("me", "default/example", False, False, id="ours from before there was an id"),
+            pytest.param("me", "default/other", True, True, id="of a cluster without id"),
+            pytest.param("me", "seed:default/example", True, True, id="our namesake in another cluster"),
+            pytest.param("me", "seed:default/other", True, True, id="of another cluster"),
+        ],
+    )
+    def test_what_belongs_to_another_managed_resource(
+        self, own_id: str, origin: str | None, *, stays: bool, is_told: bool, is_deleted: bool
+    ) -> None:
+        made = applied(config_map("a"), config=ManagedResourceConfig(cluster_id=own_id))
+        made.patch(CONFIG_MAPS, "a", {"metadata": {"annotations": {ORIGIN: origin}}})
         if is_deleted:
             made.delete(MANAGED_RESOURCES, KEY.name)
         else:
             made.put(secret())
 
-        made.turn()
+        events = (*made.turn().events, *made.turn().events)
 
-        assert made.get(CONFIG_MAPS, "a") is not None
-
-    def test_what_has_lost_its_origin_goes(self) -> None:
-        made = applied(config_map("a"))
-        made.patch(CONFIG_MAPS, "a", {"metadata": {"annotations": None}})
-
-        drop_everything(made)
-
-        assert made.get(CONFIG_MAPS, "a") is None
+        assert (made.get(CONFIG_MAPS, "a") is not None) is stays
+        told = [event for event in events if "ForeignResourcesLeft" in event]
+        object_and_origin = f'"v1/ConfigMap/default/a" of origin "{origin}"'
+        assert [event.endswith(f"other clusters: {object_and_origin}") for event in told] == [True] * is_told
 
     def test_a_new_object_in_the_place_of_the_one_that_was_seen(self) -> None:
         made = applied(config_map("a"))
@@ -411,9 +425,30 @@ def test_objects_of_a_kind_that_is_not_served_any_more_are_gone() -> None:
     made.target = InMemoryCluster(resources=(), namespaces=())
     made.put(secret())
 
+    first = made.turn()
+    assert first.plan.requeue_after is not None
+    made.clock.advance(first.plan.requeue_after)
     made.turn()
 
     assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
+    assert made.references() == []
+
+
+def test_objects_of_a_kind_that_a_server_has_not_learnt_of_yet_are_not_given_up() -> None:
+    made = applied(config_map("a"))
+    whole, made.target = made.target, InMemoryCluster(resources=(), namespaces=())
+    made.restart()
+    made.delete(MANAGED_RESOURCES, KEY.name)
+    for _ in range(3):
+        made.turn()
+        made.clock.advance(1)
+    made.target = whole
+
+    made.turn()
+    made.turn()
+
+    assert made.get(CONFIG_MAPS, "a") is None
+    assert made.source.get(MANAGED_RESOURCES, KEY) is None
 
 
 def test_old_objects_go_at_once_and_not_one_after_the_other() -> None:

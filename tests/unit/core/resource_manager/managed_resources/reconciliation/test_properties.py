@@ -137,20 +137,25 @@ def test_what_cannot_be_decoded_never_leads_to_a_deletion(
     assert {*references} - released <= {*made.references()}
 
 
-@given(contents(), contents(), st.sets(st.sampled_from(NAMES)), st.sampled_from(["edited", "deleted"]))
+@given(
+    contents(),
+    contents(),
+    st.dictionaries(st.sampled_from(NAMES), st.sampled_from(["default/other", "seed:default/other"])),
+    st.sampled_from(["edited", "deleted"]),
+)
 def test_what_another_has_taken_over_is_not_touched_by_what_is_no_longer_asked_for(
-    before: list[Manifest], after: list[Manifest], taken: set[str], fate: str
+    before: list[Manifest], after: list[Manifest], taken: dict[str, str], fate: str
 ) -> None:
     made = settled(workshop(before))
     names = {each["metadata"]["name"] for each in made.target.objects(CONFIG_MAPS)}
-    for name in taken & names:
-        made.patch(CONFIG_MAPS, name, {"metadata": {"annotations": {ORIGIN: "seed:default/example"}}})
+    for name in taken.keys() & names:
+        made.patch(CONFIG_MAPS, name, {"metadata": {"annotations": {ORIGIN: taken[name]}}})
     wanted = (
         set()
         if fate == "deleted"
         else {key_of(each).name for each in after if MODE not in each["metadata"]["annotations"]}
     )
-    foreign = {name: made.live(CONFIG_MAPS, name) for name in (taken & names) - wanted}
+    foreign = {name: made.live(CONFIG_MAPS, name) for name in (taken.keys() & names) - wanted}
     made.put(secret(objects=after))
     if fate == "deleted":
         made.delete(MANAGED_RESOURCES, KEY.name)

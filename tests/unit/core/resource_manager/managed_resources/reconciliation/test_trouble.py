@@ -1,9 +1,12 @@
 """What is said, kept and tried again when something fails; MR-… are the examples of managed-resources §7.14."""
 
-from typing import Any
+from typing import Any, Final
+
+import pytest
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.plan import Action, JsonPatch, MergePatch
+from hedgerow.machinery.plan import Action, Create, JsonPatch, MergePatch, Outcome, Refusal
+from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
@@ -67,6 +70,81 @@ class TestSecretThatCannotBeRead:
         made.put(secret(objects=[config_map("a")]))
 
         assert made.turn().events == ("Normal ApplySucceeded: All resources are applied.",)
+
+
+class TestSilenceOfTheApiServer:
+    SILENCE: Final = NotAnswered(500, "", "would wait behind other requests")
+
+    def restarted(self) -> Workshop:
+        made = workshop(secret(objects=[config_map("a"), config_map("b"), config_map("c")]))
+        made.turn()
+        made.restart()
+        return made
+
+    @pytest.mark.parametrize("silent", ["b", "secret"])
+    def test_says_nothing_about_objects(self, silent: str) -> None:
+        made = self.restarted()
+        made.answer = lambda question: self.SILENCE if getattr(question, "key", KEY).name == silent else None
+
+        report = made.turn()
+
+        assert (report.writes, report.events) == ([], ())
+        assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
+        (failure,) = report.plan.failures
+        assert failure.retryable
+        assert self.SILENCE.message in failure.problem
+
+    def test_says_nothing_about_objects_that_are_to_go(self) -> None:
+        made = workshop(secret(objects=[config_map("a", finalizers=["example.com/held"])]))
+        made.turn()
+        made.delete(MANAGED_RESOURCES, KEY.name)
+        made.turn()
+        made.turn()
+        before = made.condition()
+        made.answer = lambda question: self.SILENCE if getattr(question, "key", KEY).name == "a" else None
+
+        report = made.turn()
+
+        assert (made.condition(), report.writes) == (before, [])
+        assert report.plan.failures[0].retryable
+
+    def test_is_no_reason_to_ask_again_what_was_answered(self) -> None:
+        made = self.restarted()
+        made.answer = lambda question: self.SILENCE if getattr(question, "key", KEY).name == "b" else None
+        made.turn()
+        made.answer = lambda _question: None
+
+        report = made.turn()
+
+        asked = {question.key.name for question in report.questions if isinstance(question, ObjectQuestion)}
+        assert asked == {"secret", "b"}
+        assert not report.plan.failures
+
+    def test_what_the_server_says_itself_is_told(self) -> None:
+        made = self.restarted()
+        broken = NotAnswered(500, "InternalError", "etcd is away")
+        made.answer = lambda question: broken if getattr(question, "key", KEY).name == "b" else None
+
+        made.turn()
+
+        assert made.condition().message == 'error during apply of object "v1/ConfigMap/default/b": etcd is away'
+
+
+class TestCreationThatIsRefusedForAnyReason:
+    def test_of_objects_that_exist_leads_to_a_look_at_all_others_at_once(self) -> None:
+        objects = [config_map(f"a{number:03}") for number in range(100)]
+        made = workshop(secret(objects=objects))
+        made.put(*({**each, "data": {"k": "old"}} for each in objects))
+        quota = Refusal(403, "Forbidden", "exceeded quota")
+        made.after_write = lambda outcome: (
+            Outcome(outcome.action, refusal=quota) if isinstance(outcome.action, Create) else outcome
+        )
+
+        report = made.turn()
+
+        assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
+        assert made.live(CONFIG_MAPS, "a099")["data"] == {"k": "v"}
+        assert report.stages < 10
 
 
 class TestDocumentThatCannotBeApplied:
@@ -148,7 +226,10 @@ class TestDocumentThatCannotBeDecoded:
         place = "index 0 in 'a' in secret 'default/secret'"
         assert message.startswith(f"Could not decode all new resources: [Could not decode resource at {place}: ")
         assert message.endswith(".]")
-        assert (report.plan.requeue_after, report.plan.failures) == (60, ())
+        (failure,) = report.plan.failures
+        assert str(failure) == f"ManagedResource default/example: c{message.removeprefix('C')}"
+        assert (report.plan.requeue_after, failure.retryable) == (60, False)
+        assert report.outcomes[-1].action.reason == "DecodingFailed"
         assert made.turn().requests == 0
 
     def test_mr_41_what_it_described_before_stays(self) -> None:

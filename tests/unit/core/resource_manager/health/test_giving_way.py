@@ -1,0 +1,21 @@
+"""Who judges ManagedResources does so after who applies them."""
+
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.resource_manager.health.controller import health_controller
+from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+
+APPLYING = managed_resource_controller(ManagedResourceConfig())
+JUDGING = (health_controller(HealthConfig()), progressing_controller(HealthConfig()))
+
+
+@pytest.mark.parametrize("controller", JUDGING, ids=lambda controller: controller.name)
+def test_what_is_still_to_be_applied_goes_before_what_is_to_be_judged(controller: Controller[Any]) -> None:
+    assert controller.gives_way_to == (APPLYING.name,)
+    assert APPLYING.gives_way_to == ()
