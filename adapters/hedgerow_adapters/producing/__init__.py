@@ -1,0 +1,51 @@
+"""Hands over objects to the resource manager, and waits for them: what controllers and tools call with a transport.
+
+A registry makes data of objects. `create_for_seed`, `create_for_shoot`, `create` and `create_from_unstructured` write
+that into a Secret, and the ManagedResource of it; `reconcile` and `reconcile_secret` write one of both alone. What is
+written, the core's `managed_resources.producing` decides: nothing here does, and nothing is sent where nothing changes.
+Every function can be cancelled and called again. What stands here follows semantic versioning.
+
+Example:
+    async def hand_over(transport: Transport, objects: list[Manifest]) -> str:
+        key = ObjectKey("garden", "dashboards")
+        match new_registry().add(*objects):
+            case Failure(problem):
+                return problem
+            case Success(registry):
+                made = await create_for_seed(transport, key, registry.serialized(), keep_objects=False)
+        if isinstance(made, Failure):
+            return f"not handed over: {made.failure()}"
+        deadline = asyncio.get_running_loop().time() + 120
+        healthy = await wait_until_healthy(transport, key, deadline=deadline)
+        return str(healthy.failure()) if isinstance(healthy, Failure) else f"{key} is healthy"
+"""
+
+from hedgerow_adapters.producing.asking import NotDone
+from hedgerow_adapters.producing.creating import create, create_for_seed, create_for_shoot, create_from_unstructured
+from hedgerow_adapters.producing.managed_resource import delete, exist, reconcile, set_keep_objects
+from hedgerow_adapters.producing.registry import new_registry
+from hedgerow_adapters.producing.secret import reconcile_secret
+from hedgerow_adapters.producing.waiting import (
+    wait_for_all,
+    wait_until_deleted,
+    wait_until_healthy,
+    wait_until_healthy_and_not_progressing,
+)
+
+__all__ = [
+    "NotDone",
+    "create",
+    "create_for_seed",
+    "create_for_shoot",
+    "create_from_unstructured",
+    "delete",
+    "exist",
+    "new_registry",
+    "reconcile",
+    "reconcile_secret",
+    "set_keep_objects",
+    "wait_for_all",
+    "wait_until_deleted",
+    "wait_until_healthy",
+    "wait_until_healthy_and_not_progressing",
+]

@@ -1,0 +1,113 @@
+"""Writes, deletes and looks for ManagedResources, together with the marks of the Secrets that they refer to.
+
+Source: managed-resources §17.
+"""
+
+from functools import partial
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.producing import (
+    any_of_class,
+    desired_managed_resource,
+    keep_objects_patch,
+    secrets_to_delete,
+    secrets_to_mark,
+)
+from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
+from hedgerow_adapters.producing.asking import PATIENCE, NotDone, ask, read, unless_absent, unless_overtaken, write
+from hedgerow_adapters.producing.secret import mark
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Transport, TransportError
+
+
+async def reconcile(transport: Transport, wanted: Manifest) -> Result[Manifest, NotDone]:
+    """The ManagedResource as it is stored, once it is as wanted and its Secrets are left to garbage collection.
+
+    Labels and annotations that it has stay; the spec is replaced as a whole.
+
+    Args:
+        transport: leads to the cluster of the ManagedResource.
+        wanted: as `new_for_seed` and its like make it; the Secrets that it refers to exist.
+    """
+    return await unless_overtaken(partial(_attempt, transport, wanted))
+
+
+async def _attempt(transport: Transport, wanted: Manifest) -> Result[Manifest, NotDone]:
+    existing = await read(transport, MANAGED_RESOURCES, key_of(wanted))
+    if isinstance(existing, Failure):
+        return existing
+    stored = existing.unwrap()
+    desired = desired_managed_resource(stored, wanted)
+    if isinstance(desired, Failure):
+        return desired.alt(NotDone)
+    marked = await _mark_secrets(transport, stored, wanted)
+    if isinstance(marked, Failure):
+        return marked
+    return await write(transport, MANAGED_RESOURCES, stored, desired.unwrap())
+
+
+async def _mark_secrets(transport: Transport, existing: Manifest | None, wanted: Manifest) -> Result[None, NotDone]:
+    namespace, marking = key_of(wanted).namespace, secrets_to_mark(existing, wanted)
+    former = await mark(transport, namespace, marking.former, may_be_absent=True)
+    if isinstance(former, Failure):
+        return former.alt(lambda problem: problem.during("marking old secrets as garbage collectable"))
+    new = await mark(transport, namespace, marking.new, may_be_absent=False)
+    return new.alt(lambda problem: problem.during("marking new secrets as garbage collectable"))
+
+
+async def delete(transport: Transport, key: ObjectKey, *, with_prefix: bool) -> Result[None, NotDone]:
+    """Whether the deletion of the Secrets, and then of their ManagedResource, was asked for; what is gone is done.
+
+    Args:
+        transport: leads to the cluster of the ManagedResource.
+        key: of the ManagedResource.
+        with_prefix: whether the names of its Secrets are prefixed.
+    """
+    return await unless_overtaken(partial(_attempt_deletion, transport, key, with_prefix=with_prefix))
+
+
+async def _attempt_deletion(transport: Transport, key: ObjectKey, *, with_prefix: bool) -> Result[None, NotDone]:
+    existing = await read(transport, MANAGED_RESOURCES, key)
+    if isinstance(existing, Failure):
+        return existing.alt(lambda problem: problem.during(f"could not get managed resource '{key}'"))
+    stored = existing.unwrap()
+    for name in secrets_to_delete(stored, key.name, with_prefix=with_prefix):
+        deleted = await _delete_secret(transport, ObjectKey(key.namespace, name))
+        if isinstance(deleted, Failure):
+            return deleted
+    if stored is None:
+        return Success(None)
+    # Another ManagedResource of that name, made since, refers to other Secrets.
+    answer = await ask(transport, requests.delete, MANAGED_RESOURCES, key, uid=uid_of(stored))
+    what = f"could not delete managed resource '{key}'"
+    return unless_absent(answer).map(_nothing).alt(lambda problem: problem.during(what))
+
+
+async def _delete_secret(transport: Transport, key: ObjectKey) -> Result[None, NotDone]:
+    answer = await ask(transport, requests.delete, SECRETS, key)
+    what = f"could not delete secret '{key}' of managed resource"
+    return unless_absent(answer).map(_nothing).alt(lambda problem: problem.during(what))
+
+
+async def set_keep_objects(transport: Transport, key: ObjectKey, *, keep: bool) -> Result[None, NotDone]:
+    """Whether the objects of a ManagedResource now outlive it, or no longer do; one that does not exist is fine."""
+    patch = keep_objects_patch(keep=keep)
+    return unless_absent(await ask(transport, requests.merge_patch, MANAGED_RESOURCES, key, patch)).map(_nothing)
+
+
+async def exist(transport: Transport, resource_class: str | None) -> Result[bool, NotDone]:
+    """Whether there is a ManagedResource, in any namespace, of exactly that class; none: one that names no class."""
+    try:
+        everything = await whole_list(transport, partial(requests.list_page, MANAGED_RESOURCES), PATIENCE)
+    except ListRefusedError as refused:
+        return Failure(NotDone(refused.error.message, refused.error))
+    except TransportError as lost:
+        return Failure(NotDone(str(lost), is_late=True))
+    return Success(any_of_class(everything, resource_class))
+
+
+def _nothing(_stored: Manifest | None) -> None:
+    """The stored object is of no interest."""
