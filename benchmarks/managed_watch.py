@@ -33,17 +33,19 @@ class Seen(NamedTuple):
 class ObjectWatch:
     """Reads a watch in a thread of its own, which waits for the socket and keeps nobody else from working."""
 
-    def __init__(self, stream: http.client.HTTPResponse) -> None:
-        self._stream = stream
+    def __init__(self, plane: ControlPlane, collection: str, resource_version: str) -> None:
+        self._plane = plane
+        self._collection = collection
+        self._version = resource_version
         self._seen: queue.SimpleQueue[Seen] = queue.SimpleQueue()
+        self._stream = self._open()
         threading.Thread(target=self._read, name="object-watch", daemon=True).start()
 
     @classmethod
     def from_now_on(cls, plane: ControlPlane, collection: str = MANAGED_RESOURCES) -> Self:
         """A watch of what happens to the objects of a collection after this; it ends with the control plane."""
         _, body = plane.request("GET", f"{collection}?limit=1")
-        query = f"watch=1&timeoutSeconds=3600&resourceVersion={body['metadata']['resourceVersion']}"
-        return cls(SlimConnection(plane).open(Prepared("GET", f"{collection}?{query}")))
+        return cls(plane, collection, body["metadata"]["resourceVersion"])
 
     def first_that(self, holds: Callable[[Seen], bool]) -> float:
         """When the next event arrives that something holds for; those before it are forgotten."""
@@ -72,12 +74,22 @@ class ObjectWatch:
                 if len(applied) == count:
                     return seen.at
 
+    def _open(self) -> http.client.HTTPResponse:
+        query = f"watch=1&timeoutSeconds=3600&resourceVersion={self._version}"
+        return SlimConnection(self._plane).open(Prepared("GET", f"{self._collection}?{query}"))
+
     def _read(self) -> None:
+        """Read until the control plane goes; a server that ends the watch of a slow reader is asked to go on."""
         with suppress(OSError, http.client.HTTPException):  # that is how it ends
-            while line := self._stream.readline():
-                at = time.perf_counter()
-                event = json.loads(line)
-                self._seen.put(Seen(at, event["type"], event["object"]))
+            while True:
+                while line := self._stream.readline():
+                    at = time.perf_counter()
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        raise RuntimeError(f"the watch cannot go on: {event['object']}")
+                    self._version = event["object"]["metadata"]["resourceVersion"]
+                    self._seen.put(Seen(at, event["type"], event["object"]))
+                self._stream = self._open()
 
 
 def is_applied(managed: dict[str, Any]) -> bool:

@@ -121,7 +121,12 @@ class LiveClusters:
         for watch in controller.watches:
             stores[watch.cluster][watch.resource] = self._runner.run(self._store(controller, watch))
         snapshot = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
-        surroundings = AsWatched(Imagined(self.ask, self.look_up, now), controller, snapshot)
+        questions = Questions(self._transports, self._namespaces, beyond=controller.owned is None)
+
+        def ask(question: Question) -> Answer:
+            return self._runner.run(questions.ask(question))
+
+        surroundings = AsWatched(Imagined(ask, self.look_up, now), controller, snapshot)
         return Situation(controller, snapshot, surroundings)
 
     async def _store(self, controller: Controller[Any], watch: Watch) -> ObjectStore:

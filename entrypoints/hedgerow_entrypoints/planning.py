@@ -20,6 +20,7 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.deletion import FOREGROUND
 from hedgerow_adapters.simulation import DecidedStep, InMemory, Surroundings, decided, snapshot_of
 from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.passed_over import remarks
 from hedgerow_entrypoints.rendering import Planned
 from hedgerow_entrypoints.worlds import ClusterFromFiles
 
@@ -152,6 +153,7 @@ def planned_in(situations: Sequence[Situation], now: datetime) -> tuple[list[Pla
     failures: list[DomainFailure] = []
     for situation in situations:
         controller, snapshot = situation.controller, situation.snapshot
+        _tell_what_is_passed_over(controller, snapshot)
         owners: dict[ObjectQuestion, list[str]] = {}
         owned, deletions = len(owned_objects(controller, snapshot)), 0
         for key in all_keys(controller, snapshot):
@@ -204,13 +206,16 @@ def _not_applied(situation: Situation, key: ObjectKey) -> Iterator[DomainFailure
 
 
 def _net(controller: str, steps: Iterable[DecidedStep]) -> Iterable[Planned]:
-    """What steps come to; changes of an object that follow each other are told as one, where the last one is."""
+    """What steps come to; changes of an object that follow each other are told as one, where the last one is.
+
+    So is its creation with changes that follow.
+    """
     planned: dict[int, Planned] = {}
     last: dict[ObjectQuestion, int] = {}
     for number, step in enumerate(steps):
         each, subject = Planned.of(controller, step.action, step.before), _subject(step.action)
         earlier = last.get(subject)
-        if earlier is not None and planned[earlier].verb == each.verb == "change":
+        if earlier is not None and each.verb == "change" and planned[earlier].verb != "delete":
             each = planned.pop(earlier).then(each)
         planned[number], last[subject] = each, number
     return planned.values()
@@ -235,6 +240,13 @@ def _disputes(owners: Mapping[ObjectQuestion, Sequence[str]]) -> Iterator[Domain
 def _owner_goes(controller: Controller[Any], snapshot: StoreSnapshot, key: ObjectKey) -> bool:
     owner = primary_object(controller, snapshot, key)
     return owner is not None and is_terminating(owner)
+
+
+def _tell_what_is_passed_over(controller: Controller[Any], snapshot: StoreSnapshot) -> None:
+    if controller.name == managed_resource.NAME:
+        managed_resources = snapshot.list(controller.primary, cluster=controller.primary_cluster)
+        for remark in remarks(managed_resources, controller.config.class_filter):
+            note(f"note: {remark}")
 
 
 def _warn_of_mass_deletion(controller: Controller[Any], owned: int, deletions: int) -> None:

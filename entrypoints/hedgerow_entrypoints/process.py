@@ -31,6 +31,7 @@ from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.right_of_way import RightOfWay
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
 from hedgerow_entrypoints.candidacy import Candidacy
@@ -69,6 +70,7 @@ class Process:
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
         self._recorders: list[EventRecorder] = []
+        self._right_of_way = RightOfWay()
         self._candidacy: Candidacy | None = None
         self._stop = asyncio.Event()
 
@@ -187,6 +189,7 @@ class Process:
             caches,
             recorder=recorder,
             observer=ControllerTelemetry(controller, self._metrics),
+            right_of_way=self._right_of_way,
             may_write=may_write,
         )
 

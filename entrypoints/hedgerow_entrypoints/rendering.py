@@ -16,9 +16,9 @@ from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch, merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
-from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.completion import completed
+from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
 from hedgerow_adapters.files import render_yaml
 from hedgerow_entrypoints.confidential import redacted
 
@@ -72,7 +72,9 @@ class Planned:
                 return cls(controller, action, live, after, reason)
 
     def then(self, later: "Planned") -> "Planned":
-        """Two changes of one object as one."""
+        """What comes of this and a later change of the object: one that is created and changed is created."""
+        if self.verb == "create":
+            return replace(self, after=later.after)
         reason = ", ".join(dict.fromkeys((*self.reason.split(", "), later.reason)))
         return replace(later, live=self.live, reason=reason, patch=_difference(self.live, later.after))
 
@@ -84,10 +86,11 @@ class Planned:
     @property
     def without_secrets(self) -> "Planned":
         """The same, but of a Secret no value is told, only that it changes."""
-        if (self.action.resource.group, self.action.resource.kind) != (SECRETS.group, SECRETS.kind):
+        kind = self.action.resource.object_kind
+        live = None if self.live is None else redacted(kind, self.live)
+        after = None if self.after is None else redacted(kind, self.after, self.live)
+        if live is self.live and after is self.after:
             return self
-        live = None if self.live is None else redacted(self.live)
-        after = None if self.after is None else redacted(self.after, self.live)
         patch = None
         if self.patch is not None:
             between = merge_patch if isinstance(self.patch, Mapping) else json_patch_between
@@ -100,12 +103,15 @@ def _difference(before: Manifest | None, after: Manifest | None) -> list[Operati
 
 
 def _after(action: Action, live: Manifest | None) -> Manifest | None:
-    """The object as an action makes it, without what only a server knows unless the action says so itself."""
+    """The object as an action makes it, in the words of the server, but without what only that knows.
+
+    Of an object that is created everything is shown that the action says.
+    """
     match action:
         case Create(_, manifest):
-            return manifest
+            return as_readable(manifest)
         case Update(_, manifest):
-            return without_server_fields(completed(manifest, live or {}, stored_rule(manifest)))
+            return without_server_fields(completed(as_readable(manifest), live or {}, stored_rule(manifest)))
         case MergePatch(_, _, patch):
             return without_server_fields(apply_merge_patch(live or {}, patch))
         case JsonPatch(_, _, operations):

@@ -9,10 +9,11 @@ import click
 
 from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle, world_of
+from hedgerow_entrypoints.confidential import redacted
 from hedgerow_entrypoints.controllers import (
     CONTROLLERS,
     chosen_controllers,
@@ -54,8 +55,17 @@ Examples:
 @click.option(
     "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
 )
+@click.option(
+    "--show-secrets", is_flag=True, help="Print what Secrets hold; without it they cannot be applied or planned for."
+)
 def command(
-    controllers: tuple[str, ...], paths: tuple[str, ...], config_file: str | None, *, everything: bool, output: str
+    controllers: tuple[str, ...],
+    paths: tuple[str, ...],
+    config_file: str | None,
+    *,
+    everything: bool,
+    output: str,
+    show_secrets: bool,
 ) -> None:
     """Let controllers work on the objects in files until they have settled, and print what they own then.
 
@@ -72,7 +82,8 @@ def command(
     objects = (
         _everything(files.cluster, chosen, namespaces) if everything else _outcome(files.cluster, chosen, settlement)
     )
-    click.echo(FORMATS[output]([without_server_fields(manifest) for manifest in objects]), nl=False)
+    shown = objects if show_secrets else [redacted(Kind.of(each), each) for each in objects]
+    click.echo(FORMATS[output]([without_server_fields(manifest) for manifest in shown]), nl=False)
     problems = problems_of(settlement, files.located)
     for problem in problems:
         note(f"error: {problem}")

@@ -4,7 +4,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
@@ -13,8 +13,10 @@ from returns.result import Failure
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, ObjectKey, key_of
-from hedgerow_adapters.files import LoadedObject, Source, implied_namespaces, load_manifests
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, Source, implied_namespaces, load_manifests
 from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.protocol.transport import Transport
@@ -22,6 +24,8 @@ from hedgerow_adapters.simulation import seeded_cluster
 from hedgerow_entrypoints.errors import CommandError, note
 
 MOST_NAMES: Final = 5
+NAMESPACED: Final = NAMESPACED_KINDS | {f"{MANAGED_RESOURCES.kind}.{MANAGED_RESOURCES.group}"}
+"""The kinds that are known to live in namespaces: Kubernetes' own, and what the project defines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +53,21 @@ def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[An
 
 
 def objects_in_files(paths: Sequence[str]) -> Sequence[LoadedObject]:
-    """All objects in files.
+    """All objects in files; those that need a namespace and name none are in the default one.
 
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
     """
-    result = load_manifests(paths, stdin=standard_input())
+    result = load_manifests(paths, stdin=standard_input(), namespaced_kinds=NAMESPACED)
     if isinstance(result, Failure):
         raise CommandError.of(result.failure())
     return result.unwrap()
+
+
+def tell_placed(objects: Iterable[LoadedObject]) -> None:
+    """Say of which objects it is not their own word where they are: somebody may have meant another namespace."""
+    if placed := [f"{each.manifest['kind']} {key_of(each.manifest).name}" for each in objects if each.is_placed]:
+        note(f"note: taken to be in namespace {DEFAULT_NAMESPACE}: {abridged([*map(printable, placed)])}")
 
 
 def clusters_of(
@@ -76,6 +86,7 @@ def clusters_of(
     seeded = [seeded_cluster([*assumed, *group]) for group in read_by]
     if problems := dict.fromkeys(problem for _, found in seeded for problem in found):
         raise CommandError.of(problems)
+    tell_placed(read.values())
     sources = {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read.values()}
     return [ClusterFromFiles(cluster, sources) for cluster, _ in seeded]
 

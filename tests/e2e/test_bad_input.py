@@ -1,11 +1,13 @@
 """An annotation that cannot be understood harms nothing but what it stands for, and its author is told."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Manifest, N, Territory, cross_pair, pair, service
+
+REFUSALS: Final = "controller_runtime_terminal_reconcile_errors_total"
 
 
 @pytest.fixture
@@ -53,9 +55,9 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
     assert event["regarding"] == {
         "apiVersion": "v1", "kind": "Service", "namespace": shop, "name": "cart", "uid": stored["uid"],
     }  # fmt: skip
-    (line, *_) = resource_manager.log_lines("Could not plan")
+    (line, *_) = resource_manager.log_lines("Could not reconcile")
     assert line["error"].startswith(f"Service {shop}/cart: {field}: is not valid JSON")
-    assert resource_manager.metric("controller_runtime_terminal_reconcile_errors_total") >= 1
+    assert resource_manager.metric(REFUSALS) >= 1
 
 
 def test_a_corrected_annotation_is_acted_on(territory: Territory, resource_manager: ResourceManager, shop: str) -> None:
@@ -112,13 +114,13 @@ def test_the_same_warning_is_not_repeated_for_every_look(
     cart = service(shop, "cart", annotations={"namespace-selectors": "nonsense"})
     territory.create(cart)
     wait_for_warning(territory, resource_manager, "cart")
-    looks = len(resource_manager.log_lines("Could not plan"))
+    looks = resource_manager.metric(REFUSALS)
 
     territory.namespace("another")
-    resource_manager.wait_for(
-        lambda: len(resource_manager.log_lines("Could not plan")) > looks, "has not looked at the Service again"
-    )
+    resource_manager.wait_for(lambda: resource_manager.metric(REFUSALS) > looks, "has not looked at the Service again")
     territory.create(service(shop, "till", annotations={"namespace-selectors": "nonsense"}))
     wait_for_warning(territory, resource_manager, "till")
 
     assert len(warnings_about(territory, "cart")) == 1
+    told = [line for line in resource_manager.log_lines("Could not reconcile") if line["level"] == "error"]
+    assert len([line for line in told if line["error"].startswith(f"Service {shop}/cart: ")]) == 1

@@ -15,8 +15,9 @@ from hedgerow.machinery.snapshot import Index, Value
 
 _Found: TypeAlias = dict[ObjectKey, Manifest]
 _Table: TypeAlias = dict[Hashable, _Found]
-_Filing: TypeAlias = tuple[ObjectKey, Manifest, list[tuple[_Table, list[Hashable]]]]
-"""An object, and where it is to be found: under which values of which index."""
+_Places: TypeAlias = tuple[tuple[_Table, tuple[Hashable, ...]], ...]
+"""Where an object is to be found: under which values of which index, of those alone that have any."""
+_Filing: TypeAlias = tuple[ObjectKey, Manifest, _Places]
 _Value = TypeVar("_Value", bound=Hashable)
 _TARGET: Final = Cluster.TARGET
 World: TypeAlias = Mapping[Resource, Iterable[Manifest]]
@@ -36,6 +37,8 @@ class ObjectStore:
     def __init__(self, indexes: Iterable[Index[Any]] = ()) -> None:
         self._objects: _Found = {}
         self._namespaces: dict[str, _Found] = {}
+        self._places: dict[ObjectKey, _Places] = {}
+        """Of each object that an index files: to work that out again would take longer than all the rest."""
         self._indexes: dict[str, tuple[Index[Any], _Table]] = {index.name: (index, {}) for index in indexes}
 
     def add_index(self, index: Index[Any]) -> None:
@@ -44,8 +47,9 @@ class ObjectStore:
         Raises:
             ValueError: another index has this name.
         """
-        known, _ = self._indexes.setdefault(index.name, (index, self._table(index)))
-        if known != index:
+        if index.name not in self._indexes:
+            self._indexes[index.name] = (index, self._table(index))
+        elif self._indexes[index.name][0] != index:
             raise ValueError(f'two indexes of one store are called "{index.name}"')
 
     def __len__(self) -> int:
@@ -81,7 +85,7 @@ class ObjectStore:
         old = self._objects.get(key)
         if old is None:
             return None
-        self._unfile(self._filing(old))
+        self._unfile(key)
         del self._objects[key]
         return Change(old, None)
 
@@ -100,7 +104,9 @@ class ObjectStore:
     def _table(self, index: Index[Any]) -> _Table:
         table: _Table = {}
         for key, manifest in self._objects.items():
-            for value in index.values(manifest):
+            if values := tuple(index.values(manifest)):
+                self._places[key] = (*self._places.get(key, ()), (table, values))
+            for value in values:
                 table.setdefault(value, {})[key] = manifest
         return table
 
@@ -111,7 +117,9 @@ class ObjectStore:
 
     def _filing(self, manifest: Manifest) -> _Filing:
         try:
-            places = [(table, list(index.values(manifest))) for index, table in self._indexes.values()]
+            places = tuple(
+                (table, values) for index, table in self._indexes.values() if (values := tuple(index.values(manifest)))
+            )
         except Exception as problem:
             raise UnfiledError(manifest, problem) from problem
         return key_of(manifest), manifest, places
@@ -120,20 +128,21 @@ class ObjectStore:
         key, manifest, places = filing
         old = self._objects.get(key)
         if old is not None:
-            self._unfile(self._filing(old))
+            self._unfile(key)
         self._objects[key] = manifest
         if key.namespace:
             self._namespaces.setdefault(key.namespace, {})[key] = manifest
+        if places:
+            self._places[key] = places
         for table, values in places:
             for value in values:
                 table.setdefault(value, {})[key] = manifest
         return Change(old, manifest)
 
-    def _unfile(self, filing: _Filing) -> None:
-        key, _, places = filing
+    def _unfile(self, key: ObjectKey) -> None:
         if key.namespace:
             _drop(self._namespaces, key.namespace, key)
-        for table, values in places:
+        for table, values in self._places.pop(key, ()):
             for value in values:
                 _drop(table, value, key)
 

@@ -1,8 +1,8 @@
 """Manifests in files: objects out of YAML and JSON, and objects back into text.
 
 `load_manifests` reads what users name on the command line, `as_stored` and `implied_namespaces` complete it the way an
-API server would, `render_yaml` and `render_json` write objects out. `single_document` reads other files by the rules
-for manifests.
+API server would, `render_yaml`, `render_sorted_yaml` and `render_json` write objects out. `single_document` reads
+other files by the rules for manifests.
 """
 
 from hedgerow_adapters.files.decoding import single_document
@@ -10,7 +10,7 @@ from hedgerow_adapters.files.loaded import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.loading import load_manifests
 from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KINDS
 from hedgerow_adapters.files.stored import as_stored, implied_namespaces
-from hedgerow_adapters.files.writing import render_json, render_yaml
+from hedgerow_adapters.files.writing import render_json, render_sorted_yaml, render_yaml
 
 __all__ = [
     "CLUSTER_SCOPED_KINDS",
@@ -22,6 +22,7 @@ __all__ = [
     "implied_namespaces",
     "load_manifests",
     "render_json",
+    "render_sorted_yaml",
     "render_yaml",
     "single_document",
 ]

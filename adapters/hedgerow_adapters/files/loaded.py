@@ -33,6 +33,8 @@ class LoadedObject:
 
     manifest: Manifest
     source: Source
+    is_placed: bool = False
+    """Whether it names no namespace, and has been placed in one as its kind needs one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ class _Found(NamedTuple):
     source: Source
     where: str
     """Its place in the lists of its document, such as `items[3]`; empty where it is the document."""
+    is_placed: bool = False
+    """Whether the namespace that it is in is not its own word."""
 
 
 class _Identity(NamedTuple):
@@ -72,11 +74,12 @@ def load_manifests(
                 namespaced_kinds=namespaced_kinds,
                 namespace=namespace,
             )
-            found.append(read._replace(manifest=manifest))
+            is_placed = bool(key_of(manifest).namespace) and not key_of(read.manifest).namespace
+            found.append(read._replace(manifest=manifest, is_placed=is_placed))
     problems += _repetitions(found)
     if problems:
         return Failure(tuple(problems))
-    return Success(tuple(LoadedObject(each.manifest, each.source) for each in found))
+    return Success(tuple(LoadedObject(each.manifest, each.source, each.is_placed) for each in found))
 
 
 def _read(paths: Sequence[str], stdin: BinaryIO, *, sent: bool) -> Iterator[_Found | LoadProblem]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 _LIST: Final = "List"
 _REVIEW: Final = "AdmissionReview"
 _LONGEST_SHOWN: Final = 40
+_SHAPES: Final = ((dict, "a mapping"), (list, "a list"), (str, "a string"))
 _TEXTS_OF_METADATA: Final = (
     *("name", "generateName", "namespace", "uid", "resourceVersion"),
     *("creationTimestamp", "deletionTimestamp", "selfLink"),
@@ -156,8 +157,9 @@ def _wrong_type(path: str, wanted: str, value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value, short, as JSON spells it."""
-    if isinstance(value, dict | list):
-        return "a mapping" if isinstance(value, dict) else "a list"
-    text = json.dumps(value, ensure_ascii=False)
+    """A value, short, as JSON spells it; of a text no more than that it is one: it may be a password."""
+    for shape, words in _SHAPES:
+        if isinstance(value, shape):
+            return words
+    text = json.dumps(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

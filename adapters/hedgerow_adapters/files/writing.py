@@ -33,6 +33,18 @@ def render_yaml(objects: Iterable[Manifest]) -> str:
     )
 
 
+def render_sorted_yaml(manifest: Manifest) -> str:
+    """One object, the same text for equal ones: all fields by name, in whatever order they come."""
+    return yaml.dump(
+        dict(manifest),
+        Dumper=_Dumper,
+        default_flow_style=False,
+        sort_keys=True,
+        allow_unicode=True,
+        width=_NEVER_FOLDED,
+    )
+
+
 def render_json(objects: Iterable[Manifest]) -> str:
     """One `List` of the objects, in order, indented by two blanks."""
     items = [_ordered(manifest) for manifest in objects]

@@ -2,9 +2,10 @@
 
 Expected flow: `look_up` asks, `known` shows what has been found out since; both are shared by all who read a cluster.
 Guarantees: one request for a group and version at a time, whoever waits for it; what is served is known until something
-hints that it may have changed; that a kind is not served is known for a minute, or for a second where something has
-hinted of late that it may be served soon, as a definition takes a moment to be established. That there was no answer is
-told to who asked, and not known afterwards.
+hints that it may have changed, and is looked at again from time to time, as not every change is hinted at; that a kind
+is not served is known for a minute, or for some seconds where it is new, as a server that has just started does not
+know yet all that it serves, or for a second where something has hinted of late that it may be served soon, as a
+definition takes a moment to be established. That there was no answer is told to who asked, and not known afterwards.
 
 Source: Kubernetes documentation, "The Kubernetes API", discovery; managed-resources §4.2.
 """
@@ -26,10 +27,16 @@ PATIENCE: Final = 10.0
 """Seconds for one request."""
 MISSING_FOR: Final = 60.0
 """Seconds for which it is known that a kind is not served."""
+MISSING_AT_FIRST: Final = 4.0
+"""As much where nothing was known of its group and version before."""
 MISSING_FOR_NOW: Final = 1.0
 """As much where something has hinted that it may be served soon."""
 OF_LATE: Final = 60.0
 """Seconds for which a hint counts."""
+CHECKED_EVERY: Final = 600.0
+"""Seconds after which is looked whether what is served still is."""
+CONFIRMED_AFTER: Final = 5.0
+"""Seconds after which it is looked again where it seems not to be."""
 _NO_ANSWER: Final = 500
 _BAD_REQUEST: Final = 400
 _NOT_FOUND: Final = 404
@@ -80,6 +87,9 @@ class Discovery:
         """When it was last hinted of a group that something about it may have changed."""
         self._anything_hinted = _LONG_AGO
         self._waiting: dict[Kind, asyncio.Future[None]] = {}
+        self._looked_at: set[str] = set()
+        self._checks: dict[str, asyncio.TimerHandle] = {}
+        self._checking: set[asyncio.Task[None]] = set()
 
     async def look_up(self, kinds: Iterable[Kind]) -> Kinds:
         """As which resource each kind is served, or why not; asks only for what is not known.
@@ -158,8 +168,40 @@ class Discovery:
         self._watchable = self._watchable.difference(served.resources.values()) | served.watchable
         loop = asyncio.get_running_loop()
         hinted = max(self._anything_hinted, self._hinted.get(Kind(api_version, "").group, _LONG_AGO))
-        lifetime = MISSING_FOR_NOW if loop.time() - hinted < OF_LATE else MISSING_FOR
+        lifetime = MISSING_FOR if api_version in self._looked_at else MISSING_AT_FIRST
+        if loop.time() - hinted < OF_LATE:
+            lifetime = MISSING_FOR_NOW
+        self._looked_at.add(api_version)
+        self._check_after(CHECKED_EVERY, api_version)
         self._complete[api_version] = _Whole(served, loop.call_later(lifetime, self._forget_missing, api_version))
+
+    def _check_after(self, seconds: float, api_version: str, *, is_in_doubt: bool = False) -> None:
+        self._stop_checking(api_version)
+
+        def check() -> None:
+            task = asyncio.create_task(self._check(api_version, is_in_doubt=is_in_doubt))
+            self._checking.add(task)
+            task.add_done_callback(self._checking.discard)
+
+        self._checks[api_version] = asyncio.get_running_loop().call_later(seconds, check)
+
+    def _stop_checking(self, api_version: str) -> None:
+        if (check := self._checks.pop(api_version, None)) is not None:
+            check.cancel()
+
+    async def _check(self, api_version: str, *, is_in_doubt: bool) -> None:
+        """See whether what is known to be served still is; forget it where a second look, too, says that it is not."""
+        looked = await _look(self._transport, api_version)
+        known = [each for kind, each in self._known.items() if kind.api_version == api_version]
+        served = [each for each in known if isinstance(each, Resource)]
+        if not served:
+            self._stop_checking(api_version)
+        elif not isinstance(looked, Served) or all(map(looked.holds, served)):
+            self._check_after(CHECKED_EVERY, api_version)
+        elif is_in_doubt:
+            self._forget(api_version)
+        else:
+            self._check_after(CONFIRMED_AFTER, api_version, is_in_doubt=True)
 
     def _conclude(self, kind: Kind, looked: _Looked | None) -> Resource | NotAnswered:
         if problem := _problem_of(kind):
@@ -182,6 +224,8 @@ class Discovery:
 
     def _forget(self, api_version: str) -> None:
         """Forget everything, as above."""
+        self._stop_checking(api_version)
+        self._looked_at.discard(api_version)
         self._drop(api_version, lambda _answer: True)
 
     def _drop(self, api_version: str, concerned: Callable[[Resource | NotAnswered], bool]) -> None:
@@ -223,7 +267,10 @@ def _served(api_version: str, body: Any) -> _Looked:
         if not _is_resource(entry):
             continue
         resource = Resource(group, version, entry["name"], entry["kind"], namespaced=bool(entry.get("namespaced")))
-        is_watchable = {"list", "watch"} <= set(entry.get("verbs") or ())
+        if not _is_addressable(resource):
+            continue
+        verbs = entry.get("verbs")
+        is_watchable = isinstance(verbs, list) and "list" in verbs and "watch" in verbs
         if is_watchable:
             watchable.add(resource)
         # Of several of one kind, that one counts whose objects are kept.
@@ -236,10 +283,20 @@ def _is_resource(entry: Any) -> bool:
     """Whether an entry is one of a resource; others are of subresources."""
     return (
         isinstance(entry, Mapping)
-        and bool(entry.get("kind"))
+        and isinstance(kind := entry.get("kind"), str)
+        and bool(kind)
         and isinstance(name := entry.get("name"), str)
         and "/" not in name
     )
+
+
+def _is_addressable(resource: Resource) -> bool:
+    """Whether requests can name a resource; a server may call one anything."""
+    try:
+        requests.list_page(resource)
+    except requests.UnaddressableError:
+        return False
+    return True
 
 
 def _problem_of(kind: Kind) -> str | None:

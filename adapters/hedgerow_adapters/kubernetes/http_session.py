@@ -12,6 +12,7 @@ from yarl import URL
 
 from hedgerow.version import __version__
 from hedgerow_adapters.protocol import json_codec
+from hedgerow_adapters.protocol.requests import JSON_PATCH
 from hedgerow_adapters.protocol.transport import NotSentError, Request
 
 HEADERS: Final = {
@@ -85,7 +86,8 @@ def body_of(request: Request) -> bytes | io.BytesIO | None:
     """The JSON text of a request's body; none where it has none."""
     if request.body is None:
         return None
-    body = json_codec.encode(request.body)
+    is_json_patch = request.content_type == JSON_PATCH
+    body = (json_codec.encode_as_api_servers if is_json_patch else json_codec.encode)(request.body)
     return body if len(body) <= _LARGE_BODY else io.BytesIO(body)
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster, is_visible, is_wholly_visible
+from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
 from hedgerow_adapters.protocol import requests
@@ -14,40 +15,76 @@ from hedgerow_adapters.protocol.api_errors import ApiError, api_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 10.0
-"""Seconds for one request: no longer than an API server waits that asked for a review."""
+"""Seconds for an answer: no longer than an API server waits that asked for a review."""
 AT_ONCE: Final = 32
-"""Questions of one decision that are under way at a time."""
+"""Questions that are under way at a time."""
 _BAD_REQUEST: Final = 400
 _NO_ANSWER: Final = 500
+_OUT_OF_SIGHT: Final = "OutOfSight"
 _EVERYWHERE: Final[Mapping[Cluster, Sequence[str]]] = MappingProxyType({})
 
 
 class Questions:
-    """Whom to ask, and about what: of what caches do not show, nobody is asked either."""
+    """Whom to ask, and about what: of what caches do not show, nobody is asked either.
+
+    Guarantees: whoever asks, and however many questions, no more are under way than there are places, first come, first
+    served; every question has its answer, or is told to have none, in time.
+    """
 
     def __init__(
-        self, transports: Mapping[Cluster, Transport], namespaces: Mapping[Cluster, Sequence[str]] = _EVERYWHERE
+        self,
+        transports: Mapping[Cluster, Transport],
+        namespaces: Mapping[Cluster, Sequence[str]] = _EVERYWHERE,
+        *,
+        patience: float = PATIENCE,
+        places: asyncio.Semaphore | None = None,
+        beyond: bool = False,
+        on_unserved: Callable[[Cluster, Resource], None] = lambda _cluster, _resource: None,
     ) -> None:
         """Ways to clusters.
 
         Args:
             transports: who is asked.
             namespaces: what the process sees of each cluster; where none is named: all of it.
+            patience: seconds for an answer, the wait for a place included.
+            places: shared by all who are to keep within the same limit.
+            beyond: whether about an object that somebody names is asked wherever it is, as only caches and lists are
+                restricted then.
+            on_unserved: told of a resource that a server turns out not to know.
         """
         self._transports = transports
         self._namespaces = namespaces
+        self._patience = patience
+        self._beyond = beyond
+        self._on_unserved = on_unserved
+        self._places = places or asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, question: Question) -> Answer:
         """What the API server shows now, or why it shows nothing."""
         if problem := self._out_of_sight(question):
-            return NotAnswered(_NO_ANSWER, "", problem)
+            return NotAnswered(_NO_ANSWER, _OUT_OF_SIGHT, problem)
+        end = asyncio.get_running_loop().time() + self._patience
+        try:
+            async with asyncio.timeout_at(end):
+                await self._places.acquire()
+        except TimeoutError:
+            return NotAnswered(_NO_ANSWER, "", f"waited behind other questions for {self._patience:g} s")
+        try:
+            answer = await self._answer(question, end - asyncio.get_running_loop().time())
+        finally:
+            self._places.release()
+        if isinstance(answer, NotAnswered) and answer.is_unserved:
+            self._on_unserved(question.cluster, question.resource)
+        return answer
+
+    async def _answer(self, question: Question, patience: float) -> Answer:
         transport = self._transports[question.cluster]
         try:
             match question:
                 case ObjectQuestion():
-                    return await _object(transport, question)
+                    return await _object(transport, question, patience)
                 case ListQuestion():
-                    return await _list(transport, question)
+                    return await _list(transport, question, patience)
         except requests.UnaddressableError as nonsense:
             return NotAnswered(_BAD_REQUEST, "BadRequest", str(nonsense))
         except TransportError as lost:
@@ -57,20 +94,14 @@ class Questions:
         """The answers to several questions, which are asked at once."""
         if len(questions) == 1:
             return {questions[0]: await self.ask(questions[0])}
-        places = asyncio.Semaphore(AT_ONCE)
-
-        async def ask(question: Question) -> Answer:
-            async with places:
-                return await self.ask(question)
-
-        return dict(zip(questions, await asyncio.gather(*map(ask, questions)), strict=True))
+        return dict(zip(questions, await asyncio.gather(*map(self.ask, questions)), strict=True))
 
     def _out_of_sight(self, question: Question) -> str | None:
         """What keeps a question from being asked: the process is not to see what it is about. None if nothing."""
         seen = self._namespaces.get(question.cluster, ())
         match question:
             case ObjectQuestion(resource, key):
-                return None if is_visible(resource, key, seen) else _unseen(key.namespace or key.name)
+                return None if self._beyond or is_visible(resource, key, seen) else _unseen(key.namespace or key.name)
             case ListQuestion(resource, _, namespace):
                 return None if is_wholly_visible(resource, namespace, seen) else _unseen(namespace)
 
@@ -80,14 +111,14 @@ def _unseen(namespace: str) -> str:
     return f"{which} that this process is configured to see"
 
 
-async def _object(transport: Transport, question: ObjectQuestion) -> Answer:
-    response = await transport.send(requests.get(question.resource, question.key), timeout=PATIENCE)
+async def _object(transport: Transport, question: ObjectQuestion, patience: float) -> Answer:
+    response = await transport.send(requests.get(question.resource, question.key), timeout=patience)
     return Found((response.body,)) if response.is_success else not_answered(api_error(response))
 
 
-async def _list(transport: Transport, question: ListQuestion) -> Answer:
+async def _list(transport: Transport, question: ListQuestion, patience: float) -> Answer:
     try:
-        return Found(tuple(await whole_list(transport, pages_of(question), PATIENCE)))
+        return Found(tuple(await whole_list(transport, pages_of(question), patience)))
     except ListRefusedError as refused:
         return not_answered(refused.error)
 
@@ -99,10 +130,11 @@ def pages_of(question: ListQuestion) -> Callable[..., Request]:
         question.resource,
         namespace=question.namespace,
         selector=question.label_selector,
+        field_selector=question.field_selector,
         metadata_only=question.metadata_only,
     )
 
 
 def not_answered(error: ApiError) -> NotAnswered:
     """A refusal as decisions are told it."""
-    return NotAnswered(error.status, error.reason, error.message)
+    return NotAnswered(error.status, error.reason, error.message, error.is_unserved)

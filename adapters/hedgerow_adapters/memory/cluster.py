@@ -196,7 +196,7 @@ class InMemoryCluster:
         return Subscription(
             storage=self._storage,
             kind=target.kind,
-            selection=parse_selection(request.query, target.namespace),
+            selection=parse_selection(request.query, target.namespace, target.kind.selectable),
             metadata_only=wants_metadata(request.accept, a_list=False),
             bookmarks=request.query.get("allowWatchBookmarks") in _YES,
             on_event=on_event,
@@ -259,7 +259,7 @@ class InMemoryCluster:
 
     def _list(self, request: Request, target: Target) -> Response:
         metadata_only = wants_metadata(request.accept, a_list=True)
-        selection = parse_selection(request.query, target.namespace)
+        selection = parse_selection(request.query, target.namespace, target.kind.selectable)
         objects, metadata = page(self._storage, target.kind, selection, parse_list_options(request.query))
         return Response(200, presented_list(target.kind, objects, metadata, metadata_only=metadata_only))
 

@@ -1,4 +1,7 @@
-"""What a patch request makes of an object, still unchecked."""
+"""What a patch request makes of an object, still unchecked.
+
+Requests come as values: that the `test` of a JSON patch compares how a real server spells texts is left to its sender.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -6,12 +6,13 @@ Reads query parameters; knows no storage.
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from returns.result import Failure
 
+from hedgerow.machinery.field_selectors import FieldTerm, parse_field_query
 from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow.machinery.selectors import LabelSelector, parse_selector_query
 from hedgerow_adapters.memory.field_errors import forbidden, not_supported
@@ -25,12 +26,11 @@ _FIELDS: Final = ("metadata.name", "metadata.namespace")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The objects of one namespace, or of all, with certain labels and names."""
+    """The objects of one namespace, or of all, with certain labels and fields."""
 
     namespace: str
     labels: LabelSelector
-    fields: tuple[tuple[str, bool, str], ...]
-    """Field of the metadata, whether it has to be equal, and the value."""
+    fields: tuple[FieldTerm, ...]
 
     @property
     def is_everything(self) -> bool:
@@ -39,8 +39,7 @@ class Selection:
 
     def matches(self, manifest: Manifest) -> bool:
         """Whether an object of the namespace is among them."""
-        metadata = manifest["metadata"]
-        return all((metadata.get(name, "") == value) is wanted for name, wanted, value in self.fields) and (
+        return all(term.matches(manifest) for term in self.fields) and (
             self.labels.is_empty or self.labels.matches(labels_of(manifest))
         )
 
@@ -70,13 +69,18 @@ class ListOptions:
     """Whether the list has to be of that very version."""
 
 
-def parse_selection(query: Mapping[str, str], namespace: str) -> Selection:
-    """The selection that a query asks for; refused if it cannot be read."""
+def parse_selection(query: Mapping[str, str], namespace: str, selectable: Sequence[str] = ()) -> Selection:
+    """The selection that a query asks for; refused if it cannot be read.
+
+    Args:
+        query: the parameters of a request.
+        namespace: whose objects are selected from; empty: those of all.
+        selectable: fields that these objects can be selected by, beside name and namespace.
+    """
     labels = parse_selector_query(query.get("labelSelector", ""))
     if isinstance(labels, Failure):
         raise bad_request(f"unable to parse requirement: {labels.failure()}")
-    fields = query.get("fieldSelector", "")
-    return Selection(namespace, labels.unwrap(), tuple(_field(part) for part in fields.split(",") if part))
+    return Selection(namespace, labels.unwrap(), _fields(query.get("fieldSelector", ""), selectable))
 
 
 def parse_list_options(query: Mapping[str, str]) -> ListOptions:
@@ -126,12 +130,15 @@ def _continuation(token: str) -> Continuation | None:
         raise bad_request(f"invalid continue token: continue key is not valid: {error}") from None
 
 
-def _field(part: str) -> tuple[str, bool, str]:
-    for sign, wanted in (("!=", False), ("==", True), ("=", True)):
-        name, found, value = part.partition(sign)
-        if found:
-            if name not in _FIELDS:
-                known = ", ".join(f'"{field}"' for field in _FIELDS)
-                raise bad_request(f'"{name}" is not a known field selector: only {known}')
-            return name.removeprefix("metadata."), wanted, value
-    raise bad_request(f"invalid selector: '{part}'; can't understand '{part}'")
+def _fields(query: str, selectable: Sequence[str]) -> tuple[FieldTerm, ...]:
+    terms = parse_field_query(query)
+    if isinstance(terms, Failure):
+        raise bad_request(terms.failure())
+    for term in terms.unwrap():
+        if term.field in (*_FIELDS, *selectable):
+            continue
+        if selectable:
+            raise bad_request(f"field label not supported: {term.field}")
+        known = ", ".join(f'"{field}"' for field in _FIELDS)
+        raise bad_request(f'"{term.field}" is not a known field selector: only {known}')
+    return terms.unwrap()

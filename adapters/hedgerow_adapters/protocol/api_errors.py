@@ -7,7 +7,7 @@ Sources: Kubernetes documentation, "Kubernetes API concepts" and "Using RBAC aut
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -45,6 +45,8 @@ class ApiError:
     """The server's words; never empty."""
     details: tuple[Cause, ...] = ()
     """What the server names as the causes, field by field perhaps."""
+    name: str = field(default="", compare=False)
+    """The object that it is about; empty where the server names none."""
 
     def __str__(self) -> str:
         """The server's words."""
@@ -59,6 +61,11 @@ class ApiError:
     def is_not_found(self) -> bool:
         """Whether there is no such object, or no such resource."""
         return self.status == HTTPStatus.NOT_FOUND
+
+    @property
+    def is_unserved(self) -> bool:
+        """Whether there is no such resource: where only an object is missing, or its namespace, that is named."""
+        return self.is_not_found and not self.name
 
     @property
     def is_conflict(self) -> bool:
@@ -107,6 +114,7 @@ def error_of_status(body: Any, *, code: int = 500) -> ApiError:
         reason=status.get("reason") or _REASONS.get(code, ""),
         message=status.get("message") or text or f"the API server answered with status {code} and no message",
         details=tuple(_cause(each) for each in details.get("causes") or ()),
+        name=details.get("name") or "",
     )
 
 

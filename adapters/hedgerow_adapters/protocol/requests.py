@@ -77,13 +77,17 @@ def list_page(
     limit: int = 500,
     continuation: str = "",
     selector: str = "",
+    field_selector: str = "",
     metadata_only: bool = False,
 ) -> Request:
     """The request for one page of a list, most recent state; `continuation` is the token of the page before.
 
-    With a `name` it is the list of that object alone.
+    With a `name` it is the list of that object alone, whatever a field selector says.
     """
-    query = {"limit": str(limit), **_of_name(name)}
+    query = {"limit": str(limit)}
+    if field_selector:
+        query["fieldSelector"] = field_selector
+    query.update(_of_name(name))
     if continuation:
         query["continue"] = continuation
     if selector:

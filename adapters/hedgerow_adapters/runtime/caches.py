@@ -7,8 +7,10 @@ other from hearing of them, and ends `run` with its error, as nothing would tell
 """
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
@@ -19,6 +21,7 @@ from hedgerow.machinery.turn import defines_kinds
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.informer import Informer, InformerObserver, Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
+from hedgerow_adapters.kubernetes.questions import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters
 from hedgerow_adapters.runtime.following import Following, Ground, Keeps
 from hedgerow_adapters.runtime.shared_cache import Cache, Listener
@@ -29,19 +32,35 @@ Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], boo
 """What two readers have in common that can do with one cache."""
 
 
+LATE_AFTER: Final = 10.0
+"""Seconds for which a start waits for what is not essential, once everything else was listed."""
+
+
 class View:
     """What one controller, or another reader, sees.
 
-    What it follows is seen while it is there; nothing is ever waited for because of it.
+    What it follows is seen while it is there; nothing is ever waited for because of it. What is not essential is seen
+    from the time on when it was listed, and is waited for only for a while.
     """
 
-    def __init__(self, caches: Mapping[tuple[Cluster, Resource], Cache]) -> None:
+    def __init__(
+        self,
+        caches: Mapping[tuple[Cluster, Resource], Cache],
+        beside: Mapping[tuple[Cluster, Resource], Cache] = MappingProxyType({}),
+    ) -> None:
+        """What some caches hold.
+
+        Args:
+            caches: of what is essential.
+            beside: of what is not.
+        """
         self._caches = caches
+        self._beside = beside
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
         for (cluster, resource), cache in caches.items():
             stores[cluster][resource] = cache.store
         self._followed: dict[tuple[Cluster, Resource], list[Cache]] = {}
-        self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE], self._followed_store)
+        self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE], self._other_store)
 
     def follow(self, cluster: Cluster, cache: Cache) -> None:
         """Show what a cache holds as well, as soon as it is complete and for as long."""
@@ -59,18 +78,23 @@ class View:
         """The informer that sees an object; none if it is not read, or nobody is to wait for what it will see."""
         cache = self._caches.get((cluster, resource))
         if cache is None:
-            followed = self._followed_cache(cluster, resource)
-            cache = followed if followed is not None and followed.is_well else None
+            other = self._other_cache(cluster, resource)
+            cache = other if other is not None and other.is_well else None
         return cache.informer_of(key) if cache is not None else None
 
     def is_complete(self, cluster: Cluster) -> bool:
-        """Whether everything that is read of a cluster has been listed."""
+        """Whether everything essential that is read of a cluster has been listed."""
         return all(informer.synced.is_set() for informer in self._informers(cluster))
 
     async def completed(self) -> None:
-        """Return when everything has been listed."""
+        """Return when everything has been listed; what is not essential is not waited for for long."""
         for informer in self._informers(*Cluster):
             await informer.synced.wait()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LATE_AFTER):
+                for cache in self._beside.values():
+                    for informer in cache.informers:
+                        await informer.synced.wait()
 
     async def relist(self) -> None:
         """Return when everything has been listed anew."""
@@ -78,13 +102,16 @@ class View:
 
     def silences(self) -> Iterator[tuple[Resource, Callable[[], float]]]:
         """What is read, and how to ask for how many seconds nothing has been heard of it."""
-        return ((resource, cache.silence) for (_, resource), cache in self._caches.items())
+        return ((resource, cache.silence) for (_, resource), cache in (*self._caches.items(), *self._beside.items()))
 
-    def _followed_store(self, cluster: Cluster, resource: Resource) -> ObjectStore | None:
-        cache = self._followed_cache(cluster, resource)
+    def _other_store(self, cluster: Cluster, resource: Resource) -> ObjectStore | None:
+        cache = self._other_cache(cluster, resource)
         return cache.store if cache is not None else None
 
-    def _followed_cache(self, cluster: Cluster, resource: Resource) -> Cache | None:
+    def _other_cache(self, cluster: Cluster, resource: Resource) -> Cache | None:
+        beside = self._beside.get((cluster, resource))
+        if beside is not None and beside.is_listed:
+            return beside
         caches = self._followed.get((cluster, resource), ())
         return next((cache for cache in caches if cache.is_complete), None)
 
@@ -115,6 +142,8 @@ class Caches:
         self._discoveries: Final = {Cluster.TARGET: discovery, Cluster.SOURCE: source}
         self.discovery: Final = discovery
         """What is known of the kinds of the target cluster."""
+        self.places_for_questions: Final = asyncio.Semaphore(AT_ONCE)
+        """How many questions decisions may have under way at a time, all controllers together."""
         self._caches: dict[Shared, Cache] = {}
         self._users: Counter[Shared] = Counter()
         self._informing: dict[Shared, list[asyncio.Task[None]]] = {}
@@ -141,8 +170,9 @@ class Caches:
 
         Raises:
             ValueError: another controller has an index of the same name over the same objects, or the controller
-                follows what objects name that it does not watch.
+                follows what objects name that it does not watch, or keeps less of what it follows than it declares.
         """
+        _insist_on_one_projection(controller)
         view = self.reading(controller.watches, controller.indexes, observer)
         listeners = [(watch, listener_of(watch)) for watch in controller.watches]
         for watch, listener in listeners:
@@ -169,11 +199,13 @@ class Caches:
         Raises:
             ValueError: somebody else has an index of the same name over the same objects.
         """
-        caches = {}
+        essential: dict[tuple[Cluster, Resource], Cache] = {}
+        beside: dict[tuple[Cluster, Resource], Cache] = {}
         for read in reads:
+            caches = essential if read.essential else beside
             cache = caches[read.cluster, read.resource] = self.join(read)
             cache.serve(observer, [index for index in indexes if is_over(index, read)])
-        return View(caches)
+        return View(essential, beside)
 
     def when_recovered(self, tell: Callable[[], None]) -> None:
         """Tell somebody whenever an API server that was away is ready again."""
@@ -224,6 +256,10 @@ class Caches:
         """What is known of the kinds of a cluster."""
         return self._discoveries[cluster]
 
+    async def pause(self, cluster: Cluster, seconds: float) -> bool:
+        """Wait for so many seconds, or until an API server that was away is ready again; whether it is."""
+        return await self._recoveries[cluster].pause(seconds)
+
     def _cache(self, read: Read) -> Cache:
         return self._caches[self._shared(read)]
 
@@ -252,6 +288,16 @@ class Caches:
     def _end_with(self, defect: Exception) -> None:
         if not self._end.done():
             self._end.set_exception(defect)
+
+
+def _insist_on_one_projection(controller: Controller[Any]) -> None:
+    """Of one object a snapshot shows one projection: who reads another member of it would not find it."""
+    for follow in controller.follows:
+        for watch in controller.watches:
+            for followed in follow.watches(watch.resource):
+                is_same = (followed.resource, followed.cluster) == (watch.resource, watch.cluster)
+                if is_same and followed.keep != watch.keep:
+                    raise ValueError(f"{watch.resource} is watched and followed, and not the same is kept of it")
 
 
 def _hints(resource: Resource, discovery: Discovery) -> Listener:

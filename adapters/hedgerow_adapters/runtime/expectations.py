@@ -13,6 +13,8 @@ from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, Js
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
 
+MOST_IDLE: Final = 256
+"""Keys whose writes are remembered before is looked which of them need not be any more: some have no next turn."""
 PATIENCE: Final = 5.0
 """Seconds after which a key no longer waits: better a refused write than a stuck key."""
 
@@ -51,6 +53,11 @@ class Expectations:
         self._versions: dict[ObjectKey, dict[Watcher, int]] = {}
         self._deletions: dict[ObjectKey, dict[tuple[Resource, ObjectKey, Cluster], str | None]] = {}
         self._progress: asyncio.Future[None] | None = None
+        self._most = MOST_IDLE
+
+    def __len__(self) -> int:
+        """Of how many keys writes are remembered."""
+        return len(self._versions.keys() | self._deletions.keys())
 
     def expect(self, key: ObjectKey, written: Written) -> None:
         """Let a key wait until the cache has seen this write; what no cache will ever see is not waited for."""
@@ -58,6 +65,7 @@ class Expectations:
         watcher = self._watcher_of(action.cluster, action.resource, action.key)
         if watcher is None:
             return
+        self._forget_what_was_seen()
         place = action.resource, action.key, action.cluster
         if isinstance(action, Delete):
             self._deletions.setdefault(key, {})[place] = action.uid
@@ -67,8 +75,18 @@ class Expectations:
             versions = self._versions.setdefault(key, {})
             versions[watcher] = max(versions.get(watcher, 0), written.resource_version)
 
+    def _forget_what_was_seen(self) -> None:
+        """Now and then, so that it costs next to nothing."""
+        if len(self._versions) + len(self._deletions) < self._most:
+            return
+        for key in [*self._versions, *self._deletions]:
+            if self._is_caught_up(key):
+                self._versions.pop(key, None)
+                self._deletions.pop(key, None)
+        self._most = max(MOST_IDLE, 2 * (len(self._versions) + len(self._deletions)))
+
     def awaits(self, key: ObjectKey) -> bool:
-        """Whether something was written for a key since its last turn began."""
+        """Whether something was written for a key since its last turn began, as far as is remembered."""
         return key in self._versions or key in self._deletions
 
     def overtaken(self, action: Action) -> bool:

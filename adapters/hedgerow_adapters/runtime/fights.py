@@ -3,15 +3,19 @@
 Decides from what was carried out and when; is told the time. Of an object it holds a few numbers, and those not for
 long.
 
-An object is fought over when it was corrected with equal content more than `CORRECTIONS` times within `WITHIN` seconds.
-Its key waits from then on, `FIRST_WAIT` seconds and twice as long with every further such correction, up to
-`LONGEST_WAIT`. So an object that is undone at once, for ever, is written at most 15 times in the first hour and 6 times
-an hour from then on; however the other side times it, it is fewer than 50 times an hour. The fight is over when for
-`WITHIN` seconds beyond a wait nothing had to be corrected; the first look after a wait that finds nothing to correct
-already makes the key as fast as any other. A key need not wait out its time where its owner asks for something new; an
-equal correction after that makes it wait twice as long all the same.
+An object is fought over when it was corrected for one key, with equal content, more than `CORRECTIONS` times within
+`WITHIN` seconds. The other side may well be another key of the same controller; each then waits for itself. The key
+waits from then on, `FIRST_WAIT` seconds and twice as long with every further such correction, up to `LONGEST_WAIT`. So
+an object that is undone at once, for ever, is written at most 15 times in the first hour and 6 times an hour from then
+on; however the other side times it, it is fewer than 50 times an hour. The fight is over when for `WITHIN` seconds
+beyond a wait nothing had to be corrected; the first look after a wait that finds nothing to correct already makes the
+key as fast as any other. A key need not wait out its time where somebody asks for something new, nor longer than
+`BESIDE_WAIT` where something happens to an object that is not fought over; an equal correction after that makes it wait
+twice as long all the same.
 
-Anything else that the controller itself does to the object starts the count anew: then the wish has changed, as it does
+A write that left the version of its object as it was is no correction: there was nothing to correct.
+
+Anything else that is done to the object for the same key starts the count anew: then the wish has changed, as it does
 where a user adds and removes what asks for a policy.
 """
 
@@ -20,7 +24,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_version_of
 from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
 
 CORRECTIONS: Final = 5
@@ -29,6 +33,9 @@ WITHIN: Final = 600.0
 """Seconds in which they count together."""
 FIRST_WAIT: Final = 30.0
 LONGEST_WAIT: Final = 600.0
+BESIDE_WAIT: Final = 75.0
+"""Seconds within which a change of another object is looked at; as others may change one all the time, so rarely that
+the fight stays as slow as is promised."""
 REMEMBERED: Final = 16_384
 """Objects of which corrections are remembered, in up to 6 MB; beyond that the longest untouched are forgotten early."""
 
@@ -65,7 +72,7 @@ class Slowdown(NamedTuple):
 
 
 class _Corrections(NamedTuple):
-    """The equal corrections of one object."""
+    """The equal corrections of one object for one key."""
 
     content: _Content | None
     """None after the first, whose content is not looked at: nearly all objects are written just once."""
@@ -78,6 +85,25 @@ class _Corrections(NamedTuple):
         return now - self.times[-1] > self.wait + WITHIN
 
 
+def changed_nothing(action: Action, stored: Manifest | None) -> bool:
+    """Whether the object is still of the version that a write was made for, so that nothing had to be corrected.
+
+    Who writes the same again and again on purpose fights with nobody.
+
+    Args:
+        action: the write that the server carried out.
+        stored: the object as the server has it now.
+    """
+    match action:
+        case Update(manifest=manifest):
+            before = resource_version_of(manifest)
+        case MergePatch(resource_version=before):
+            pass
+        case _:
+            return False
+    return before is not None and stored is not None and resource_version_of(stored) == before
+
+
 class FightDetector:
     """The recent corrections of one controller."""
 
@@ -85,13 +111,14 @@ class FightDetector:
         self._corrections: OrderedDict[_Identity, _Corrections] = OrderedDict()
 
     def __len__(self) -> int:
-        """Of how many objects corrections are remembered."""
+        """Of how many objects corrections are remembered, each counted for every key that it was corrected for."""
         return len(self._corrections)
 
-    def carried_out(self, actions: Iterable[Action], now: float) -> Slowdown | None:
+    def carried_out(self, key: ObjectKey, actions: Iterable[Action], now: float) -> Slowdown | None:
         """Note what was carried out for a key in one reconciliation; how it is slowed down if that is a fight.
 
         Args:
+            key: whose turn it was.
             actions: those that the server carried out.
             now: a monotonic time in seconds.
         """
@@ -100,21 +127,25 @@ class FightDetector:
             if isinstance(action, DeleteCollection):
                 # Whether there was anything to delete is not known.
                 continue
-            before, after = self._noted(action, now)
+            before, after = self._noted(key, action, now)
             wait = max(wait, after.wait)
             if after.wait and not before:
                 begun.append(Fight(action, len(after.times), now - after.times[0]))
         self._forget(now)
         return Slowdown(wait, tuple(begun)) if wait else None
 
-    def concerns(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> bool:
-        """Whether an object is fought over, as far as is known."""
-        corrections = self._corrections.get(hash((cluster, resource, key)))
+    def concerns_itself(self, key: ObjectKey, resource: Resource, cluster: Cluster) -> bool:
+        """Whether what is fought over for a key is the very object of that name, as far as is known."""
+        return self.concerns(key, resource, key, cluster)
+
+    def concerns(self, key: ObjectKey, resource: Resource, place: ObjectKey, cluster: Cluster) -> bool:
+        """Whether an object is fought over for a key, as far as is known."""
+        corrections = self._corrections.get(hash((key, cluster, resource, place)))
         return corrections is not None and corrections.wait > 0
 
-    def _noted(self, action: Action, now: float) -> tuple[bool, _Corrections]:
+    def _noted(self, key: ObjectKey, action: Action, now: float) -> tuple[bool, _Corrections]:
         """Whether the object was fought over before, and its corrections including this one."""
-        identity = hash((action.cluster, action.resource, action.key))
+        identity = hash((key, action.cluster, action.resource, action.key))
         before = self._corrections.get(identity)
         after = _Corrections(None, (now,)) if before is None else _after(before, action, now)
         self._corrections[identity] = after

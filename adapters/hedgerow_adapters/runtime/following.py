@@ -57,6 +57,10 @@ class CachePool(Protocol):
         """What is known of the kinds of a cluster."""
         ...
 
+    async def pause(self, cluster: Cluster, seconds: float) -> bool:
+        """Wait for so many seconds, or until an API server that was away is ready again; whether it is."""
+        ...
+
 
 class Showcase(Protocol):
     """What a controller sees."""
@@ -128,9 +132,16 @@ class Following:
         """What is known of the kinds that may be named."""
         return self._ground.caches.discovery_of(self._follow.cluster)
 
-    def retry_delay(self, attempt: int) -> float:
-        """Seconds before something is tried again that has come to nothing so many times in a row."""
-        return restart_delay(attempt, self._ground.caches.random())
+    async def pause(self, attempt: int, *, is_away: bool) -> None:
+        """Wait before something is tried again that has come to nothing so many times in a row.
+
+        Args:
+            attempt: how many times.
+            is_away: whether the API server does not answer, so that to be ready again is all that it takes.
+        """
+        caches = self._ground.caches
+        seconds = restart_delay(attempt, caches.random())
+        await (caches.pause(self._follow.cluster, seconds) if is_away else asyncio.sleep(seconds))
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Have something done beside."""
@@ -189,7 +200,8 @@ class _FollowedKind:
                 await discovery.until_forgotten(self._kind)
             else:
                 fruitless += 1
-                await asyncio.sleep(self._following.retry_delay(fruitless))
+                is_away = isinstance(answer, NotAnswered) and answer.is_silence
+                await self._following.pause(fruitless, is_away=is_away)
 
     def _serve(self, resource: Resource | None) -> None:
         """The kind is served as this resource, or not at all."""

@@ -8,10 +8,12 @@ for nor what is done with it.
 
 import asyncio
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.backoff import OverallLimit, failure_delay
+from hedgerow_adapters.runtime.right_of_way import AT_MOST, RightOfWay, Way
 
 PATIENT_TURN: Final = 5
 """Of so many keys taken in a row one is a patient one, if any waits."""
@@ -44,8 +46,16 @@ class QueueObserver(Protocol):
 class WorkQueue:
     """Keys of one controller that wait to be reconciled."""
 
-    def __init__(self, observer: QueueObserver) -> None:
+    def __init__(self, observer: QueueObserver, way: Way | None = None) -> None:
+        """A queue in which nothing waits.
+
+        Args:
+            observer: is told what happens.
+            way: on which others go before its keys; none: nobody does.
+        """
         self._observer = observer
+        self._way = way or RightOfWay().way()
+        self._tell_done: list[Callable[[], None]] = []
         self._loop = asyncio.get_running_loop()
         self._line: OrderedDict[ObjectKey, float] = OrderedDict()
         self._patient: OrderedDict[ObjectKey, float] = OrderedDict()
@@ -65,6 +75,15 @@ class WorkQueue:
     def idle(self) -> bool:
         """Whether nothing waits and nothing is worked on; keys that wait for a later time do not count."""
         return not self and not self._started
+
+    def is_busy(self, at_most: float) -> bool:
+        """Whether a key waits, or is worked on that was taken less than so many seconds ago."""
+        earliest = self._loop.time() - at_most
+        return bool(self) or any(taken > earliest for taken in self._started.values())
+
+    def when_done(self, tell: Callable[[], None]) -> None:
+        """Tell somebody each time that a key is done."""
+        self._tell_done.append(tell)
 
     def is_taken(self, key: ObjectKey) -> bool:
         """Whether a worker is at a key."""
@@ -127,6 +146,14 @@ class WorkQueue:
         self._observer.slowed(len(self._holds))
         self._come_back(key)
 
+    def shorten(self, key: ObjectKey, seconds: float) -> None:
+        """End the hold of a key, if there is one, in no more than so many seconds."""
+        timer = self._holds.get(key)
+        if timer is None or timer.when() <= self._loop.time() + seconds:
+            return
+        timer.cancel()
+        self._holds[key] = self._loop.call_later(seconds, self.release, key)
+
     def _come_back(self, key: ObjectKey) -> None:
         """Put a key in line that was added while something stood in its way; perhaps something else still does."""
         patient = self._again.pop(key, None)
@@ -147,19 +174,35 @@ class WorkQueue:
 
     async def take(self) -> ObjectKey:
         """The key whose turn it is, as soon as there is one; `done` has to follow."""
-        while not self:
-            taker = self._loop.create_future()
-            self._takers.append(taker)
-            try:
-                await taker
-            except asyncio.CancelledError:
-                if taker.done() and not taker.cancelled():
-                    self._wake_one()
-                raise
+        while True:
+            if not self:
+                await self._arrival()
+            elif (wait := self._gives_way_for()) > 0:
+                await self._way.cleared(wait)
+            else:
+                break
         key, since = self._next()
         now = self._started[key] = self._loop.time()
         self._observer.taken(len(self), now - since)
         return key
+
+    async def _arrival(self) -> None:
+        """Return when this worker is to see whether there is a key for it."""
+        taker = self._loop.create_future()
+        self._takers.append(taker)
+        try:
+            await taker
+        except asyncio.CancelledError:
+            if taker.done() and not taker.cancelled():
+                self._wake_one()
+            raise
+
+    def _gives_way_for(self) -> float:
+        """For how many seconds others may still go before the key that has waited longest."""
+        if self._way.is_clear:
+            return 0.0
+        came = min(next(iter(line.values())) for line in (self._line, self._patient) if line)
+        return came + AT_MOST - self._loop.time()
 
     def _next(self) -> tuple[ObjectKey, float]:
         """The key that has waited longest; of the patient ones if nobody else waits, or enough have passed them."""
@@ -174,6 +217,8 @@ class WorkQueue:
         worked = self._loop.time() - self._started.pop(key)
         self._come_back(key)
         self._observer.finished(worked)
+        for tell in self._tell_done:
+            tell()
 
     def close(self) -> None:
         """Forget all that waits for a later time."""

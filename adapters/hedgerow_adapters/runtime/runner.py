@@ -28,8 +28,10 @@ from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.fights import BESIDE_WAIT
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
+from hedgerow_adapters.runtime.right_of_way import RightOfWay
 from hedgerow_adapters.runtime.turns import Course, LeaseLostError, Turns
 
 TIME_LIMIT: Final = 180.0
@@ -48,6 +50,7 @@ class ControllerRunner:
         *,
         recorder: EventRecorder,
         observer: ControllerObserver | None = None,
+        right_of_way: RightOfWay | None = None,
         may_write: Callable[[], bool] = lambda: True,
     ) -> None:
         """A controller that has asked for nothing yet.
@@ -57,13 +60,16 @@ class ControllerRunner:
             caches: what it reads, and where to write; somebody else has to `run` them.
             recorder: records the events that plans ask for.
             observer: is told what happens.
+            right_of_way: of the controllers of the process; none: nobody goes first.
             may_write: asked before every write.
         """
         clusters = caches.clusters
         source, target = clusters.source.namespaces, clusters.target.namespaces
         self.controller: Final = restricted(controller, source=source, target=target)
         self.synced: Final = asyncio.Event()
-        self.queue: Final = WorkQueue(observer or ControllerObserver())
+        right_of_way = right_of_way or RightOfWay()
+        self.queue: Final = WorkQueue(observer or ControllerObserver(), right_of_way.way(controller.gives_way_to))
+        right_of_way.enter(controller.name, self.queue)
         self._observer = observer or ControllerObserver()
         self._clusters = clusters
         self._memories: dict[ObjectKey, object] = {}
@@ -159,7 +165,9 @@ class ControllerRunner:
                     self._note_owner(change, gets_a_turn=bool(keys))
                     self._let_owner_go_first(change, keys)
                 for key in keys:
-                    self.queue.add(key, patient=is_owned and self._is_echo(key))
+                    if is_event:
+                        self._let_others_go_on(key, watch, change)
+                    self.queue.add(key, patient=not is_event or (is_owned and self._is_echo(key)))
             self._expectations.progressed()
 
         return receive
@@ -183,8 +191,18 @@ class ControllerRunner:
         """Let what an owner asks for not wait because of a fight, unless that is a fight over the owner itself."""
         primary, cluster = self.controller.primary, self.controller.primary_cluster
         owner = key_of(change.new or change.old or {})
-        if owner in keys and not self._turns.fights.concerns(cluster, primary, owner):
+        if owner in keys and not self._turns.fights.concerns_itself(owner, primary, cluster):
             self.queue.release(owner)
+
+    def _let_others_go_on(self, key: ObjectKey, watch: Watch, change: Change) -> None:
+        """Let what is asked for, or what befalls other objects of a key, not wait for the end of a fight."""
+        place = key_of(change.new or change.old or {})
+        if self._turns.fights.concerns(key, watch.resource, place, watch.cluster):
+            return
+        if watch.asks:
+            self.queue.release(key)
+        else:
+            self.queue.shorten(key, BESIDE_WAIT)
 
     def _concerned(self, watch: Watch, change: Change) -> Collection[ObjectKey]:
         try:
@@ -222,6 +240,9 @@ class ControllerRunner:
         try:
             async with asyncio.timeout(TIME_LIMIT):
                 result = await self._reconcile(key)
+        except TimeoutError:
+            self._observer.raised(key, TimeoutError(f"the turn did not end within {TIME_LIMIT:g} s"))
+            result = self._give_up(key)
         except Exception as error:  # noqa: BLE001 -- a defect in one reconciliation must not stop the others
             self._observer.raised(key, error)
             result = self._give_up(key)

@@ -80,6 +80,11 @@ class Cache:
         return len(self._listed) == len(self.informers)
 
     @property
+    def is_listed(self) -> bool:
+        """Whether everything has been listed at least once, be it that the server does not know it."""
+        return all(informer.synced.is_set() for informer in self.informers)
+
+    @property
     def is_well(self) -> bool:
         """Whether the cache is complete, and nothing keeps it from being kept in step."""
         return self.is_complete and not self._in_trouble

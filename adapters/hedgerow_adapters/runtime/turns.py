@@ -22,9 +22,12 @@ from hedgerow_adapters.runtime.deletions import DeletionLedger
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written
 from hedgerow_adapters.runtime.expectations import Expectations
-from hedgerow_adapters.runtime.fights import FightDetector
+from hedgerow_adapters.runtime.fights import FightDetector, changed_nothing
 from hedgerow_adapters.runtime.observer import ControllerObserver
 
+PATIENCE: Final = 120.0
+"""Seconds for the answer to a question: others are asked as well, and an early end of a turn is nobody's gain. It
+leaves a turn the time to keep what it has found out."""
 _HELD: Final = Refusal(0, "DeletionsHeld", "deletions are held back until it is clear that they are meant")
 
 
@@ -101,6 +104,11 @@ class Turns:
         self._questions = Questions(
             {cluster: clusters.access(cluster).transport for cluster in Cluster},
             {cluster: clusters.access(cluster).namespaces for cluster in Cluster},
+            patience=PATIENCE,
+            places=caches.places_for_questions,
+            # Whoever creates nothing on its own is told of objects by name, and has written them all the same.
+            beyond=controller.owned is None,
+            on_unserved=lambda cluster, resource: caches.discovery_of(cluster).not_found(resource),
         )
 
     async def take(self, key: ObjectKey, memory: object) -> Course:
@@ -173,8 +181,12 @@ class Turns:
                 self.expectations.expect(key, outcome)
                 self._observer.acted(key, outcome.action)
                 self._note_kinds(outcome.action)
-                done.append(outcome.action)
-            elif is_last or outcome.hits_all:
+                if not changed_nothing(outcome.action, outcome.stored):
+                    done.append(outcome.action)
+                continue
+            if outcome.answer is not None and outcome.answer.is_unserved:
+                self._caches.discovery_of(outcome.action.cluster).not_found(outcome.action.resource)
+            if is_last or outcome.hits_all:
                 self._observer.not_written(key, outcome)
         self._slow_down_fights(key, done)
 
@@ -185,7 +197,7 @@ class Turns:
 
     def _slow_down_fights(self, key: ObjectKey, done: Sequence[Action]) -> None:
         """Let a key wait whose objects somebody else keeps changing back, and tell the owner when that begins."""
-        slowdown = self.fights.carried_out(done, asyncio.get_running_loop().time())
+        slowdown = self.fights.carried_out(key, done, asyncio.get_running_loop().time())
         if slowdown is None:
             return
         self._hold(key, slowdown.seconds)

@@ -16,7 +16,7 @@ from hedgerow.admission import Decision, Webhook
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.review import answer, parse_review
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Resource, labels_of
+from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import (
     Answer,
     Found,
@@ -25,7 +25,6 @@ from hedgerow.machinery.questions import (
     ObjectQuestion,
     Question,
 )
-from hedgerow.machinery.selectors import parse_selector_query
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 from hedgerow_adapters.memory.admission.calls import CallFailedError, WebhookCall
 from hedgerow_adapters.memory.cluster import InMemoryCluster
@@ -88,9 +87,8 @@ class LocalWebhooks:
         if not cluster.serves(question.resource):
             return NotAnswered(404, "NotFound", "the server could not find the requested resource")
         if isinstance(question, ListQuestion):
-            selector = parse_selector_query(question.label_selector).unwrap()
             listed = cluster.objects(question.resource, question.namespace)
-            return Found(tuple(manifest for manifest in listed if selector.matches(labels_of(manifest))))
+            return Found(tuple(manifest for manifest in listed if question.asks_for(manifest)))
         manifest = cluster.get(question.resource, question.key)
         if manifest is None:
             return NotAnswered(404, "NotFound", f'{question.resource} "{question.key.name}" not found')

@@ -67,6 +67,10 @@ class ControllerTelemetry(ControllerObserver):
         self._depth = 0
         self._slowed = 0
         self._running: dict[ObjectKey, float] = {}
+        self._refused: dict[ObjectKey, frozenset[DomainFailure]] = {}
+        """What has gone wrong in the turns that go on."""
+        self._failing: dict[ObjectKey, frozenset[DomainFailure]] = {}
+        """What went wrong in the last turn of a key."""
         self._queue.depth.set_function(lambda: self._depth)
         self._queue.unfinished_work.set_function(lambda: sum(self._ages()))
         self._queue.longest_running.set_function(lambda: max(self._ages(), default=0))
@@ -140,6 +144,7 @@ class ControllerTelemetry(ControllerObserver):
         self._metrics.seconds.observe(seconds)
         if result == "error":
             self._metrics.errors.inc()
+        self._note_recovery(key)
         self._log.debug("Reconciled", result=result, seconds=seconds)
         end_reconciliation()
 
@@ -162,11 +167,21 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
-        """Say what could not be planned."""
+        """Say what went wrong, once as long as it stays the same."""
         if not any(failure.retryable for failure in failures):
             self._metrics.terminal_errors.inc()
+        self._refused[key] = frozenset(failures)
         for failure in failures:
-            self._log.error("Could not plan", error=failure)
+            tell = self._log.error if self._is_news("failed", key, failure) else self._log.debug
+            tell("Could not reconcile", error=failure)
+
+    def _note_recovery(self, key: ObjectKey) -> None:
+        """Note that what went wrong with a key does so no longer: the next time it is news."""
+        refused = self._refused.pop(key, frozenset())
+        for failure in self._failing.pop(key, frozenset()) - refused:
+            self._repetition.ended(("failed", key, failure))
+        if refused:
+            self._failing[key] = refused
 
     @override
     def raised(self, key: ObjectKey, error: Exception) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from hedgerow.machinery.controller import ROUND
 from hedgerow.machinery.objects import ObjectKey
 
 RECONCILE_ID: Final = "reconcileID"
@@ -15,9 +16,12 @@ OBJECT: Final = "object"
 
 
 def begin_reconciliation(key: ObjectKey) -> str:
-    """From now on lines of this task carry the key and a new random identity, which is returned."""
+    """From now on lines of this task carry the key and a new random identity, which is returned.
+
+    A round of work is about no object in particular.
+    """
     reconcile_id = str(uuid.uuid4())
-    bind_contextvars(**{OBJECT: str(key), RECONCILE_ID: reconcile_id})
+    bind_contextvars(**{RECONCILE_ID: reconcile_id, **({} if key == ROUND else {OBJECT: str(key)})})
     return reconcile_id
 
 

@@ -36,6 +36,8 @@ class ObjectMeta(ApiType):
 class ApiObject(ApiType):
     """An object that an API server stores; each type names its own kind."""
 
+    said_by_documents = ("apiVersion", "kind")
+
     api_version: str
     """Group and version of this object's type, such as resources.gardener.cloud/v1alpha1."""
     kind: str

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from types import NoneType
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -71,6 +71,9 @@ class Typed(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False, alias_generator=to_camel)
 
+    said_by_documents: ClassVar[tuple[str, ...]] = ()
+    """Fields that who makes such an object may leave out, as they go without saying, but not a document."""
+
     @model_validator(mode="before")
     @classmethod
     def _null_is_absent(cls, value: Any) -> Any:
@@ -86,10 +89,18 @@ Item = TypeVar("Item")
 
 def read(shape: type[T], document: object) -> Result[T, tuple[ShapeError, ...]]:
     """The document as a type, or every value in it that does not fit."""
+    unsaid = _unsaid(shape, document)
     try:
-        return Success(shape.model_validate(document))
+        read_as = shape.model_validate(document)
     except ValidationError as error:
-        return Failure(tuple(map(_shape_error, error.errors(include_url=False))))
+        return Failure((*unsaid, *map(_shape_error, error.errors(include_url=False))))
+    return Failure(unsaid) if unsaid else Success(read_as)
+
+
+def _unsaid(shape: type[Typed], document: object) -> tuple[ShapeError, ...]:
+    if not isinstance(document, Mapping):
+        return ()
+    return tuple(ShapeError(name, "must be set") for name in shape.said_by_documents if document.get(name) is None)
 
 
 def child(path: str, name: str) -> str:

@@ -5,14 +5,13 @@ import sys
 from typing import Final
 
 import click
-from returns.result import Failure
 
-from hedgerow_adapters.files import load_manifests
-from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_adapters.files.loaded import printable
+from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.health import files
 from hedgerow_entrypoints.health.judgement import Judgement
 from hedgerow_entrypoints.health.showing import FORMATS, in_one_line
-from hedgerow_entrypoints.worlds import connected, standard_input
+from hedgerow_entrypoints.worlds import connected, objects_in_files, tell_placed
 
 UNHEALTHY: Final = 2
 EXAMPLES: Final = """\b
@@ -62,6 +61,9 @@ def command(
     click.echo(FORMATS[output](judgement), nl=False)
     for problem in judgement.problems:
         note(f"error: {problem}")
+    if not judgement.verdicts and not judgement.problems:
+        what, where = ("ManagedResources", "the cluster") if live else ("objects", "the files")
+        note(f"note: there are no {what} in {f'namespace {printable(namespace)} of ' if namespace else ''}{where}")
     note(in_one_line(judgement))
     if judgement.problems:
         sys.exit(1)
@@ -70,10 +72,9 @@ def command(
 
 
 def _of_files(paths: tuple[str, ...], namespace: str | None) -> Judgement:
-    loaded = load_manifests(paths, stdin=standard_input())
-    if isinstance(loaded, Failure):
-        raise CommandError.of(loaded.failure())
-    return files.judgement_of([each.manifest for each in loaded.unwrap()], namespace)
+    objects = objects_in_files(paths)
+    tell_placed(objects)
+    return files.judgement_of([each.manifest for each in objects], namespace)
 
 
 async def _of_cluster(kubeconfig: str | None, context: str | None, namespace: str | None) -> Judgement:

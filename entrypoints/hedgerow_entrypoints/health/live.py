@@ -4,7 +4,8 @@ Each kind is listed once, page by page; of an object no more is kept than what i
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from http import HTTPStatus
+from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
@@ -16,8 +17,9 @@ from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, kept_of
+from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError
-from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_adapters.protocol.transport import Transport, TransportError
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.health.deployments import deployments_of, part_of, pod_counts
 from hedgerow_entrypoints.health.judgement import Judgement
@@ -30,6 +32,7 @@ from hedgerow_entrypoints.health.verdicts import (
 )
 from hedgerow_entrypoints.worlds import abridged
 
+NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 """Finds out as which resource a cluster serves each of some kinds."""
 
@@ -50,7 +53,7 @@ async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) ->
         namespace: whose ManagedResources are judged; empty: all.
 
     Raises:
-        CommandError: the cluster does not answer, or does not show its ManagedResources.
+        CommandError: the cluster does not answer, does not show its ManagedResources, or has no such namespace.
     """
     try:
         return await _Course(transport).run(look_up, namespace)
@@ -68,6 +71,8 @@ class _Course:
 
     async def run(self, look_up: LookUp, namespace: str) -> Judgement:
         applied = await self._managed_resources(namespace)
+        if namespace and not applied:
+            await self._ensure_there_is(namespace)
         self._verdicts.update((each.verdict.subject, each.verdict) for each in applied)
         wanted = self._still_wanted(applied)
         kinds = await look_up(wanted)
@@ -92,6 +97,18 @@ class _Course:
             raise CommandError(str(error)) from error
         except UnaddressableError as error:
             raise CommandError(f"namespace: {error}") from error
+
+    async def _ensure_there_is(self, namespace: str) -> None:
+        """Nobody who mistypes a name is to be told that all is well.
+
+        Who may not read Namespaces is told no more than that nothing is in this one.
+        """
+        try:
+            response = await self._transport.send(requests.get(NAMESPACES, ObjectKey("", namespace)))
+        except TransportError as error:
+            raise CommandError(str(error)) from error
+        if response.status == HTTPStatus.NOT_FOUND:
+            raise CommandError(f'namespaces "{namespace}" not found')
 
     def _still_wanted(self, applied: Iterable[_Applied]) -> Mapping[Kind, set[ObjectKey]]:
         wanted: dict[Kind, set[ObjectKey]] = {}

@@ -14,6 +14,7 @@ from hedgerow_entrypoints.health.verdicts import Verdict
 from hedgerow_entrypoints.rendering import summary
 
 HEADERS: Final = ("KIND", "NAMESPACE", "NAME", "HEALTHY", "PROGRESSING", "WHY")
+LONGEST_WHY: Final = 160
 WORDS: Final = {True: "yes", False: "no", None: "-"}
 _HEALTH_COLOURS: Final = {True: "green", False: "red", None: None}
 _PROGRESS_COLOURS: Final = {True: "yellow", False: None, None: None}
@@ -31,8 +32,13 @@ def _row(verdict: Verdict) -> tuple[str, ...]:
         *map(printable, (kind.kind, key.namespace, key.name)),
         click.style(WORDS[verdict.healthy], fg=_HEALTH_COLOURS[verdict.healthy]),
         click.style(WORDS[verdict.progressing], fg=_PROGRESS_COLOURS[verdict.progressing]),
-        printable(" ".join(verdict.why.split())),
+        _shortened(printable(" ".join(verdict.why.split()))),
     )
+
+
+def _shortened(why: str) -> str:
+    """What fits into a row; programs get the whole."""
+    return why if len(why) <= LONGEST_WHY else f"{why[: LONGEST_WHY - 3].rstrip()}..."
 
 
 def as_json(judgement: Judgement) -> str:

@@ -24,6 +24,7 @@ from hedgerow.resource_manager.health import (
 from hedgerow.resource_manager.health.kinds import is_skipped
 from hedgerow.resource_manager.managed_resources.names import (
     MANAGED_RESOURCES,
+    RESOURCES_APPLIED,
     RESOURCES_PROGRESSING,
     SKIP_HEALTH_CHECK,
 )
@@ -107,7 +108,14 @@ def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdic
     progressing = None if said is None else _PROGRESSING.get(said.status)
     # Until it is applied and healthy nobody expects to be told of its rollout.
     waits_for = check_progressing(managed_resource) if progressing or cause is None else None
-    return Verdict(subject, healthy=cause is None, progressing=progressing, why=_joined(cause, waits_for))
+    why = _joined(cause, _refusal(managed_resource), waits_for)
+    return Verdict(subject, healthy=cause is None, progressing=progressing, why=why)
+
+
+def _refusal(managed_resource: Manifest) -> str | None:
+    """Why it could not be applied, which is mostly behind all else that is said of it."""
+    applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
+    return applied.message if applied and applied.status == ConditionStatus.FALSE else None
 
 
 def _unreadable_references(managed_resource: Manifest) -> str | None:
@@ -119,5 +127,9 @@ def _unreadable_references(managed_resource: Manifest) -> str | None:
 
 
 def _joined(*causes: str | None) -> str:
-    """What is said, each once."""
-    return "; ".join(dict.fromkeys(cause for cause in causes if cause))
+    """What is said, each once, be it in the words of another."""
+    said: list[str] = []
+    for cause in causes:
+        if cause and not any(cause in each for each in said):
+            said.append(cause)
+    return "; ".join(said)

@@ -13,7 +13,7 @@ from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.machinery.selectors import Labels, parse_selector_query
+from hedgerow.machinery.selectors import Labels
 from hedgerow_adapters.cache.store import ObjectStore, StoreSnapshot, UnfiledError
 from hedgerow_adapters.files import LoadedObject, as_stored
 from hedgerow_adapters.files.loaded import printable
@@ -149,7 +149,7 @@ class Facts:
 
     async def _several(self, question: ListQuestion) -> Answer:
         held = self._held(question.resource)
-        asked_for = tuple(each.manifest for each in held.values() if _is_asked_for(question, each.manifest))
+        asked_for = tuple(each.manifest for each in held.values() if question.asks_for(each.manifest))
         if self._transport is None:
             where = f" in {printable(question.namespace)}" if question.namespace else ""
             note(f"note: only the files tell which {question.resource.kind}s there are{where}; they need not hold all")
@@ -180,8 +180,3 @@ def _group_and_kind(manifest: Manifest) -> tuple[str, str]:
 def _explanation(problem: Exception) -> str:
     cause = problem.__cause__ if isinstance(problem, UnfiledError) else problem
     return str(cause) if isinstance(cause, UnreadableError) else "no API server would hold it as it is"
-
-
-def _is_asked_for(question: ListQuestion, manifest: Manifest) -> bool:
-    selector = parse_selector_query(question.label_selector).unwrap()
-    return question.namespace in {"", key_of(manifest).namespace} and selector.matches(labels_of(manifest))

@@ -123,6 +123,18 @@ def test_an_object_that_the_server_refuses_keeps_nothing_else_from_being_applied
     assert estate.find(bad) is None
 
 
+def test_what_is_told_in_characters_of_all_kinds_is_taken_back_when_it_is_over(
+    estate: Estate, manager: Manager
+) -> None:
+    text = "a<b>&c\u2028größe"
+    managed = estate.deliver("shop", service(estate.namespace, "named", ports=[{"port": 80, "name": text}]))
+    estate.wait_for(lambda: "größe" in estate.condition(managed)[2], "the refusal is told")
+
+    estate.redeliver("shop", service(estate.namespace, "named", ports=[{"port": 80, "name": "fine"}]))
+
+    estate.wait_until_applied(expected=SETTLED)
+
+
 def test_a_missing_secret_is_told_and_found_when_it_comes(estate: Estate, manager: Manager) -> None:
     managed = managed_resource(estate.namespace, "shop", "late", class_name=estate.class_name)
     estate.create(managed)

@@ -35,7 +35,12 @@ def test_what_is_unhealthy_is_no_error_but_shows_in_the_exit_code(hedgerow: Hedg
 
 
 def test_without_objects_there_is_nothing_to_judge(hedgerow: Hedgerow) -> None:
-    assert hedgerow("health", "-f", "-") == (0, "", "nothing to judge\n")
+    assert hedgerow("health", "-f", "-") == (0, "", "note: there are no objects in the files\nnothing to judge\n")
+    assert hedgerow("health", "-f", "-", "-n", "nope", stdin=WELL) == (
+        0,
+        "",
+        "note: there are no objects in namespace nope of the files\nnothing to judge\n",
+    )
 
 
 def test_of_a_namespace_counts_what_is_in_it_and_what_it_has_applied_elsewhere(hedgerow: Hedgerow) -> None:
@@ -106,5 +111,5 @@ def test_everything_that_is_wrong_in_files_is_listed(hedgerow: Hedgerow) -> None
     assert hedgerow("health", "-f", "-", stdin="kind: Pod\n---\nhello\n").err == (
         "error: <stdin>:1: a Pod without apiVersion\n"
         "error: <stdin>:1: a Pod without a name\n"
-        'error: <stdin>:2: must be a mapping, got "hello"\n'
+        "error: <stdin>:2: must be a mapping, got a string\n"
     )

@@ -118,7 +118,7 @@ def test_wrong_usage_is_an_error(arguments: tuple[str, ...], sentence: str, hedg
 
 @pytest.mark.usefixtures("repository")
 def test_what_managed_resources_leave_behind_needs_no_further_plan(hedgerow: Hedgerow) -> None:
-    settled = hedgerow("simulate", "managed-resource", "secret", "-f", MANAGED_RESOURCES, "--all")
+    settled = hedgerow("simulate", "managed-resource", "secret", "-f", MANAGED_RESOURCES, "--all", "--show-secrets")
 
     assert settled.code == 0
     assert hedgerow("plan", "managed-resource", "secret", "-f", "-", stdin=settled.out) == (0, "", "nothing to do\n")

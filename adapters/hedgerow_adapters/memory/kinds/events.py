@@ -27,8 +27,13 @@ _SERVED_NAMES: Final = {
     "count": "deprecatedCount",
 }
 _STORED_NAMES: Final = {served: stored for stored, served in _SERVED_NAMES.items()}
-_REFERENCE: Final = structure(
-    dict.fromkeys(("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion", "fieldPath"), text)
+_REFERENCE_FIELDS: Final = ("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion", "fieldPath")
+_REFERENCE: Final = structure(dict.fromkeys(_REFERENCE_FIELDS, text))
+_SELECTABLE: Final = (
+    *(f"involvedObject.{field}" for field in _REFERENCE_FIELDS),
+    "reason",
+    "reportingComponent",
+    "type",
 )
 _STORED_FIELDS: Final = {
     "involvedObject": _REFERENCE,
@@ -105,7 +110,7 @@ def _text_errors(written: str, field: str) -> Iterator[FieldError]:
         yield invalid(field, "", f"can have at most {_LONGEST} characters")
 
 
-STORED_EVENTS: Final = Kind(CORE_EVENTS, fields=_STORED_FIELDS, rules=core_errors)
+STORED_EVENTS: Final = Kind(CORE_EVENTS, fields=_STORED_FIELDS, selectable=_SELECTABLE, rules=core_errors)
 SERVED_EVENTS: Final = Kind(
     EVENTS,
     fields={_SERVED_NAMES.get(name, name): shape for name, shape in _STORED_FIELDS.items()},

@@ -42,6 +42,8 @@ class Kind:
     resource: Resource
     fields: Mapping[str, Shape] | None = field(default_factory=lambda: {"spec": anything, "status": anything})
     """Every field beside apiVersion, kind and metadata, with its shape; none: any fields, as they are given."""
+    selectable: tuple[str, ...] = ()
+    """Fields of a stored object that it can be selected by, beside its name and namespace."""
     name_problem: Callable[[str], str | None] = dns_subdomain_problem
     defaults: Callable[[Fields, Manifest | None], None] = no_defaults
     """Completes a decoded object, in place; the old one is none on creation."""

@@ -12,19 +12,22 @@ from hedgerow_adapters.memory.shapes import ShapeError, flag, text, text_map
 
 
 def encoded_map(value: Any, path: str) -> Mapping[str, str] | None:
-    """Base64 texts by key."""
+    """Base64 texts by key, each in one line."""
     texts = text_map(value, path)
-    for encoded in (texts or {}).values():
+    if texts is None:
+        return None
+    in_one_line = {key: encoded.replace("\r", "").replace("\n", "") for key, encoded in texts.items()}
+    for encoded in in_one_line.values():
         try:
             base64.b64decode(encoded, validate=True)
         except binascii.Error as error:
             raise ShapeError(f"illegal base64 data in {path}: {error}") from None
-    return texts
+    return in_one_line
 
 
 def complete(secret: Fields, _old: Manifest | None) -> None:
     """Plain strings are encoded into the data; the type is Opaque."""
-    secret.setdefault("type", "Opaque")
+    secret["type"] = secret.get("type") or "Opaque"
     plain = secret.pop("stringData", {})
     if plain:
         encoded = {key: base64.b64encode(value.encode()).decode("ascii") for key, value in plain.items()}

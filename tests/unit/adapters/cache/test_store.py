@@ -173,3 +173,33 @@ def test_of_what_a_snapshot_does_not_hold_it_shows_nothing() -> None:
     at_hand.append((Cluster.TARGET, PODS))
     assert shown() == [True, a, [a], [a]]
     assert not snapshot.holds(PODS, Cluster.SOURCE)
+
+
+@given(st.lists(steps, max_size=5), st.lists(steps, max_size=10))
+def test_an_index_that_comes_later_shows_the_same_as_one_from_the_beginning(
+    before: list[tuple[str | Part, Any]], after: list[tuple[str | Part, Any]]
+) -> None:
+    by_version = Index("by version", PODS, lambda each: [each["metadata"]["resourceVersion"]])
+    early, late = ObjectStore([by_version, BY_COLOUR]), ObjectStore([by_version])
+    for store in (early, late):
+        _go_through(store, before)
+    late.add_index(BY_COLOUR)
+    for store in (early, late):
+        _go_through(store, after)
+
+    for colour in ("red", "blue", "green"):
+        assert in_order(late.under(BY_COLOUR, colour)) == in_order(early.under(BY_COLOUR, colour))
+    for index in (by_version, BY_COLOUR):
+        assert {*late.values_of(index)} == {*early.values_of(index)}
+
+
+def _go_through(store: ObjectStore, history: list[tuple[str | Part, Any]]) -> None:
+    for step, what in history:
+        match step:
+            case "put":
+                store.put(what)
+            case "remove":
+                store.remove(what)
+            case part:
+                assert isinstance(part, Part)
+                store.replace(what, part)

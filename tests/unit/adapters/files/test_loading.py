@@ -46,6 +46,7 @@ def test_objects_come_in_the_order_of_the_paths_with_their_sources(load: Load) -
         LoadedObject(
             {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "namespace": "default"}},
             Source("b.yaml", 2),
+            is_placed=True,
         ),
         LoadedObject(
             {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "c", "namespace": "shop"}}, Source("-", 1)
@@ -134,7 +135,7 @@ def test_what_is_sent_may_leave_its_name_to_the_server_and_goes_where_the_sender
     ]
     assert [str(problem) for problem in load(pod.replace("generateName", "labels") + manifest("a") * 2).failure()] == [
         "<stdin>:1: a Pod without a name",
-        '<stdin>:1: metadata.labels: must be a mapping, got "web-"',
+        "<stdin>:1: metadata.labels: must be a mapping, got a string",
         "<stdin>:3: Service shop/a stands already in <stdin>:2",
     ]
 

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.questions import NotAnswered
-from hedgerow_adapters.kubernetes.discovery import Discovery
+from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY, CONFIRMED_AFTER, MISSING_AT_FIRST, Discovery
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol import requests
@@ -86,13 +86,16 @@ async def test_a_kind_is_found_with_all_others_of_its_version_and_known_from_the
     )
     assert Kind("apps/v1", "Scale") not in place.discovery.known
     assert await place.discovery.look_up([DEPLOYMENT, SECRET]) == {DEPLOYMENT: DEPLOYMENTS, SECRET: SECRETS}
-    assert sorted(place.asked) == ["/api/v1", "/apis/apps/v1"]
+    assert set(place.asked) == {"/api/v1", "/apis/apps/v1"}
+    assert len(place.asked) <= 2 + 2 * 24 * 6, "it is looked at again from time to time"
 
 
 @virtual_time
 async def test_that_a_kind_is_not_served_is_asked_once_a_minute_however_often_somebody_wants_to_know() -> None:
     place = Place()
     kinds = [WIDGET, Kind("example.com/v1", "Gadget"), Kind("apps/v1", "Deploymint")]
+    await place.discovery.look_up(kinds)
+    await asyncio.sleep(MISSING_AT_FIRST)
 
     for _ in range(180):
         await asyncio.sleep(1)
@@ -101,14 +104,14 @@ async def test_that_a_kind_is_not_served_is_asked_once_a_minute_however_often_so
 
     assert found[WIDGET] == place.discovery.known[WIDGET] == NO_WIDGETS
     assert found[kinds[2]] == NotAnswered(404, "NoMatch", 'no matches for kind "Deploymint" in version "apps/v1"')
-    assert {path: place.asked.count(path) for path in place.asked} == {"/apis/example.com/v1": 3, "/apis/apps/v1": 3}
+    assert {path: place.asked.count(path) for path in place.asked} == {"/apis/example.com/v1": 4, "/apis/apps/v1": 4}
 
 
 @virtual_time
 async def test_a_definition_that_is_written_lets_what_is_not_served_be_asked_for_every_second_of_a_minute() -> None:
     place = Place()
     await place.discovery.look_up([WIDGET, DEPLOYMENT])
-    await asyncio.sleep(5)
+    await asyncio.sleep(2)
 
     place.discovery.may_have_changed(SECRETS)
     assert place.discovery.known[WIDGET] == NO_WIDGETS
@@ -136,6 +139,37 @@ async def test_a_definition_that_changes_concerns_its_own_group_alone() -> None:
 
     assert found[WIDGET] == WIDGETS._replace(namespaced=False)
     assert len(place.asked) == 4
+
+
+@virtual_time
+async def test_a_change_that_nobody_hints_at_is_noticed_all_the_same() -> None:
+    place = Place()
+    place.define(WIDGETS)
+    await place.discovery.look_up([WIDGET, DEPLOYMENT])
+    place.undefine(WIDGETS)
+    place.define(WIDGETS._replace(namespaced=False))
+
+    await asyncio.sleep(CHECKED_EVERY + CONFIRMED_AFTER + 1)
+
+    assert WIDGET not in place.discovery.known
+    assert await place.found(WIDGET) == WIDGETS._replace(namespaced=False)
+    assert place.discovery.known[DEPLOYMENT] == DEPLOYMENTS
+
+
+@virtual_time
+async def test_a_server_that_knows_less_for_a_moment_is_not_believed() -> None:
+    place = Place()
+    place.define(WIDGETS)
+    await place.found(WIDGET)
+    blip = answering("404 page not found", 404)
+    place.cluster.faults.append(blip)
+
+    await asyncio.sleep(CHECKED_EVERY + 1)
+    assert place.discovery.known[WIDGET] == WIDGETS
+    place.cluster.faults.remove(blip)
+    await asyncio.sleep(2 * CONFIRMED_AFTER)
+
+    assert place.discovery.known[WIDGET] == WIDGETS
 
 
 @virtual_time
@@ -253,7 +287,7 @@ async def test_only_what_can_be_listed_and_watched_is_watchable_and_counts_first
 @pytest.mark.parametrize(
     ("forget", "seconds"),
     [
-        (lambda _place: None, 60.0),
+        (lambda _place: None, MISSING_AT_FIRST),
         (lambda place: place.discovery.may_have_changed(CRDS), 0.0),
         (lambda place: place.discovery.may_have_changed(CRDS, definition_of(WIDGETS)), 0.0),
     ],
@@ -287,3 +321,25 @@ async def test_what_turns_out_not_to_be_served_is_asked_for_again() -> None:
     place.discovery.not_found(WIDGETS)
 
     assert await place.found(WIDGET) == NO_WIDGETS
+
+
+@pytest.mark.parametrize(
+    "odd_entry",
+    [
+        {"name": "widgets", "kind": "Widget", "verbs": True},
+        {"name": "widgets", "kind": "Widget", "verbs": [{}]},
+        {"name": "widgets", "kind": ["Widget"], "verbs": ["list", "watch"]},
+        {"name": "widgets", "kind": {"a": 1}, "verbs": ["list", "watch"]},
+        {"name": "..", "kind": "Widget", "verbs": ["list", "watch"]},
+    ],
+)
+@virtual_time
+async def test_what_a_server_says_in_another_shape_harms_nobody(odd_entry: Any) -> None:
+    place = Place()
+    gadget = {"name": "gadgets", "kind": "Gadget", "verbs": ["list", "watch"]}
+    place.cluster.faults.append(answering({"resources": [odd_entry, gadget]}))
+
+    found = await place.found(WIDGET)
+
+    assert isinstance(found, NotAnswered) or not place.discovery.is_watchable(found)
+    assert isinstance(await place.found(Kind("example.com/v1", "Gadget")), Resource)

@@ -1,5 +1,6 @@
 """What a webhook can learn from no cache."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -15,7 +16,8 @@ from hedgerow_adapters.protocol.transport import Request, Response, TransportErr
 from tests.virtual_clock import virtual_time
 
 CART = ObjectQuestion(PODS, ObjectKey("shop", "cart"), Cluster.TARGET)
-ALL = ListQuestion(PODS, Cluster.TARGET, "shop", "app=cart")
+ALL = ListQuestion(PODS, Cluster.TARGET, "shop", "app=cart", "status.phase=Running")
+QUERY = {"limit": "500", "labelSelector": "app=cart", "fieldSelector": "status.phase=Running"}
 
 
 class Server:
@@ -62,8 +64,8 @@ async def test_a_list_is_all_of_its_pages() -> None:
 
     assert await asking(server).ask(ALL) == Found(({"name": "a"}, {"name": "b"}, {"name": "c"}))
     assert server.asked == [
-        ("/api/v1/namespaces/shop/pods", {"limit": "500", "labelSelector": "app=cart"}),
-        ("/api/v1/namespaces/shop/pods", {"limit": "500", "labelSelector": "app=cart", "continue": "on"}),
+        ("/api/v1/namespaces/shop/pods", QUERY),
+        ("/api/v1/namespaces/shop/pods", QUERY | {"continue": "on"}),
     ]
 
 
@@ -126,8 +128,57 @@ OUT_OF_SIGHT = 'Namespace "store" is not among those that this process is config
 async def test_nobody_is_asked_about_what_is_out_of_sight(question: Question, problem: str) -> None:
     server = Server()
 
-    assert await asking(server, namespaces=("garden", "shop")).ask(question) == NotAnswered(500, "", problem)
+    assert await asking(server, namespaces=("garden", "shop")).ask(question) == NotAnswered(500, "OutOfSight", problem)
     assert server.asked == []
+
+
+@virtual_time
+async def test_an_object_is_asked_for_beyond_what_is_seen_where_that_is_wanted_and_a_list_is_not() -> None:
+    server = Server(Response(200, {"kind": "Pod"}))
+    beyond = Questions({Cluster.TARGET: server}, {Cluster.TARGET: ("shop",)}, beyond=True)  # type: ignore[dict-item]  # it need not stream
+
+    assert await beyond.ask(replace(CART, key=ObjectKey("store", "cart"))) == Found(({"kind": "Pod"},))
+    assert isinstance(await beyond.ask(replace(ALL, namespace="store")), NotAnswered)
+
+
+class SlowServer:
+    """Takes a second for each answer, however many it is asked for at a time."""
+
+    def __init__(self) -> None:
+        self.busy = self.most = 0
+
+    async def send(self, _request: Request, **_limits: object) -> Response:
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        await asyncio.sleep(1)
+        self.busy -= 1
+        return Response(200, {})
+
+
+def some(count: int, first: int = 0) -> list[ObjectQuestion]:
+    return [replace(CART, key=ObjectKey("shop", f"cart-{number}")) for number in range(first, first + count)]
+
+
+@virtual_time
+async def test_no_more_questions_are_under_way_than_there_are_places_whoever_asks() -> None:
+    server, places = SlowServer(), asyncio.Semaphore(2)
+    one, other = (Questions({Cluster.TARGET: server}, patience=60, places=places) for _ in range(2))  # type: ignore[dict-item]  # as above
+
+    await asyncio.gather(one.ask_all(some(4)), other.ask_all(some(4, 4)))
+
+    assert server.most == 2
+
+
+@virtual_time
+async def test_who_gets_no_place_in_time_is_told_that_nothing_is_known() -> None:
+    asking_slowly = Questions({Cluster.TARGET: SlowServer()}, patience=2.5, places=asyncio.Semaphore(1))  # type: ignore[dict-item]  # as above
+
+    answers = list((await asking_slowly.ask_all(some(4))).values())
+
+    assert [isinstance(answer, Found) for answer in answers] == [True, True, True, False]
+    assert isinstance(answers[3], NotAnswered)
+    assert answers[3].is_silence
+    assert not NotAnswered(500, "InternalError", "etcd is away").is_silence
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.protocol.json_codec import Codec, fastest, standard
+from hedgerow_adapters.protocol.json_codec import Codec, encode, encode_as_api_servers, fastest, standard
 
 CODECS = pytest.mark.parametrize("codec", [standard(), fastest()], ids=["standard", "fastest"])
 
@@ -34,6 +34,13 @@ def test_json_is_written_compactly_in_utf_8(codec: Codec) -> None:
         codec.encode({"name": "größe", "ports": (1, 2), 8080: None})
         == '{"name":"größe","ports":[1,2],"8080":null}'.encode()
     )
+
+
+def test_what_an_api_server_escapes_can_be_escaped_as_it_does() -> None:
+    value = {"a<b": ["x > y & z", "\u2028\u2029", "größe"]}
+
+    assert encode_as_api_servers(value) == r'{"a\u003cb":["x \u003e y \u0026 z","\u2028\u2029","größe"]}'.encode()
+    assert encode(value) == '{"a<b":["x > y & z","\u2028\u2029","größe"]}'.encode()
 
 
 @CODECS

@@ -12,7 +12,7 @@ from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, Js
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
-from hedgerow_adapters.runtime.expectations import PATIENCE, Expectations
+from hedgerow_adapters.runtime.expectations import MOST_IDLE, PATIENCE, Expectations
 from tests.virtual_clock import virtual_time
 
 CONTROLLER = network_policy_controller(NetworkPolicyConfig())
@@ -140,6 +140,18 @@ async def test_what_was_deleted_and_made_anew_is_seen_with_its_new_version() -> 
     asyncio.get_running_loop().call_later(1, lambda: world.shows(policy(uid="2"), shop=12))
 
     assert await world.waited() == (True, 1.0)
+
+
+@virtual_time
+async def test_keys_without_a_next_turn_are_forgotten_once_their_writes_were_seen() -> None:
+    expectations = World(shop=10, late=5).expectations
+
+    for number in range(10 * MOST_IDLE):
+        expectations.expect(ObjectKey("shop", str(number)), created(5))
+    expectations.expect(ObjectKey("late", "k"), created(7, namespace="late"))
+
+    assert len(expectations) <= MOST_IDLE
+    assert expectations.awaits(ObjectKey("late", "k"))
 
 
 @virtual_time

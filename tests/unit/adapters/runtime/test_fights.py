@@ -15,9 +15,11 @@ from hedgerow_adapters.runtime.fights import (
     REMEMBERED,
     WITHIN,
     FightDetector,
+    changed_nothing,
 )
 
 POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
+OWNER = ObjectKey("shop", "cart")
 KEY = ObjectKey("shop", "policy")
 CREATION = Create(POLICIES, {"metadata": {"namespace": "shop", "name": "policy"}, "spec": {"a": 1}}, "desired")
 PATCH = MergePatch(POLICIES, KEY, {"spec": {"a": 1}}, "desired", resource_version="7")
@@ -32,7 +34,7 @@ def updated(version: str, subresource: str = "", **fields: object) -> Update:
 
 def waits(detector: FightDetector, *corrections: tuple[float, Action]) -> list[float]:
     """How long a key waits after each correction."""
-    slowdowns = [detector.carried_out([action], time) for time, action in corrections]
+    slowdowns = [detector.carried_out(OWNER, [action], time) for time, action in corrections]
     return [slowdown.seconds if slowdown else 0 for slowdown in slowdowns]
 
 
@@ -74,6 +76,39 @@ def test_corrections_that_differ_are_none(different: tuple[Action, Action]) -> N
     assert set(waits(FightDetector(), *every(1, *different, times=2 * CORRECTIONS))) == {0}
 
 
+def test_two_keys_of_one_controller_that_undo_each_other_fight_as_any_others_do() -> None:
+    detector, mine, theirs = FightDetector(), PATCH, replace(PATCH, patch={"spec": {"a": 2}})
+    begun: dict[str, list[str]] = {"mine": [], "theirs": []}
+    for time in range(2 * (CORRECTIONS + 1)):
+        name, action = ("theirs", theirs) if time % 2 else ("mine", mine)
+        slowdown = detector.carried_out(ObjectKey("shop", name), [action], time)
+        begun[name] += [str(fight) for fight in slowdown.begun] if slowdown else []
+
+    told = f"NetworkPolicy {KEY} was corrected 6 times within 1 minute (desired): somebody undoes it"
+    assert begun == {"mine": [told], "theirs": [told]}
+
+
+@pytest.mark.parametrize(
+    ("write", "stored", "expected"),
+    [
+        pytest.param(updated("7"), "7", True, id="an update that leaves the version"),
+        pytest.param(updated("7"), "8", False, id="an update that makes a version"),
+        pytest.param(PATCH, "7", True, id="a patch that leaves the version"),
+        pytest.param(PATCH, "8", False, id="a patch that makes a version"),
+        pytest.param(replace(PATCH, resource_version=None), "7", False, id="a patch for whatever version"),
+        pytest.param(CREATION, "7", False, id="a creation"),
+        pytest.param(DELETION, None, False, id="a deletion"),
+        pytest.param(updated("7"), None, False, id="an update of which nobody knows more"),
+    ],
+)
+def test_a_write_that_leaves_the_version_has_changed_nothing(
+    write: Action, stored: str | None, *, expected: bool
+) -> None:
+    now = None if stored is None else {"metadata": {"resourceVersion": stored}}
+
+    assert changed_nothing(write, now) is expected
+
+
 def test_few_enough_corrections_for_the_time_are_none() -> None:
     assert set(waits(FightDetector(), *every(WITHIN / CORRECTIONS + 1, PATCH, times=100))) == {0}
 
@@ -93,7 +128,7 @@ def test_the_longer_a_fight_the_longer_the_wait() -> None:
 
 def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
     detector = FightDetector()
-    slowdowns = [detector.carried_out([PATCH], time) for time in range(0, 100 * 9, 100)]
+    slowdowns = [detector.carried_out(OWNER, [PATCH], time) for time in range(0, 100 * 9, 100)]
 
     begun = [str(fight) for slowdown in slowdowns if slowdown for fight in slowdown.begun]
 
@@ -103,7 +138,7 @@ def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
 def test_two_objects_of_a_key_make_it_wait_once() -> None:
     detector = FightDetector()
     other = replace(PATCH, key=ObjectKey("shop", "other"))
-    slowdowns = [detector.carried_out([PATCH, other], time) for time in range(CORRECTIONS + 2)]
+    slowdowns = [detector.carried_out(OWNER, [PATCH, other], time) for time in range(CORRECTIONS + 2)]
 
     assert [slowdown and (slowdown.seconds, len(slowdown.begun)) for slowdown in slowdowns[-3:]] == [
         None, (30, 2), (60, 0)
@@ -126,9 +161,9 @@ def test_what_is_old_is_forgotten_and_so_is_what_is_too_much() -> None:
     detector = FightDetector()
     keys = [ObjectKey("shop", str(number)) for number in range(REMEMBERED + 100)]
 
-    detector.carried_out([replace(PATCH, key=key) for key in keys], 0)
+    detector.carried_out(OWNER, [replace(PATCH, key=key) for key in keys], 0)
     assert len(detector) == REMEMBERED
-    detector.carried_out([PATCH], WITHIN + 1)
+    detector.carried_out(OWNER, [PATCH], WITHIN + 1)
     assert len(detector) == 1
 
 

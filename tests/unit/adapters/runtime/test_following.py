@@ -456,6 +456,30 @@ async def test_a_controller_at_work_gets_the_keys_of_what_it_follows_and_is_neve
 
 
 @virtual_time
+async def test_what_the_first_list_of_a_kind_brings_lets_live_changes_pass() -> None:
+    turns: list[str] = []
+
+    def reconcile(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+        if snapshot.holds(SECRETS):
+            if not turns:
+                stage.name("live")
+            turns.append(key.name)
+        return Plan()
+
+    stage = Stage()
+    for number in range(50):
+        stage.name(f"named-{number}", SECRETS)
+        stage.give(SECRETS, f"s-{number}", f"named-{number}")
+    controller = replace(following(), owned=None, reconcile=reconcile, primary_cluster=Cluster.TARGET, concurrency=1)
+
+    async with at_work(stage.cluster, controller):
+        await asyncio.sleep(5)
+
+    assert len(set(turns)) == 51
+    assert turns.index("live") < 25
+
+
+@virtual_time
 async def test_the_silence_of_what_is_followed_can_be_asked_for_as_long_as_it_is() -> None:
     stage = Stage()
     stage.view()

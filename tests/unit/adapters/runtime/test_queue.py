@@ -235,6 +235,22 @@ async def test_a_hold_may_be_ended_early_and_nobody_is_lost_or_doubled() -> None
 
 
 @virtual_time
+async def test_a_hold_is_shortened_and_never_made_longer() -> None:
+    queue = new_queue()
+    queue.shorten(A, 10)
+    queue.hold(A, 100)
+    queue.add(A)
+    queue.shorten(A, 50)
+    await asyncio.sleep(30)
+    queue.shorten(A, 50)
+    assert len(queue) == 0
+
+    await asyncio.sleep(21)
+
+    assert await all_waiting(queue) == ["a"]
+
+
+@virtual_time
 async def test_what_is_added_to_a_held_key_comes_in_line_when_the_hold_ends_and_others_do_not_wait() -> None:
     queue = new_queue()
     for each in (A, B):

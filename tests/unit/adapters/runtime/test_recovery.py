@@ -6,7 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey, key_of
-from hedgerow_adapters.memory import Fault, Lost, MemoryTransport, requests
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow_adapters.memory import Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from tests.unit.adapters.runtime.world import (
@@ -21,6 +23,7 @@ from tests.unit.adapters.runtime.world import (
     service,
     shops,
 )
+from tests.unit.core.resource_manager.managed_resources.workshop import Workshop, config_map, managed_resource, secret
 from tests.virtual_clock import virtual_time
 
 AWAY = [Fault(requests(), Lost(), times=None)]
@@ -29,7 +32,7 @@ AWAY = [Fault(requests(), Lost(), times=None)]
 class SaysWhetherItIsReady(Wire):
     """The way to a server that also has `/readyz`."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: InMemoryCluster) -> None:
         super().__init__(MemoryTransport(world))
         self._world = world
 
@@ -79,3 +82,21 @@ async def test_whether_a_server_is_ready_is_asked_where_the_question_waits_behin
     assert {request.path for request in unthrottled.asked} == {"/readyz"}
     assert throttled.asked
     assert "/readyz" not in {request.path for request in throttled.asked}
+
+
+@pytest.mark.parametrize("outage", [600.0, 610.0, 620.0, 630.0])
+@virtual_time
+async def test_what_objects_name_is_followed_soon_after_the_return(outage: float) -> None:
+    made = Workshop()
+    made.put(secret(objects=[config_map("a")]), managed_resource("secret"))
+    made.turn()
+    wire = SaysWhetherItIsReady(made.target)
+    made.target.faults.append(Fault(lambda request: request.path == "/api/v1", Lost(), times=None))
+    async with at_work(made.target, managed_resource_controller(ManagedResourceConfig()), transport=wire):
+        await asyncio.sleep(outage)
+        assert "/api/v1/configmaps" not in {request.path for request in wire.asked}
+
+        made.target.faults.clear()
+        await asyncio.sleep(6)
+
+        assert "/api/v1/configmaps" in {request.path for request in wire.asked}

@@ -9,7 +9,7 @@ import pytest
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Watch
 from hedgerow.machinery.objects import ObjectKey, key_of
-from hedgerow.machinery.plan import MergePatch, Plan
+from hedgerow.machinery.plan import MergePatch, Plan, Update
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
@@ -49,6 +49,12 @@ CLAIMING = replace(
     reconcile=claim,
     primary_cluster=Cluster.TARGET,
 )
+
+
+def write_again(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+    """Each object is written as it is, once a minute."""
+    stored = snapshot.get(CONFIG_MAPS, key)
+    return Plan() if stored is None else Plan((Update(CONFIG_MAPS, stored, "always"),), requeue_after=60)
 
 
 class Opponent:
@@ -136,6 +142,21 @@ async def test_where_the_owner_itself_is_fought_over_its_changes_end_no_wait() -
     async with at_work(cluster, CLAIMING, transport=wire):
         await asyncio.sleep(HOUR)
         assert 10 <= wire.writes <= 15
+
+
+@virtual_time
+async def test_who_writes_what_is_there_already_fights_with_nobody() -> None:
+    cluster, ears = InMemoryCluster(), Ears()
+    wire = Wire(MemoryTransport(cluster))
+    assert cluster.handle(requests.create(CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {}}, "default")).is_success
+    writing = replace(
+        CLAIMING, watches=(Watch(CONFIG_MAPS, lambda manifest: manifest, own_key),), reconcile=write_again
+    )
+    async with at_work(cluster, writing, transport=wire, observer=ears):
+        await asyncio.sleep(HOUR)
+
+    assert wire.writes >= 59
+    assert ears.fights == []
 
 
 @virtual_time

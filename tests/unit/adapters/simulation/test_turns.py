@@ -1,6 +1,7 @@
 """Turns that are driven without an event loop: in in-memory clusters, and where nothing is written."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -180,6 +181,7 @@ def test_lists_and_kinds_are_those_of_the_cluster(surroundings: Surroundings) ->
 
     assert isinstance(answer, Found)
     assert [key_of(each).name for each in answer.objects] == ["old"]
+    assert surroundings.answer(replace(mine, field_selector="metadata.name=new")) == Found(())
     assert surroundings.look_up(Kind("v1", "Secret")) == SECRETS
     missing = surroundings.look_up(Kind("example.com/v1", "Hedge"))
     assert isinstance(missing, NotAnswered)

@@ -94,6 +94,7 @@ def test_a_webhook_reads_what_the_cluster_holds_now_as_it_declares_to() -> None:
         (ObjectQuestion(SECRETS, ObjectKey("garden", "s"), Cluster.SOURCE), ["s"]),
         (ListQuestion(SECRETS, Cluster.TARGET, "default"), ["s"]),
         (ListQuestion(SECRETS, Cluster.TARGET, "default", "colour=blue"), []),
+        (ListQuestion(SECRETS, Cluster.TARGET, "default", field_selector="metadata.name=t"), []),
         (ObjectQuestion(SECRETS, ObjectKey("default", "missing"), Cluster.TARGET), 404),
         (ListQuestion(WIDGETS, Cluster.TARGET), 404),
     ],

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from hedgerow.machinery.clusters import Cluster, Part
-from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.controller import ROUND, Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Plan
@@ -145,13 +145,57 @@ def test_a_change_that_cannot_be_mapped_is_a_defect_too(heard: Heard) -> None:
 
 
 @pytest.mark.parametrize(("retryable", "terminal"), [(False, 1), (True, 0)], ids=["bad input", "may heal"])
-def test_what_cannot_be_planned_is_told_and_counts_as_terminal_unless_it_may_heal(
+def test_what_went_wrong_is_told_and_counts_as_terminal_unless_it_may_heal(
     heard: Heard, *, retryable: bool, terminal: int
 ) -> None:
     heard.telemetry.refused(CART, [DomainFailure(SERVICES, CART, "spec.ports", "no ports", retryable=retryable)])
 
     assert heard.count("controller_runtime_terminal_reconcile_errors_total") == terminal
     assert heard.lines()[0].items() >= {"level": "error", "error": "Service shop/cart: spec.ports: no ports"}.items()
+
+
+def fail(heard: Heard, *failures: DomainFailure, times: int = 1) -> None:
+    """Reconcile a key in vain, or successfully where there are no failures, a second later each time."""
+    for _ in range(times):
+        heard.now += 1
+        heard.telemetry.began(CART)
+        if failures:
+            heard.telemetry.refused(CART, failures)
+        heard.telemetry.reconciled(CART, "error" if failures else "success", 0.1)
+
+
+def test_what_fails_again_and_again_is_one_line_and_a_reminder(heard: Heard) -> None:
+    missing, forbidden = (DomainFailure(SERVICES, CART, "", problem, retryable=True) for problem in ("gone", "no"))
+
+    fail(heard, missing, times=100)
+    assert heard.worrying() == [("error", "Could not reconcile")]
+    fail(heard, missing, forbidden, times=100)
+    assert heard.worrying() == [("error", "Could not reconcile")] * 2
+    fail(heard, missing, forbidden, times=550)
+    assert heard.worrying() == [("error", "Could not reconcile")] * 4
+
+
+def test_what_fails_again_after_it_had_come_right_is_told_again(heard: Heard) -> None:
+    missing = DomainFailure(SERVICES, CART, "", "gone", retryable=True)
+
+    fail(heard, missing, times=100)
+    fail(heard)
+    fail(heard, missing, times=100)
+
+    assert heard.worrying() == [("error", "Could not reconcile")] * 2
+
+
+def test_a_round_of_work_is_about_no_object_and_what_it_could_not_list_is_named(heard: Heard) -> None:
+    heard.telemetry.began(ROUND)
+    heard.telemetry.refused(ROUND, [DomainFailure(SERVICES, ROUND, "", "cannot be listed", retryable=True)])
+    heard.telemetry.refused(ROUND, [DomainFailure(PODS, ObjectKey("shop", ""), "", "cannot be listed", retryable=True)])
+    heard.telemetry.reconciled(ROUND, "error", 0.1)
+
+    told = heard.lines()[:2]
+    assert [line["error"] for line in told] == [
+        "Service objects: cannot be listed", "Pod objects in namespace shop: cannot be listed"
+    ]  # fmt: skip
+    assert not any("object" in line for line in told)
 
 
 @pytest.mark.parametrize(("is_race", "level"), [(False, "error"), (True, "debug")])
