@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 from benchmarks.policy_watch import SlimConnection
 from benchmarks.prepared import Prepared
 from tests.control_plane import ControlPlane
+from tests.control_plane.processes import ServerError
 
 MANAGED_RESOURCES: Final = "/apis/resources.gardener.cloud/v1alpha1/managedresources"
 PATIENCE: Final = 600.0
@@ -80,7 +81,7 @@ class ObjectWatch:
 
     def _read(self) -> None:
         """Read until the control plane goes; a server that ends the watch of a slow reader is asked to go on."""
-        with suppress(OSError, http.client.HTTPException):  # that is how it ends
+        with suppress(OSError, http.client.HTTPException, ServerError):  # that is how it ends
             while True:
                 while line := self._stream.readline():
                     at = time.perf_counter()

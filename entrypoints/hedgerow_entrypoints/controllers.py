@@ -19,6 +19,7 @@ from hedgerow.resource_manager.managed_resources.origin import asks_for_identity
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.compression import brotli_decompressed
+from hedgerow_entrypoints.declaring import managed_resource_config
 from hedgerow_entrypoints.errors import CommandError, note
 
 if TYPE_CHECKING:
@@ -35,18 +36,7 @@ def _network_policy(configuration: "ResourceManagerConfiguration | None", _clust
 def _managed_resource(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
     if configuration is None:
         return managed_resource_controller(ManagedResourceConfig(cluster_id=cluster_id, decompress=brotli_decompressed))
-    settings = configuration.managed_resource
-    return managed_resource_controller(
-        ManagedResourceConfig(
-            class_filter=_class_filter(configuration),
-            cluster_id=cluster_id,
-            managed_by=settings.managed_by_label_value,
-            sync_period=settings.sync_period.total_seconds(),
-            always_update=settings.always_update,
-            garbage_collection=configuration.garbage_collector.enabled,
-            decompress=brotli_decompressed,
-        )
-    )
+    return managed_resource_controller(managed_resource_config(configuration, cluster_id))
 
 
 def _secret(configuration: "ResourceManagerConfiguration | None", _cluster_id: str) -> Controller[Any]:

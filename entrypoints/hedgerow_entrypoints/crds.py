@@ -20,7 +20,8 @@ def _known(context: click.Context, _argument: click.Parameter, names: Sequence[s
     for name in names:
         if name not in BY_NAME:
             close = get_close_matches(name, BY_NAME, n=1)
-            hint = f" Did you mean '{close[0]}'?" if close else ""
+            known = ", ".join(str(custom.resource) for custom in CUSTOM_RESOURCES)
+            hint = f" Did you mean '{close[0]}'?" if close else f" There are: {known}."
             raise click.UsageError(f"No resource is called '{name}'.{hint}", context)
     wanted = [BY_NAME[name] for name in names]
     return [custom for custom in CUSTOM_RESOURCES if custom in wanted or not names]

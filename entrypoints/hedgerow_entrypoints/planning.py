@@ -1,7 +1,7 @@
 """What controllers would do: each decides about each of its keys, in a world that is thrown away or only imagined."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -119,7 +119,7 @@ class AsWatched:
 
     def answer(self, question: Question) -> Answer:
         """What there is, everything included that was carried out."""
-        if not isinstance(question, ObjectQuestion) or question in self._written:
+        if not isinstance(question, ObjectQuestion) or replace(question, outdated="") in self._written:
             return self._beyond.answer(question)
         if (question.cluster, question.resource) not in self._shown:
             return self._beyond.answer(question)

@@ -9,6 +9,7 @@ changed, and that finalizers hold what is deleted; what admission would change o
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import Protocol, TypeAlias
@@ -32,6 +33,7 @@ from hedgerow.machinery.plan import (
     Update,
 )
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
+from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
 from hedgerow_adapters.kubernetes.questions import not_answered, pages_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import timestamp
@@ -125,9 +127,10 @@ class Imagined:
         """What there is, or would be by now; each object is asked for once."""
         if not isinstance(question, ObjectQuestion):
             return self._ask(question)
-        if question not in self._objects:
-            self._objects[question] = self._ask(question)
-        return self._objects[question]
+        subject = replace(question, outdated="")
+        if subject not in self._objects:
+            self._objects[subject] = self._ask(subject)
+        return self._objects[subject]
 
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         """As which resource a cluster serves a kind."""
@@ -152,7 +155,7 @@ def _imagined(action: Action, live: Manifest | None, now: datetime) -> Outcome:
         return Outcome(action, refusal=refusal)
     match action:
         case Create(_, manifest) | Update(_, manifest):
-            return Outcome(action, manifest)
+            return Outcome(action, as_readable(manifest))
         case MergePatch(_, _, patch):
             return Outcome(action, apply_merge_patch(live, patch))
         case JsonPatch(_, _, operations):

@@ -14,7 +14,7 @@ from hedgerow_entrypoints.health.verdicts import Verdict
 from hedgerow_entrypoints.rendering import summary
 
 HEADERS: Final = ("KIND", "NAMESPACE", "NAME", "HEALTHY", "PROGRESSING", "WHY")
-LONGEST_WHY: Final = 160
+LONGEST_WHY: Final = 240
 WORDS: Final = {True: "yes", False: "no", None: "-"}
 _HEALTH_COLOURS: Final = {True: "green", False: "red", None: None}
 _PROGRESS_COLOURS: Final = {True: "yellow", False: None, None: None}

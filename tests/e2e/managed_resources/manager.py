@@ -2,9 +2,11 @@
 
 from typing import Final
 
-from tests.e2e.resource_manager import READY_TIMEOUT, ResourceManager
+from tests.e2e.resource_manager import READY_TIMEOUT, ResourceManager, errors_of
 
 CONTROLLER: Final = "managedresource"
+_NOT_SERVED_YET: Final = "no matches for kind"
+"""What is said of an object whose definition the server has stored a moment ago."""
 
 
 class Manager(ResourceManager):
@@ -20,6 +22,10 @@ class Manager(ResourceManager):
             "is not idle",
             timeout,
         )
+
+    def troubles(self) -> list[str]:
+        """What the process has told as errors, apart from kinds whose definition the server has just stored."""
+        return [error for error in errors_of(self.log_lines()) if _NOT_SERVED_YET not in error]
 
     def reconciliations(self, controller: str = CONTROLLER) -> float:
         """How often a controller has looked at something."""

@@ -16,7 +16,6 @@ from tests.e2e.managed_resources.manifests import (
     named,
     plain_secret,
 )
-from tests.e2e.resource_manager import errors_of
 
 SHOP = "shop"
 
@@ -69,4 +68,4 @@ def test_objects_are_applied_watched_and_deleted_in_the_target_and_the_rest_stay
         target.wait_until_gone(*objects)
         assert target.writes(0, resource="managedresources") == []
         assert manager.terminate() == 0
-        assert errors_of(manager.log_lines()) == []
+        assert manager.troubles() == []

@@ -26,6 +26,7 @@ def test_a_definition_is_found_by_every_name_and_printed_once(names: tuple[str, 
 
 
 def test_a_name_of_nothing_is_an_error(hedgerow: Hedgerow) -> None:
+    assert f"error: No resource is called 'nope'. There are: {FULL}.\n" in hedgerow("crds", "nope").err
     assert hedgerow("crds", "managedresourcs") == (
         1,
         "",

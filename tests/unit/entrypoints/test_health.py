@@ -113,3 +113,33 @@ def test_everything_that_is_wrong_in_files_is_listed(hedgerow: Hedgerow) -> None
         "error: <stdin>:1: a Pod without a name\n"
         "error: <stdin>:2: must be a mapping, got a string\n"
     )
+
+
+REFUSED = """\
+apiVersion: resources.gardener.cloud/v1alpha1
+kind: ManagedResource
+metadata: {name: cart, namespace: shop, generation: 1}
+status:
+  conditions:
+  - {type: ResourcesApplied, status: "False", reason: ApplyFailed, message: MESSAGE}
+"""
+
+
+def test_what_was_never_applied_tells_why_and_the_table_keeps_it_short(hedgerow: Hedgerow) -> None:
+    message = "Could not apply all new resources: " + "x" * 300
+    manifest = REFUSED.replace("MESSAGE", f"'{message}'")
+
+    table = hedgerow("health", "-f", "-", stdin=manifest)
+    (told,) = json.loads(hedgerow("health", "-f", "-", "-o", "json", stdin=manifest).out)["objects"]
+
+    assert told["why"].startswith("observed generation of managed resource shop/cart outdated (0/1); ")
+    assert told["why"].endswith(message)
+    assert "outdated (0/1); Could not apply all new resources: xxx" in table.out
+    assert table.out.endswith("x...\n")
+    assert message not in table.out
+
+
+def test_objects_that_name_no_namespace_are_in_the_default_one(hedgerow: Hedgerow) -> None:
+    ended = hedgerow("health", "-f", "-", "-n", "default", stdin=REFUSED.replace(", namespace: shop", ""))
+
+    assert ended.err == "note: taken to be in namespace default: ManagedResource cart\n1 unhealthy\n"

@@ -224,6 +224,17 @@ async def test_a_cluster_that_falls_silent_is_not_waited_for_again_and_again() -
 
 
 @virtual_time
+async def test_a_namespace_that_does_not_exist_is_not_taken_for_a_healthy_one() -> None:
+    cluster = cluster_with({MANAGED_RESOURCES: [managed_resource("a")]})
+
+    with pytest.raises(CommandError) as raised:
+        await judged(MemoryTransport(cluster), "nope")
+
+    assert raised.value.sentences == ('namespaces "nope" not found',)
+    assert told(await judged(MemoryTransport(cluster), "kube-system")) == []
+
+
+@virtual_time
 async def test_a_cluster_without_managed_resources_says_so() -> None:
     with pytest.raises(CommandError) as raised:
         await judged(MemoryTransport(InMemoryCluster()))

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow.machinery.plan import Create, Update
+from hedgerow.resource_manager.managed_resources import ManagedResourceConfig, managed_resource_controller
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
@@ -125,3 +128,55 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
         "/api/v1/namespaces/shop/services",
         "/api/v1/namespaces/default/services",
     }
+
+
+DELIVERED_TEXTS = """\
+apiVersion: resources.gardener.cloud/v1alpha1
+kind: ManagedResource
+metadata: {name: cart, namespace: shop}
+spec: {secretRefs: [{name: cart}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: cart, namespace: shop}
+stringData:
+  objects.yaml: |
+    apiVersion: v1
+    kind: Secret
+    metadata: {name: payment, namespace: shop}
+    stringData: {password: hunter2}
+    ---
+    apiVersion: v1
+    kind: Unknown
+    metadata: {name: unknown}
+"""
+
+
+@pytest.mark.parametrize("always_update", [False, True])
+def test_an_object_is_created_once_however_often_it_is_looked_at(
+    runner: asyncio.Runner, tmp_path: Path, *, always_update: bool
+) -> None:
+    """What a server makes of a Secret's texts is no reason to change it, and what is created needs no change."""
+    (tmp_path / "shop.yaml").write_text(DELIVERED_TEXTS)
+    controllers = [managed_resource_controller(ManagedResourceConfig(always_update=always_update))]
+    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [controllers])
+    clusters = LiveClusters(runner, dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
+
+    planned, failures = planned_in([clusters.situation(each, NOW) for each in controllers], NOW)
+
+    assert [(verb, subject) for verb, subject, _ in told(planned)] == [
+        ("create", "Secret shop/payment"),
+        ("change", "ManagedResource shop/cart"),
+    ]
+    assert 'no matches for kind "Unknown"' in str(failures[0])
+
+
+def test_an_object_that_is_created_and_changed_is_created_as_it_will_be() -> None:
+    first = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}}
+    later = {**first, "spec": {"ports": []}}
+
+    both = Planned.of("", Create(SERVICES, first, "missing"), None).then(
+        Planned.of("", Update(SERVICES, later, "differs"), first)
+    )
+
+    assert (both.verb, both.live, both.after, both.patch, both.reason) == ("create", None, later, None, "missing")

@@ -136,3 +136,19 @@ def test_of_managed_resources_everything_is_printed_that_was_written(hedgerow: H
         "Secret payment",
         "Service storefront",
     ]
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("more", [(), ("--all",)])
+def test_values_of_secrets_are_printed_only_on_demand(more: tuple[str, ...], hedgerow: Hedgerow) -> None:
+    hidden, shown = (
+        hedgerow("simulate", "managed-resource", "-f", MANAGED_RESOURCES, *more, *option)
+        for option in ((), ("--show-secrets",))
+    )
+
+    values = [
+        value for each in yaml.safe_load_all(shown.out) if each["kind"] == "Secret" for value in each["data"].values()
+    ]
+    assert values
+    assert not [value for value in values if value in hidden.out]
+    assert "(redacted)" in hidden.out

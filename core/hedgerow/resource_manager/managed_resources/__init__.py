@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, Scaling, scaled_objects
+    from hedgerow.resource_manager.managed_resources.checksums import Checksum
     from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter, class_of
     from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
     from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Application",
+    "Checksum",
     "ClassFilter",
     "CreateObject",
     "DecodedValue",
@@ -74,6 +76,7 @@ _NAMES_OF: Final = {
         "Scaling",
         "scaled_objects",
     ),
+    "checksums": ("Checksum",),
     "class_filter": (
         "ClassFilter",
         "class_of",

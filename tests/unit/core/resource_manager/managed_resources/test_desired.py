@@ -395,3 +395,14 @@ def test_an_object_of_any_shape_is_desired_or_told_to_be_wrong(document: Manifes
     for each in found.objects:
         assert each.problem or (each.identity.name == document["metadata"]["name"])
         assert isinstance(str(each), str)
+
+
+def test_what_kubectl_copies_into_an_annotation_is_no_part_of_the_status() -> None:
+    """It holds the values of Secrets, and who may read ManagedResources need not be allowed to read Secrets."""
+    copied = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "a"}
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "annotations": copied}}
+
+    desired = build_desired({}, values(a=json.dumps(document).encode()), KINDS, "gardener", "")
+
+    assert [dict(each.annotations) for each in desired.references] == [{"team": "a"}]
+    assert desired.objects[0].manifest["metadata"]["annotations"] == copied
