@@ -23,6 +23,7 @@ from hedgerow_entrypoints.controllers import (
     offline_configuration,
 )
 from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.options import filenames, live_cluster
 from hedgerow_entrypoints.planning import Situation, planned_in
 from hedgerow_entrypoints.rendering import FORMATS, Planned, summary
 from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
@@ -42,16 +43,8 @@ Examples:
 
 @click.command(name="plan", epilog=EXAMPLES)
 @click.argument("controllers", nargs=-1, required=True, type=click.Choice(list(CONTROLLERS)), metavar="CONTROLLER...")
-@click.option(
-    "-f",
-    "--filename",
-    "paths",
-    multiple=True,
-    metavar="PATH",
-    help="File, folder, or - for standard input; repeatable.",
-)
-@click.option("--kubeconfig", metavar="FILE", help="Take the objects from this cluster instead; it is only read.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of $KUBECONFIG or ~/.kube/config.")
+@filenames()
+@live_cluster("Take the objects from this cluster instead")
 @click.option(
     "--config",
     "config_file",

@@ -21,6 +21,7 @@ from hedgerow_entrypoints.controllers import (
     offline_configuration,
 )
 from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.options import filenames
 from hedgerow_entrypoints.rendering import VERBS, summary, without_server_fields
 from hedgerow_entrypoints.worlds import cluster_from_files, reads_more_than_it_watches
 
@@ -41,15 +42,7 @@ Examples:
 
 @click.command(name="simulate", epilog=EXAMPLES)
 @click.argument("controllers", nargs=-1, required=True, type=click.Choice(list(CONTROLLERS)), metavar="CONTROLLER...")
-@click.option(
-    "-f",
-    "--filename",
-    "paths",
-    multiple=True,
-    required=True,
-    metavar="PATH",
-    help="File, folder, or - for standard input; repeatable.",
-)
+@filenames(required=True)
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
 @click.option("--all", "everything", is_flag=True, help="Print the objects that the controllers read as well.")
 @click.option(

@@ -11,6 +11,7 @@ from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.health import files
 from hedgerow_entrypoints.health.judgement import Judgement
 from hedgerow_entrypoints.health.showing import FORMATS, in_one_line
+from hedgerow_entrypoints.options import filenames, live_cluster
 from hedgerow_entrypoints.worlds import connected, objects_in_files, tell_placed
 
 UNHEALTHY: Final = 2
@@ -22,16 +23,8 @@ Examples:
 
 
 @click.command(name="health", epilog=EXAMPLES)
-@click.option(
-    "-f",
-    "--filename",
-    "paths",
-    multiple=True,
-    metavar="PATH",
-    help="File, folder, or - for standard input; repeatable.",
-)
-@click.option("--kubeconfig", metavar="FILE", help="Judge what is in this cluster instead; it is only read.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of $KUBECONFIG or ~/.kube/config.")
+@filenames()
+@live_cluster("Judge what is in this cluster instead")
 @click.option(
     "-n",
     "--namespace",

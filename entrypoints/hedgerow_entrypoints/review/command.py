@@ -17,6 +17,7 @@ from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.controllers import offline_configuration
 from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.options import filenames, live_cluster
 from hedgerow_entrypoints.review.course import Panel
 from hedgerow_entrypoints.review.facts import Facts
 from hedgerow_entrypoints.review.panels import (
@@ -90,15 +91,7 @@ def _only_one(_context: click.Context, _option: click.Parameter, given: Sequence
 @click.command(name="review", help=HELP, epilog=EXAMPLES)
 @click.argument("webhooks", nargs=-1, type=click.Choice(NAMES), metavar="[WEBHOOK]...")
 @click.option("--all", "everything", is_flag=True, help="Ask every webhook that an API server would, in its order.")
-@click.option(
-    "-f",
-    "--filename",
-    "paths",
-    multiple=True,
-    required=True,
-    metavar="PATH",
-    help="File, folder, or - for standard input; repeatable.",
-)
+@filenames(required=True)
 @click.option(
     "--operation",
     type=_Operation((CREATE, UPDATE, DELETE)),
@@ -113,8 +106,7 @@ def _only_one(_context: click.Context, _option: click.Parameter, given: Sequence
     metavar="FILE",
     help="A Namespace, also for the objects that name none; others may stand among the files.",
 )
-@click.option("--kubeconfig", metavar="FILE", help="Look up there what the files do not hold; it is only read.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of $KUBECONFIG or ~/.kube/config.")
+@live_cluster("Look up there what the files do not hold")
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration: what the webhooks go by.")
 @click.option("--host", metavar="NAME", help="The API server's name, for kubernetes-service-host.")
 @click.option(
