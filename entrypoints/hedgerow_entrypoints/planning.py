@@ -16,8 +16,6 @@ from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuest
 from hedgerow.resource_manager.managed_resources import controller as managed_resource
 from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.memory.deletion import FOREGROUND
 from hedgerow_adapters.simulation import DecidedStep, InMemory, Surroundings, decided, snapshot_of
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.passed_over import remarks
@@ -48,7 +46,9 @@ class Situation:
             namespaces: what is seen of it; none: all.
         """
         following, snapshot = snapshot_of(dict.fromkeys(Cluster, files.cluster), controller, namespaces)
-        return cls(following, snapshot, AsWatched(_WithoutDependents(files.cluster), controller, snapshot))
+        return cls(
+            following, snapshot, AsWatched(InMemory(dict.fromkeys(Cluster, files.cluster)), controller, snapshot)
+        )
 
     def carry_out(self, steps: Sequence[DecidedStep]) -> list[DomainFailure]:
         """Let the steps of a turn take effect as far as they have not yet, and be seen; what is refused is told."""
@@ -73,27 +73,6 @@ class Situation:
                 store.put(watch.keep(answer.objects[0]))
             else:
                 store.remove(action.key)
-
-
-class _WithoutDependents(InMemory):
-    """A cluster in which nothing has to be waited for that owned objects would hold up."""
-
-    def __init__(self, cluster: InMemoryCluster) -> None:
-        super().__init__(dict.fromkeys(Cluster, cluster))
-        self._cluster = cluster
-
-    def carry_out(self, action: Action) -> Outcome:
-        """What becomes of an action."""
-        outcome = super().carry_out(action)
-        if isinstance(action, Delete) and action.propagation == "Foreground" and outcome.refusal is None:
-            self._let_go(action)
-        return outcome
-
-    def _let_go(self, action: Delete) -> None:
-        live = self._cluster.get(action.resource, action.key)
-        if live is not None:
-            finalizers = [name for name in live["metadata"].get("finalizers") or () if name != FOREGROUND]
-            self._cluster.adopt(action.resource, action.key, {"finalizers": finalizers})
 
 
 class AsWatched:

@@ -37,6 +37,7 @@ from hedgerow.resource_manager.managed_resources.stored.readable import as_reada
 from hedgerow_adapters.kubernetes.questions import not_answered, pages_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import timestamp
+from hedgerow_adapters.memory.deletion import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import api_error
@@ -63,7 +64,7 @@ class Surroundings(Protocol):
 
 
 class InMemory:
-    """In-memory clusters, in which everything is done for real."""
+    """In-memory clusters, in which everything is done for real, and nobody waits for what an object owns to go."""
 
     def __init__(self, clusters: Clusters) -> None:
         self._clusters = clusters
@@ -96,7 +97,17 @@ class InMemory:
             request = requests.for_action(action)
         except requests.UnaddressableError as nonsense:
             return bad_request(str(nonsense)).response
-        return self._clusters[action.cluster].handle(request)
+        response = self._clusters[action.cluster].handle(request)
+        if isinstance(action, Delete) and action.propagation == "Foreground" and response.is_success:
+            self._let_go(action)
+        return response
+
+    def _let_go(self, action: Delete) -> None:
+        """No garbage collector runs here that would wait for the objects which this one owns."""
+        cluster = self._clusters[action.cluster]
+        if live := cluster.get(action.resource, action.key):
+            finalizers = [name for name in live["metadata"].get("finalizers") or () if name != FOREGROUND]
+            cluster.adopt(action.resource, action.key, {"finalizers": finalizers})
 
 
 class Imagined:

@@ -152,3 +152,29 @@ def test_values_of_secrets_are_printed_only_on_demand(more: tuple[str, ...], hed
     assert values
     assert not [value for value in values if value in hidden.out]
     assert "(redacted)" in hidden.out
+
+
+LEFT_WITHOUT_ITS_SECRET = """
+apiVersion: resources.gardener.cloud/v1alpha1
+kind: ManagedResource
+metadata: {name: shop, namespace: shop, finalizers: [resources.gardener.cloud/gardener-resource-manager]}
+spec: {secretRefs: []}
+status:
+  resources: [{apiVersion: apps/v1, kind: Deployment, name: till, namespace: shop}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: till, namespace: shop, annotations: {resources.gardener.cloud/origin: shop/shop}}
+spec:
+  selector: {matchLabels: {app: till}}
+  template:
+    metadata: {labels: {app: till}}
+    spec: {containers: [{name: till, image: till}]}
+"""
+
+
+def test_what_is_deleted_in_the_foreground_goes_although_nobody_collects_garbage(hedgerow: Hedgerow) -> None:
+    ended = hedgerow("simulate", "managed-resource", "-f", "-", stdin=LEFT_WITHOUT_ITS_SECRET)
+
+    assert names(list(yaml.safe_load_all(ended.out))) == ["ManagedResource shop"]
+    assert ended.code == 0
