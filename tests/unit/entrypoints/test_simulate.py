@@ -154,7 +154,7 @@ def test_values_of_secrets_are_printed_only_on_demand(more: tuple[str, ...], hed
     assert "(redacted)" in hidden.out
 
 
-LEFT_WITHOUT_ITS_SECRET = """
+LEFT_TO_BE_DELETED = """
 apiVersion: resources.gardener.cloud/v1alpha1
 kind: ManagedResource
 metadata: {name: shop, namespace: shop, finalizers: [resources.gardener.cloud/gardener-resource-manager]}
@@ -174,7 +174,7 @@ spec:
 
 
 def test_what_is_deleted_in_the_foreground_goes_although_nobody_collects_garbage(hedgerow: Hedgerow) -> None:
-    ended = hedgerow("simulate", "managed-resource", "-f", "-", stdin=LEFT_WITHOUT_ITS_SECRET)
+    ended = hedgerow("simulate", "managed-resource", "-f", "-", stdin=LEFT_TO_BE_DELETED)
 
     assert names(list(yaml.safe_load_all(ended.out))) == ["ManagedResource shop"]
     assert ended.code == 0
