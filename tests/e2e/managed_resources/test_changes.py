@@ -1,6 +1,9 @@
 """What becomes of objects when their Secrets change, when people change them, and when the server refuses them."""
 
+import base64
 from typing import Any
+
+import brotli
 
 from tests.e2e.managed_resources.estate import SETTLED, Estate, uids
 from tests.e2e.managed_resources.manager import Manager
@@ -175,6 +178,29 @@ def test_a_secret_of_a_mebibyte_with_two_thousand_documents_is_applied(estate: E
 
     found = estate.all("v1", "ConfigMap")
     assert {each["metadata"]["name"] for each in documents} <= found.keys()
+    assert manager.metric("process_resident_memory_bytes") < 400 * MEBIBYTE
+
+
+def test_bombs_are_refused_by_name_and_all_the_rest_is_applied(estate: Estate, manager: Manager) -> None:
+    good = config_map(estate.namespace, "good")
+    aliases = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))
+    secret = estate.secret("shop", good)
+    packed = base64.b64encode(brotli.compress(b" " * 64 * MEBIBYTE)).decode()
+    secret = {
+        **secret,
+        "stringData": {**secret["stringData"], "aliases.yaml": f"a0: &a0 [x, x, x, x]\n{aliases}"},
+        "data": {"packed.yaml.br": packed},
+    }
+    estate.create(secret)
+    managed = managed_resource(estate.namespace, "shop", "managedresource-shop", class_name=estate.class_name)
+
+    estate.create(managed)
+
+    estate.wait_for(lambda: estate.condition(managed)[1] == "DecodingFailed", "the bombs are told of")
+    message = estate.condition(managed)[2]
+    assert "'aliases.yaml'" in message
+    assert "'packed.yaml.br'" in message
+    assert estate.find(good) is not None
     assert manager.metric("process_resident_memory_bytes") < 400 * MEBIBYTE
 
 

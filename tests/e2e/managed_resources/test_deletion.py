@@ -1,5 +1,9 @@
 """How ManagedResources end, with all that belongs to them: at once, when something hangs, and with their namespace."""
 
+from collections.abc import Iterator
+
+import pytest
+
 from tests.e2e.managed_resources.estate import FINALIZER, SETTLED, Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import (
@@ -73,8 +77,19 @@ def test_an_object_whose_deletion_may_be_finalized_does_not_hang(estate: Estate,
     estate.wait_until_gone(settings, managed)
 
 
+@pytest.fixture
+def manager_at_home(estate: Estate) -> Iterator[Manager]:
+    """A process whose account does not go with the namespace that it looks after."""
+    home = f"{estate.namespace}-home"
+    estate.create(named("v1", "Namespace", "", home))
+    connection = {"kubeconfig": str(estate.account(home))}
+    with Manager(estate.folder, {**estate.configuration(), "sourceClientConnection": connection}) as running:
+        running.wait_ready()
+        yield running
+
+
 def test_a_namespace_that_is_deleted_goes_with_all_that_its_managed_resources_brought(
-    estate: Estate, manager: Manager
+    estate: Estate, manager_at_home: Manager
 ) -> None:
     wide = cluster_role(f"{estate.namespace}:reader")
     inside = [
