@@ -14,7 +14,7 @@ from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_resource, kept_of_secret
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.managed_resources.secret_finalizers import (
     finalizers_patch,
     is_held,
@@ -71,6 +71,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
         config=class_filter,
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
+        gives_way_to=(APPLYING,),
     )
 
 

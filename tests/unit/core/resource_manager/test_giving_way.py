@@ -1,4 +1,4 @@
-"""Who judges ManagedResources does so after who applies them."""
+"""Who judges ManagedResources, and who holds their Secrets, does so after who applies them."""
 
 from typing import Any
 
@@ -8,14 +8,20 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.controller import health_controller
 from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 
 APPLYING = managed_resource_controller(ManagedResourceConfig())
-JUDGING = (health_controller(HealthConfig()), progressing_controller(HealthConfig()))
+AFTER_IT = (
+    health_controller(HealthConfig()),
+    progressing_controller(HealthConfig()),
+    secret_controller(ClassFilter()),
+)
 
 
-@pytest.mark.parametrize("controller", JUDGING, ids=lambda controller: controller.name)
-def test_what_is_still_to_be_applied_goes_before_what_is_to_be_judged(controller: Controller[Any]) -> None:
+@pytest.mark.parametrize("controller", AFTER_IT, ids=lambda controller: controller.name)
+def test_what_is_still_to_be_applied_goes_first(controller: Controller[Any]) -> None:
     assert controller.gives_way_to == (APPLYING.name,)
     assert APPLYING.gives_way_to == ()
