@@ -126,7 +126,7 @@ def test_a_session_with_a_server_that_repeats_credentials_tells_none(
 
     stored = [territory.objects(kind) for kind in ("Event", "Lease", "NetworkPolicy")]
     assert canaries.seen_in([process.output(), *told, json.dumps(stored)]) == set()
-    assert [event for event in territory.control_plane.audit_events(territory.user) if reads_secrets(event)] == []
+    assert [event for event in territory.control_plane.audit_events(territory.user) if reads_a_secret(event)] == []
 
 
 def types_of_events(territory: Territory) -> set[str]:
@@ -138,8 +138,9 @@ def command_line_of(process: ResourceManager) -> list[str]:
     return Path(f"/proc/{process.pid}/cmdline").read_text(encoding="utf-8").split("\0")
 
 
-def reads_secrets(event: Manifest) -> bool:
-    return bool(event.get("objectRef", {}).get("resource") == "secrets")
+def reads_a_secret(event: Manifest) -> bool:
+    """Whether it asks for one as a whole; which Secrets there are is listed and watched by their metadata alone."""
+    return event.get("objectRef", {}).get("resource") == "secrets" and event["verb"] not in {"list", "watch"}
 
 
 def test_plan_that_is_refused_by_a_server_that_repeats_credentials_tells_none(
