@@ -137,7 +137,13 @@ class LiveClusters:
         try:
             for part in visible_parts(watch.resource, self._namespaces[watch.cluster]):
                 for kept in await kept_of(
-                    transport, watch.resource, part, watch.keep, metadata_only=watch.metadata_only
+                    transport,
+                    watch.resource,
+                    part,
+                    watch.keep,
+                    metadata_only=watch.metadata_only,
+                    label_selector=watch.label_selector,
+                    field_selector=watch.field_selector,
                 ):
                     store.put(kept)
         except UnknownResourceError as error:

@@ -2,7 +2,7 @@
 
 from tests.e2e.landscapes import controller_settings, landscape, simulated
 from tests.e2e.permissions import refusals_of
-from tests.e2e.resource_manager import ResourceManager, errors_of
+from tests.e2e.resource_manager import NETWORK_POLICIES, ResourceManager, errors_of
 from tests.e2e.territory import Territory
 
 
@@ -69,7 +69,8 @@ def test_a_restart_writes_nothing_where_everything_is_as_it_should_be(territory:
     with ResourceManager(territory.folder, config, name="restarted") as process:
         process.wait_until_idle()
         keys = process.keys_at_first()
-        assert process.metric("controller_runtime_reconcile_total", result="success") == keys
+        asked = process.metric("controller_runtime_reconcile_total", result="success", controller=NETWORK_POLICIES)
+        assert asked == keys
         assert process.metric("hedgerow_plan_actions_total") == 0
         assert process.terminate() == 0
 

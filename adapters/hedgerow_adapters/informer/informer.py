@@ -117,6 +117,8 @@ class Informer:
         """When the server last showed that nothing is missed, by a whole list or a watch; before when this was made."""
         self._transport = transport
         self._metadata_only = read.metadata_only
+        self._label_selector = read.label_selector
+        self._field_selector = read.field_selector
         self._is_optional = read.optional
         self._reader = Reader(read.resource, read.keep)
         self._deliver = deliver
@@ -242,6 +244,8 @@ class Informer:
             name=self.part.name,
             limit=PAGE_SIZE,
             continuation=continuation,
+            selector=self._label_selector,
+            field_selector=self._field_selector,
             metadata_only=self._metadata_only,
         )
         response = await self._transport.send(request)
@@ -261,6 +265,8 @@ class Informer:
             timeout_seconds=int(seconds),
             namespace=self.part.namespace,
             name=self.part.name,
+            selector=self._label_selector,
+            field_selector=self._field_selector,
             metadata_only=self._metadata_only,
         )
         clock = asyncio.get_running_loop().time

@@ -59,6 +59,8 @@ async def kept_of(
     keep: Callable[[Manifest], Kept | None],
     *,
     metadata_only: bool = False,
+    label_selector: str = "",
+    field_selector: str = "",
 ) -> list[Kept]:
     """What is kept of the objects of a list, of which no more than a page is held at a time; otherwise as `objects_of`.
 
@@ -68,13 +70,23 @@ async def kept_of(
         part: which objects of it.
         keep: what to keep of an object; none: nothing.
         metadata_only: whether that is made of nothing but metadata.
+        label_selector: which of them, by their labels; empty: all.
+        field_selector: which of them, by their fields; empty: all.
 
     Raises:
         UnknownResourceError: the server has no such resource.
         UnreachableError: it does not answer.
         ListingError: it does not allow it.
     """
-    page = partial(requests.list_page, resource, namespace=part.namespace, name=part.name, metadata_only=metadata_only)
+    page = partial(
+        requests.list_page,
+        resource,
+        namespace=part.namespace,
+        name=part.name,
+        selector=label_selector,
+        field_selector=field_selector,
+        metadata_only=metadata_only,
+    )
     try:
         return await _whole(transport, page, PATIENCE, keep)
     except TransportError as lost:

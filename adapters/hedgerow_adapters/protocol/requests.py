@@ -82,12 +82,9 @@ def list_page(
 ) -> Request:
     """The request for one page of a list, most recent state; `continuation` is the token of the page before.
 
-    With a `name` it is the list of that object alone, whatever a field selector says.
+    With a `name` it is the list of that object alone, as far as it has the fields that are selected.
     """
-    query = {"limit": str(limit)}
-    if field_selector:
-        query["fieldSelector"] = field_selector
-    query.update(_of_name(name))
+    query = {"limit": str(limit), **_of_fields(name, field_selector)}
     if continuation:
         query["continue"] = continuation
     if selector:
@@ -104,6 +101,7 @@ def watch(
     namespace: str = "",
     name: str = "",
     selector: str = "",
+    field_selector: str = "",
     metadata_only: bool = False,
 ) -> Request:
     """The request for the changes after a resource version, with bookmarks, ended by the server after a time."""
@@ -112,7 +110,7 @@ def watch(
         "allowWatchBookmarks": "true",
         "resourceVersion": resource_version,
         "timeoutSeconds": str(timeout_seconds),
-        **_of_name(name),
+        **_of_fields(name, field_selector),
     }
     if selector:
         query["labelSelector"] = selector
@@ -120,9 +118,10 @@ def watch(
     return Request("GET", collection_path(resource, namespace), query, accept=accept)
 
 
-def _of_name(name: str) -> Mapping[str, str]:
-    """A selector of one name, which a role can grant as the list or watch of that very object."""
-    return {"fieldSelector": f"metadata.name={name}"} if name else {}
+def _of_fields(name: str, field_selector: str) -> Mapping[str, str]:
+    """A selector of fields; that of one name a role can grant as the list or watch of that very object."""
+    terms = [term for term in (f"metadata.name={name}" if name else "", field_selector) if term]
+    return {"fieldSelector": ",".join(terms)} if terms else {}
 
 
 def get(resource: Resource, key: ObjectKey) -> Request:
@@ -133,6 +132,11 @@ def get(resource: Resource, key: ObjectKey) -> Request:
 def create(resource: Resource, manifest: Manifest, namespace: str = "") -> Request:
     """The request that creates an object in a namespace, or cluster-wide where it is empty."""
     return Request("POST", collection_path(resource, namespace), body=manifest)
+
+
+def create_beneath(resource: Resource, key: ObjectKey, subresource: str, manifest: Manifest) -> Request:
+    """The request for what a subresource of an object makes, such as a token of a ServiceAccount."""
+    return Request("POST", object_path(resource, key, subresource), body=manifest)
 
 
 def update(resource: Resource, key: ObjectKey, manifest: Manifest, subresource: str = "") -> Request:
@@ -199,8 +203,8 @@ def for_action(action: Action) -> Request:
         UnaddressableError: no object can have that key.
     """
     match action:
-        case Create(resource, manifest):
-            return create(resource, manifest, action.key.namespace)
+        case Create():
+            return _creation(action)
         case Update(resource, manifest):
             return update(resource, action.key, manifest, action.subresource)
         case MergePatch(resource, key, patch):
@@ -219,3 +223,9 @@ def for_action(action: Action) -> Request:
             )
         case DeleteCollection(resource, namespace, label_selector):
             return delete_collection(resource, namespace, label_selector)
+
+
+def _creation(action: Create) -> Request:
+    if action.subresource:
+        return create_beneath(action.resource, action.key, action.subresource, action.manifest)
+    return create(action.resource, action.manifest, action.key.namespace)

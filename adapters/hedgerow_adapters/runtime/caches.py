@@ -28,7 +28,7 @@ from hedgerow_adapters.runtime.shared_cache import Cache, Listener
 
 __all__ = ["Caches", "Listener", "View"]
 
-Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool, bool]
+Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool, bool, str, str]
 """What two readers have in common that can do with one cache."""
 
 
@@ -265,7 +265,15 @@ class Caches:
 
     def _shared(self, read: Read) -> Shared:
         role = Cluster.TARGET if self.clusters.are_one else read.cluster
-        return role, read.resource, read.keep, read.metadata_only, read.optional
+        return (
+            role,
+            read.resource,
+            read.keep,
+            read.metadata_only,
+            read.optional,
+            read.label_selector,
+            read.field_selector,
+        )
 
     def _inform(self, shared: Shared) -> None:
         self._informing[shared] = [self.start(informer.run()) for informer in self._caches[shared].informers]

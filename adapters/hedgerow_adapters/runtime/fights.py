@@ -179,7 +179,7 @@ def _content_of(action: Action) -> _Content:
 def _written_by(action: Action) -> object:
     match action:
         case Create():
-            return action.manifest
+            return action.subresource, action.manifest
         case Update():
             return action.subresource, _without_version(action.manifest, is_status=action.subresource == "status")
         case MergePatch():

@@ -122,7 +122,7 @@ class Turns:
             EndlessTurnError: the decision goes on and on.
             LeaseLostError: it was stopped before its end.
         """
-        turn = Turn(self._controller, key, memory)
+        turn = Turn(self._controller, key, memory, jitter=self._caches.random())
         held, deletes = False, False
         while True:
             stage = await self._stage(turn)

@@ -71,9 +71,13 @@ def world_of(
         namespaces: what is seen of the cluster; none: all.
     """
     return {
-        resource: [each for each in cluster.objects(resource) if is_visible(resource, key_of(each), namespaces)]
-        for resource in (watch.resource for watch in controller.watches)
-        if cluster.serves(resource)
+        watch.resource: [
+            each
+            for each in cluster.objects(watch.resource)
+            if is_visible(watch.resource, key_of(each), namespaces) and watch.reads(each)
+        ]
+        for watch in controller.watches
+        if cluster.serves(watch.resource)
     }
 
 

@@ -181,7 +181,7 @@ def _refusal(action: Action, live: Manifest | None) -> Refusal | None:
     """What a server says that has such an object already, or has none; none if that stands in no way."""
     named = f'{action.resource} "{action.key.name}"'
     match action:
-        case Create() if live is not None:
+        case Create(subresource="") if live is not None:
             return Refusal(HTTPStatus.CONFLICT, "AlreadyExists", f"{named} already exists")
         case Update() | MergePatch() | JsonPatch() if live is None:
             return Refusal(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")

@@ -10,10 +10,13 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.field_selectors import parse_field_query
 from hedgerow.machinery.notes import Notes
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of, uid_of
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Outcome, Plan
 from hedgerow.machinery.questions import Answers, Kinds
+from hedgerow.machinery.selectors import parse_selector_query
 from hedgerow.machinery.snapshot import Index, Snapshot
 
 Config = TypeVar("Config")
@@ -67,6 +70,15 @@ class Read:
     essential: bool = True
     """Whether nothing is decided before the objects were listed. What is not essential is waited for only a while, and
     not held by a snapshot until then."""
+    label_selector: str = ""
+    """As a query spells it: objects with other labels are not read at all; empty: all are."""
+    field_selector: str = ""
+    """As a query spells it: objects with other values in these fields are not read at all; empty: all are."""
+
+    def reads(self, manifest: Manifest) -> bool:
+        """Whether an object of the resource is among those that are read."""
+        labels, fields = parse_selector_query(self.label_selector), parse_field_query(self.field_selector)
+        return labels.unwrap().matches(labels_of(manifest)) and all(term.matches(manifest) for term in fields.unwrap())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +127,8 @@ class Context(Generic[Config]):
     """What the last plan of the key's last turn wanted to be told; none in a process that has just started."""
     notes: Notes = field(default_factory=Notes, compare=False)
     """What was computed at earlier stages of this turn."""
+    jitter: float = 0.0
+    """From 0 to less than 1, the same for the whole turn: by it decisions spread what would all be due at one time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +153,8 @@ class Controller(Generic[Config]):
     gives_way_to: tuple[str, ...] = ()
     """Controllers of the same process by whose work its own comes about, so that its keys wait a moment while these
     have something to do."""
+    permissions: tuple[Permission, ...] = ()
+    """What it has to be allowed beside to list and watch what it declares to watch."""
     periodic: bool = False
     """Whether it has the one key `ROUND` and no others, and looks at the world when its plans say so."""
 

@@ -24,16 +24,20 @@ Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Create an object that the snapshot does not hold."""
+    """Create an object that the snapshot does not hold, or ask for what a subresource of one that exists makes.
+
+    The latter stores nothing: a TokenRequest, by its subresource `token`, is answered with the token.
+    """
 
     resource: Resource
     manifest: Manifest
     reason: str
     cluster: Cluster = Cluster.TARGET
+    subresource: str = ""
 
     @property
     def key(self) -> ObjectKey:
-        """Key of the object to create."""
+        """Key of the object to create, or of the one whose subresource it is."""
         return key_of(self.manifest)
 
 

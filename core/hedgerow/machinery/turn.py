@@ -60,6 +60,8 @@ class Turn(Generic[Config]):
     """How many plans of this turn were not final."""
     notes: Notes = field(default_factory=Notes, compare=False)
     """What was computed for earlier plans of this turn."""
+    jitter: float = 0.0
+    """Where between 0 and 1 this turn is to lie among those that would all be due at one time."""
 
     def plan(self, snapshot: Snapshot, now: datetime, known: Kinds) -> Plan:
         """What is wanted next.
@@ -75,7 +77,9 @@ class Turn(Generic[Config]):
         if self.stages >= MOST_STAGES:
             raise EndlessTurnError(self.key)
         kinds = {**self.kinds, **known} if self.kinds else known
-        context = Context(now, self.controller.config, self.answers, kinds, self.outcomes, self.memory, self.notes)
+        context = Context(
+            now, self.controller.config, self.answers, kinds, self.outcomes, self.memory, self.notes, self.jitter
+        )
         return self.controller.reconcile(self.key, snapshot, context)
 
     def open_questions(self, plan: Plan) -> tuple[Question, ...]:

@@ -69,10 +69,14 @@ class Estate:
         return secret_of(self.namespace, f"managedresource-{name}", objects)
 
     def redeliver(self, name: str, *objects: Manifest) -> None:
-        """Put these objects into that Secret in place of all that it has."""
+        """Put these objects into that Secret in place of all that it has, whoever else writes to it meanwhile."""
         secret = self.secret(name, *objects)
-        found = self.get(secret)
-        self._expect(http.client.OK, "PUT", path_of(secret), {**secret, "metadata": found["metadata"]})
+        while True:
+            replaced = {**secret, "metadata": self.get(secret)["metadata"]}
+            status, answer = self.control_plane.request("PUT", path_of(secret), replaced)
+            if status != http.client.CONFLICT:
+                assert status == http.client.OK, answer
+                return
 
     def patch(self, manifest: Manifest, patch: Manifest) -> None:
         """Merge something into an object."""
