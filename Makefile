@@ -1,6 +1,7 @@
 # Two commands need nothing but Python 3.11 or later, make, and the package registries: `make demo` and `make test`.
 
 PYTHON ?= python3
+WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -37,7 +38,7 @@ fuzz: install ## Ask all webhooks a million things that came about by chance, ea
 
 test: lint ## Run every test, against a real API server too, which is built first if need be.
 	$(BIN)/python tests/e2e/servers/build.py
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 bench: install ## Measure speed and memory; docs/performance.md explains the figures.
 	$(BIN)/python -m benchmarks

@@ -22,3 +22,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the expected files of the golden cases anew, from what comes out; read them before you keep them",
     )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let tests that take minutes begin first, as others run beside them; the rest stay in their random order."""
+    items.sort(key=lambda item: item.get_closest_marker("minutes") is None)

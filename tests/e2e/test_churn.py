@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
+import pytest
+
 from tests.control_plane import wait_until
 from tests.e2e.landscapes import simulated
 from tests.e2e.resource_manager import ResourceManager
@@ -132,6 +134,7 @@ def _replacing(manifest: Manifest) -> Manifest:
     return {"metadata": {"annotations": {**none, **manifest["metadata"]["annotations"]}}, "spec": manifest["spec"]}
 
 
+@pytest.mark.minutes
 def test_minutes_of_churn_leave_no_trace(territory: Territory, controller_manager: None) -> None:
     seed = random.randrange(2**32)  # noqa: S311 -- shown where the test fails
     print(f"{seed=}")  # noqa: T201 -- as above
