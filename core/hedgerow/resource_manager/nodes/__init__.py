@@ -1,0 +1,28 @@
+"""Which nodes are fit for pods: those on which everything runs that the others rely on.
+
+Kubelets register new nodes with a taint that keeps pods away. `decide` says from the node-critical DaemonSets, pods and
+CSI drivers whether it may go, `should_run_on` whether a DaemonSet wants a pod on a node, and `node_controller` does it.
+What stands here follows semantic versioning.
+"""
+
+from hedgerow.resource_manager.nodes.controller import NodeConfig, node_controller
+from hedgerow.resource_manager.nodes.decision import Decision, Done, RemoveTaint, Wait, decide
+from hedgerow.resource_manager.nodes.readiness import CriticalComponents, required_drivers
+from hedgerow.resource_manager.nodes.scheduling import should_run_on
+from hedgerow.resource_manager.nodes.views import DaemonSetView, NodeView, PodView
+
+__all__ = [
+    "CriticalComponents",
+    "DaemonSetView",
+    "Decision",
+    "Done",
+    "NodeConfig",
+    "NodeView",
+    "PodView",
+    "RemoveTaint",
+    "Wait",
+    "decide",
+    "node_controller",
+    "required_drivers",
+    "should_run_on",
+]

@@ -1,0 +1,38 @@
+"""Roles of what controllers declare, and of nothing else."""
+
+import contextlib
+import http.client
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.permissions import Permission
+from tests.e2e.permissions import ACCOUNT
+from tests.e2e.territory import Territory
+
+_RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
+_GROUP: Final = "rbac.authorization.k8s.io"
+
+
+@contextlib.contextmanager
+def allowed(territory: Territory, controller: Controller[Any]) -> Iterator[None]:
+    """The processes of the test may do what a controller declares to do."""
+    name = f"{controller.name}:{territory.home}"
+    watched = [Permission.of(watch.resource, "list", "watch") for watch in controller.watches]
+    rules = [
+        {"apiGroups": [each.group], "resources": [each.plural], "verbs": list(each.verbs)}
+        for each in (*watched, *controller.permissions)
+    ]
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": territory.home}
+    reference = {"apiGroup": _GROUP, "kind": "ClusterRole", "name": name}
+    role = {"metadata": {"name": name}, "rules": rules}
+    binding = {"metadata": {"name": name}, "roleRef": reference, "subjects": [subject]}
+    places = {"clusterroles": role, "clusterrolebindings": binding}
+    for plural, manifest in places.items():
+        status, answer = territory.control_plane.request("POST", f"{_RBAC}/{plural}", manifest)
+        assert status == http.client.CREATED, answer
+    try:
+        yield
+    finally:
+        for plural in places:
+            territory.control_plane.request("DELETE", f"{_RBAC}/{plural}/{name}")
