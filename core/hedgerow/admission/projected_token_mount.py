@@ -14,12 +14,14 @@ from returns.result import Failure, Result, Success
 from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, unanswered
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.resources import PODS, SERVICE_ACCOUNTS
+from hedgerow.admission.token_invalidator import SKIP
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Answers, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
 from hedgerow.machinery.snapshot import Snapshot
@@ -111,12 +113,18 @@ def token_volume(seconds: int) -> Manifest:
 
 
 def kept_of_service_account(service_account: Manifest) -> Manifest:
-    """What is read of a ServiceAccount: its key, and whether it mounts a token."""
+    """What is read of a ServiceAccount, here and by whoever looks after its tokens, so that it is kept once.
+
+    That is its key, whether it mounts a token, whether its tokens are left alone, and the Secrets that hold them.
+    """
     key = key_of(service_account)
-    return {
-        "metadata": {"namespace": key.namespace, "name": key.name},
-        "automountServiceAccountToken": service_account.get("automountServiceAccountToken"),
-    }
+    metadata: dict[str, Any] = {"namespace": key.namespace, "name": key.name}
+    skip = labels_of(service_account).get(SKIP)
+    if skip is not None:
+        metadata["labels"] = {SKIP: skip}
+    kept = {"metadata": metadata, "automountServiceAccountToken": service_account.get("automountServiceAccountToken")}
+    secrets = service_account.get("secrets")
+    return {**kept, "secrets": secrets} if secrets else kept
 
 
 def webhook(expiration_seconds: int) -> Webhook:
@@ -145,4 +153,5 @@ def webhook(expiration_seconds: int) -> Webhook:
         "/webhooks/mount-projected-service-account-token",
         mutating(PODS, reviewed),
         reads=(Read(SERVICE_ACCOUNTS, kept_of_service_account),),
+        permissions=(Permission.of(SERVICE_ACCOUNTS, "get"),),
     )

@@ -16,6 +16,12 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import object_at, with_value, without
 
 NAME: Final = "token-invalidator"
+ACCOUNT: Final = "kubernetes.io/service-account.name"
+"""Annotation of a Secret that holds a token: whose it is."""
+PURPOSE: Final = "resources.gardener.cloud/purpose"
+"""Label of such a Secret: it has to be the name of this webhook for that to be asked at all."""
+SKIP: Final = "token-invalidator.resources.gardener.cloud/skip"
+"""Label of a ServiceAccount whose tokens are left alone; its value does not count."""
 CONSIDER: Final = "token-invalidator.resources.gardener.cloud/consider"
 """Label of a Secret whose token is not to be worth anything; its value does not count."""
 INVALIDATED: Final = "AAAA"

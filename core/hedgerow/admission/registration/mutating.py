@@ -10,6 +10,8 @@ from hedgerow.admission.dispatch.entry import Rule
 from hedgerow.admission.registration.entry import EQUIVALENT, EVERYTHING, IGNORE, NEVER, RegisteredWebhook
 from hedgerow.admission.registration.mode import Mode
 from hedgerow.admission.request import CREATE, UPDATE
+from hedgerow.admission.token_invalidator import NAME as TOKEN_INVALIDATOR
+from hedgerow.admission.token_invalidator import PURPOSE
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 
 CREATED: Final = (CREATE,)
@@ -25,7 +27,7 @@ WRITTEN_WORKLOADS_AND_AUTOSCALERS: Final = (
 
 HIGHLY_AVAILABLE: Final = ("high-availability-config.resources.gardener.cloud/consider", "true")
 HINTED: Final = ("endpoint-slice-hints.resources.gardener.cloud/consider", "true")
-INVALIDATED: Final = ("resources.gardener.cloud/purpose", "token-invalidator")
+INVALIDATED: Final = (PURPOSE, TOKEN_INVALIDATOR)
 NOT_OPTED_OUT: Final = LabelSelector(
     match_expressions=(Requirement("apiserver-proxy.networking.gardener.cloud/inject", Operator.NOT_IN, ("disable",)),)
 )
