@@ -1,0 +1,16 @@
+"""What is read and written: requests and Nodes in the target cluster, Machines in the source cluster.
+
+Source: network-and-nodes §6.2.
+"""
+
+from typing import Final
+
+from hedgerow.machinery.objects import Resource
+
+CERTIFICATE_SIGNING_REQUESTS: Final = Resource(
+    "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", namespaced=False
+)
+NODES: Final = Resource("", "v1", "nodes", "Node", namespaced=False)
+MACHINES: Final = Resource("machine.sapcloud.io", "v1alpha1", "machines", "Machine")
+KUBELET_SERVING: Final = "kubernetes.io/kubelet-serving"
+"""The signer of the certificates that kubelets serve with."""

@@ -1,0 +1,131 @@
+"""What holds for every verdict, whatever is asked for and whatever a Node reports."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.resource_manager.kubelet_certificates import CertificateRequest, Evidence, NodeAddresses, denial_reason
+from hedgerow.resource_manager.kubelet_certificates.addresses import canonical
+from tests.unit.core.resource_manager.kubelet_certificates.requests import node
+
+DNS_TYPES, IP_TYPES = ("Hostname", "InternalDNS", "ExternalDNS"), ("InternalIP", "ExternalIP")
+DNS_NAMES = st.sampled_from(["a", "b", "a.b", "A", "1.2.3.4"])
+IP_ADDRESSES = st.sampled_from(["1.2.3.4", "1.2.3.5", "::1", "0:0::1", "::ffff:1.2.3.4", "2001:DB8::1", "2001:db8::1"])
+NONSENSE = st.sampled_from(["", "somewhere", "1.2.3", "fe80::1%eth0"])
+ADDRESSES = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(DNS_TYPES), DNS_NAMES),
+        st.tuples(st.sampled_from(IP_TYPES), st.one_of(IP_ADDRESSES, NONSENSE)),
+        st.tuples(st.just("Other"), DNS_NAMES),
+    ),
+    max_size=6,
+)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> CertificateRequest:
+    """Requests of the kubelet of node-1, most of them modest."""
+    return CertificateRequest(
+        "system:node:node-1",
+        ("system:nodes",),
+        frozenset(draw(st.sets(DNS_NAMES, max_size=4))),
+        frozenset(draw(st.sets(IP_ADDRESSES, max_size=4))),
+        frozenset(draw(st.sets(st.just("URI:https://a"), max_size=1))),
+    )
+
+
+def evidence(request: CertificateRequest, addresses: Sequence[tuple[str, str]]) -> Evidence:
+    return Evidence("system:node:node-1", request, NodeAddresses.of(node(*addresses)), machine_count=1)
+
+
+def values(addresses: Sequence[tuple[str, str]], *types: str) -> set[str]:
+    return {address for address_type, address in addresses if address_type in types}
+
+
+def parsed(texts: set[str] | frozenset[str]) -> set[IPv4Address | IPv6Address | str]:
+    """IP addresses of the Node in the way that tells them apart; what is none stays a text."""
+
+    def one(text: str) -> IPv4Address | IPv6Address | str:
+        try:
+            address = ip_address(text)
+        except ValueError:
+            return text
+        return getattr(address, "ipv4_mapped", None) or (text if "%" in text else address)
+
+    return set(map(one, texts))
+
+
+@given(requests(), ADDRESSES)
+def test_a_certificate_holds_every_name_that_it_has_to_and_none_that_it_may_not(
+    request: CertificateRequest, addresses: list[tuple[str, str]]
+) -> None:
+    dns, ips = request.dns_names, parsed(request.ip_addresses)
+    is_right = (
+        bool(dns or ips)
+        and values(addresses, "Hostname") <= dns <= values(addresses, *DNS_TYPES)
+        and parsed(values(addresses, "InternalIP")) <= ips <= parsed(values(addresses, *IP_TYPES))
+        and not request.other_names
+    )
+
+    assert (denial_reason(evidence(request, addresses)) is None) is is_right
+
+
+@given(requests(), ADDRESSES, st.randoms(use_true_random=False))
+def test_neither_order_nor_repetition_matters(
+    request: CertificateRequest, addresses: list[tuple[str, str]], random: Any
+) -> None:
+    shuffled = [*addresses, *addresses[:2]]
+    random.shuffle(shuffled)
+
+    assert denial_reason(evidence(request, shuffled)) == denial_reason(evidence(request, addresses))
+
+
+@given(ADDRESSES)
+def test_a_kubelet_may_ask_for_everything_that_its_node_reports(addresses: list[tuple[str, str]]) -> None:
+    dns = values(addresses, *DNS_TYPES)
+    ips = {text for text in values(addresses, *IP_TYPES) if parsed({text}) != {text}}
+    request = CertificateRequest("system:node:node-1", ("system:nodes",), frozenset(dns), frozenset(ips))
+
+    denied = denial_reason(evidence(request, addresses)) is not None
+
+    is_wrong = any(isinstance(address, str) for address in parsed(values(addresses, "InternalIP")))
+    assert denied is (is_wrong or not (dns or ips))
+
+
+@given(requests(), ADDRESSES, st.integers(0, 3), st.text(max_size=5), st.text(max_size=5))
+def test_nobody_but_the_kubelet_of_a_node_with_one_machine_gets_anything(
+    request: CertificateRequest, addresses: list[tuple[str, str]], machines: int, username: str, group: str
+) -> None:
+    good = evidence(request, addresses)
+    others = [
+        replace(good, username=username),
+        replace(good, username=f"system:node:{username}"),
+        replace(good, request=replace(request, organizations=(group,))),
+        replace(good, request=replace(request, organizations=("system:nodes", group))),
+        replace(good, node=None),
+        replace(good, machine_count=machines if machines != 1 else 0),
+    ]
+
+    assert None not in map(denial_reason, others)
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("2001:DB8:0::0:1", "2001:db8::1"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("010.0.0.1", "010.0.0.1"),
+        ("fe80::1%eth0", "fe80::1%eth0"),
+        ("::ffff:10.0.0.1%eth0", "::ffff:10.0.0.1%eth0"),
+        ("somewhere", "somewhere"),
+        ("", ""),
+    ],
+)
+def test_an_ip_address_has_one_spelling_and_other_texts_stay_as_they_are(text: str, spelled: str) -> None:
+    assert canonical([text]) == {spelled}
