@@ -1,0 +1,57 @@
+"""Values as YAML text that every reader of Kubernetes reads as the same values.
+
+Texts that a reader might take for something else are quoted, lines are never folded, and nothing is written as an
+alias.
+"""
+# ruff: noqa: TID251 -- where YAML is written
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import yaml
+
+from hedgerow.machinery.documents.yaml_scalars import plain_value
+
+NEVER_FOLDED: Final = 2**30
+"""Characters of the longest line."""
+
+# Line breaks other than \n, which YAML readers normalise, and the mark that they drop.
+_NEEDS_ESCAPES: Final = frozenset("\r\x85\u2028\u2029\ufeff")
+
+
+class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # libyaml's where it is compiled in
+    """Writes texts so that they stay texts, and everything in full."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 -- none is wanted, whatever the data
+        """Whether an object is written again where it occurs again."""
+        return True
+
+
+def sorted_yaml(value: Mapping[str, Any]) -> str:
+    """One document, the same text for equal values: all fields by name, in whatever order they come."""
+    return str(
+        yaml.dump(
+            dict(value),
+            Dumper=Dumper,
+            default_flow_style=False,
+            sort_keys=True,
+            allow_unicode=True,
+            width=NEVER_FOLDED,
+        )
+    )
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """A text: as a block where it has lines, quoted where it would mean something else."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
+
+
+def _style(text: str) -> str | None:
+    if not _NEEDS_ESCAPES.isdisjoint(text):
+        return '"'
+    if "\n" in text:
+        return "|"
+    return None if plain_value(text) == text else '"'
+
+
+Dumper.add_representer(str, _text)

@@ -1,0 +1,111 @@
+"""The token of a kubeconfig's current user: which it is, and the kubeconfig with another one.
+
+Fields, contexts, users and credentials that are nobody's business here stay as they are, but for empty tokens, which
+are none. What is said of a kubeconfig that cannot be used repeats nothing of it but the names of contexts and users: it
+is kept in a Secret.
+
+Source: webhooks-and-tokens §10.4; I-5, I-14.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.documents.yaml_writing import sorted_yaml
+from hedgerow.machinery.fields import rendered
+from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_value, without
+from hedgerow.resource_manager.token_requests.names import TOKEN
+
+_KINDS: Final = (("apiVersion", "v1"), ("kind", "Config"))
+
+
+@dataclass(frozen=True, slots=True)
+class Kubeconfig:
+    """A kubeconfig that has a current user."""
+
+    content: Mapping[str, Any]
+    user: int
+    """Where in the list of users the current one is."""
+
+    @property
+    def token(self) -> str:
+        """The token of the current user; empty if there is none."""
+        return text_at(self._users[self.user], "user", TOKEN) or ""
+
+    def with_token(self, token: str) -> bytes:
+        """The text of the kubeconfig with this token of the current user, the same for equal ones."""
+        users = [_without_empty_token(each) for each in self._users]
+        users[self.user] = with_value(users[self.user], ("user", TOKEN), token)
+        return sorted_yaml({**self.content, "users": users}).encode()
+
+    @property
+    def _users(self) -> Sequence[Mapping[str, Any]]:
+        return objects_at(self.content, "users")
+
+
+def read_kubeconfig(raw: bytes) -> Result[Kubeconfig, str]:
+    """A kubeconfig in YAML or JSON, or why nobody can say whose token it holds."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return Failure("is not UTF-8 text")
+    documents = [document for document in stream_documents(text) if document.problems or document.value is not None]
+    if any(document.problems for document in documents):
+        # What is wrong in which line is left out, as that may repeat the line.
+        return Failure("is neither YAML nor JSON")
+    if len(documents) > 1:
+        return Failure("holds more than one document")
+    try:
+        return _with_current_user(documents[0].value if documents else {})
+    except UnreadableError as error:
+        return Failure(str(error))
+
+
+def _without_empty_token(user: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An entry without a token that is empty, as whoever writes kubeconfigs leaves it out."""
+    return without(user, ("user", TOKEN)) if text_at(user, "user", TOKEN) == "" else user
+
+
+def _with_current_user(content: Mapping[str, Any]) -> Result[Kubeconfig, str]:
+    """A kubeconfig and its current user, or which of them is missing.
+
+    Raises:
+        UnreadableError: a field has another shape than kubeconfigs have.
+    """
+    for name, expected in _KINDS:
+        if text_at(content, name) not in {None, "", expected}:
+            return Failure(f"{name}: must be {expected}")
+    context_name = text_at(content, "current-context")
+    _, contexts, users = (_named(content, name) for name in ("clusters", "contexts", "users"))
+    _check_texts(contexts, "contexts", "context", "user")
+    _check_texts(users, "users", "user", TOKEN)
+    if not context_name:
+        return Failure("current-context: is not set")
+    context = next((each for each in contexts if each.get("name") == context_name), None)
+    if context is None:
+        return Failure(f"contexts: there is none named {rendered(context_name)}, which is the current context")
+    user_name = text_at(context, "context", "user") or ""
+    user = next((index for index, each in enumerate(users) if (each.get("name") or "") == user_name), None)
+    if not user_name or user is None:
+        return Failure(f"users: there is none named {rendered(user_name)}, which is the user of the current context")
+    return Success(Kubeconfig(content, user))
+
+
+def _named(content: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    """The entries of a list whose names are texts."""
+    entries = objects_at(content, name)
+    _check_texts(entries, name, "name")
+    return entries
+
+
+def _check_texts(entries: Sequence[Mapping[str, Any]], list_name: str, *path: str) -> None:
+    """Have it said if a field of any entry is no text: no reader of kubeconfigs takes such a one, whosever it is."""
+    for index, entry in enumerate(entries):
+        try:
+            object_at(entry, *path[:-1])
+            text_at(entry, *path)
+        except UnreadableError as error:
+            raise error.below(f"{list_name}[{index}]") from error

@@ -1,0 +1,496 @@
+"""The worked examples of the token requestor, in a source and a target cluster."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import yaml
+
+from hedgerow.machinery.controller import Change, concerned_keys
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Action, Create, MergePatch
+from hedgerow.resource_manager.managed_resources.names import SECRETS
+from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
+from hedgerow.resource_manager.token_requests.names import SERVICE_ACCOUNTS
+from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.protocol import requests
+from tests.unit.core.resource_manager.token_requests.workshop import (
+    ACCOUNT,
+    KEY,
+    PURPOSE,
+    TARGET,
+    TO_TARGET,
+    Workshop,
+    at,
+    is_token_request,
+    kubeconfig,
+    lifetime,
+    token_secret,
+)
+
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+ACCOUNT_IN_ORDER = {"automountServiceAccountToken": False}
+NOTHING = StoreSnapshot({})
+CLASS = "resources.gardener.cloud/class"
+EXPIRATION = "token-expiration-duration"
+RENEWAL = "token-renew-timestamp"
+NO_CONTEXT = 'contexts: there is none named "gone", which is the current context'
+NO_USER = 'users: there is none named "gone", which is the user of the current context'
+
+
+def kinds(actions: list[Action]) -> list[str]:
+    return [
+        f"{type(action).__name__} {action.resource.kind} {getattr(action, 'subresource', '')}".strip()
+        for action in actions
+    ]
+
+
+def test_q01_a_secret_gets_a_token_of_a_service_account_that_is_made_for_it() -> None:
+    workshop = Workshop().given(token_secret())
+
+    course = workshop.turn()
+
+    assert lifetime(workshop.values["token"]) == 12 * 3600
+    assert workshop.renew_at == "2021-10-04T19:36:00Z"
+    assert course.end.requeue_after == timedelta(hours=9, minutes=36).total_seconds()
+    assert workshop.account is not None
+    assert workshop.account["automountServiceAccountToken"] is False
+    assert kinds(course.actions) == ["Create ServiceAccount", "Create ServiceAccount token", "MergePatch Secret"]
+
+
+def test_q02_a_service_account_whose_token_pods_get_is_changed_and_otherwise_left() -> None:
+    workshop = Workshop().given(
+        token_secret(), account={"automountServiceAccountToken": True, "imagePullSecrets": [{"name": "mine"}]}
+    )
+
+    workshop.turn()
+
+    assert workshop.account is not None
+    assert workshop.account["automountServiceAccountToken"] is False
+    assert workshop.account["imagePullSecrets"] == [{"name": "mine"}]
+    assert lifetime(workshop.values["token"]) == 12 * 3600
+
+
+def test_a_service_account_that_is_in_order_costs_no_request() -> None:
+    workshop = Workshop().given(token_secret(), account=ACCOUNT_IN_ORDER)
+
+    assert kinds(workshop.turn().actions) == ["Create ServiceAccount token", "MergePatch Secret"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param({"kubeconfig": kubeconfig()}, id="Q03"),
+        pytest.param({"kubeconfig": kubeconfig(), "token": "old"}, id="Q04"),
+        pytest.param(
+            {
+                "kubeconfig": '{"current-context": "x", "contexts": [{"name": "x", "context": {"user": "u"}}],'
+                ' "users": [{"name": "u"}]}'
+            },
+            id="Q21",
+        ),
+    ],
+)
+def test_the_current_user_of_a_kubeconfig_gets_the_token(data: Mapping[str, Any]) -> None:
+    workshop = Workshop().given(token_secret(data))
+
+    workshop.turn()
+
+    text = workshop.values["kubeconfig"]
+    user, *others = yaml.safe_load(text)["users"]
+    assert lifetime(user["user"]["token"]) == 12 * 3600
+    assert others in ([], [{"name": "other", "user": {"token": "untouched"}}])
+    assert not text.startswith("{")
+    assert workshop.values.get("token") == data.get("token")
+
+
+def test_q05_a_secret_of_the_target_cluster_gets_the_token_where_one_is_named() -> None:
+    workshop = Workshop().given(token_secret({"extra": "stays"}, TO_TARGET))
+
+    course = workshop.turn()
+
+    assert workshop.target_values is not None
+    assert lifetime(workshop.target_values["token"]) == 12 * 3600
+    assert (workshop.target.get(SECRETS, TARGET) or {})["type"] == "Opaque"
+    assert workshop.values == {"extra": "stays"}
+    assert workshop.renew_at == "2021-10-04T19:36:00Z"
+    assert course.end.requeue_after == timedelta(hours=9, minutes=36).total_seconds()
+
+
+def test_q06_a_token_moves_when_a_secret_of_the_target_cluster_is_named_later() -> None:
+    workshop = Workshop().given(token_secret())
+    workshop.turn()
+    before = workshop.values["token"]
+    workshop.annotate(TO_TARGET)
+
+    workshop.turn()
+
+    assert workshop.target_values is not None
+    assert workshop.target_values["token"] != before
+    assert workshop.values == {}
+
+
+def test_q07_a_kubeconfig_in_the_source_is_lost_to_a_secret_of_the_target_cluster() -> None:
+    workshop = Workshop().given(token_secret({"kubeconfig": kubeconfig()}, TO_TARGET))
+
+    workshop.turn()
+
+    assert set(workshop.target_values or {}) == {"token"}
+    assert workshop.values == {}
+
+
+def test_a_secret_of_the_target_cluster_keeps_what_else_it_holds() -> None:
+    workshop = Workshop().given(token_secret(said=TO_TARGET)).given_target({"kubeconfig": kubeconfig(), "ca": "stays"})
+
+    workshop.turn()
+
+    assert workshop.target_values is not None
+    assert workshop.target_values["ca"] == "stays"
+    user, other = yaml.safe_load(workshop.target_values["kubeconfig"])["users"]
+    assert lifetime(user["user"]["token"]) == 12 * 3600
+    assert other["user"] == {"token": "untouched"}
+
+
+@pytest.mark.parametrize("name", ["target-secret-name", "target-secret-namespace"])
+def test_q08_half_a_target_is_none(name: str) -> None:
+    workshop = Workshop().given(token_secret(said={name: "bar"}))
+
+    workshop.turn()
+
+    assert set(workshop.values) == {"token"}
+
+
+@pytest.mark.parametrize(
+    ("data", "renew_at"),
+    [
+        pytest.param({}, at(HOUR), id="Q09"),
+        pytest.param({"kubeconfig": kubeconfig()}, at(HOUR), id="Q09-kubeconfig"),
+        pytest.param({"token": "old"}, at(-MINUTE), id="Q12"),
+        pytest.param({"kubeconfig": kubeconfig("old")}, at(-MINUTE), id="Q12-kubeconfig"),
+        pytest.param({}, "invalid-format", id="Q18"),
+    ],
+)
+def test_a_token_is_renewed_that_is_missing_or_due(data: Mapping[str, Any], renew_at: str) -> None:
+    workshop = Workshop().given(token_secret(data, {RENEWAL: renew_at}))
+
+    assert workshop.turn().tokens == 1
+    assert workshop.renew_at == "2021-10-04T19:36:00Z"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"token": "valid"}, {"token": ""}, {"kubeconfig": kubeconfig("valid")}],
+    ids=["plain", "empty", "kubeconfig"],
+)
+def test_q10_a_token_that_is_not_due_is_waited_for(data: Mapping[str, Any]) -> None:
+    workshop = Workshop().given(token_secret(data, {RENEWAL: at(MINUTE)}))
+
+    course = workshop.turn()
+
+    assert course.actions == []
+    assert course.end.requeue_after == 60
+    assert workshop.account is None
+
+
+def test_q11_a_token_in_the_target_cluster_is_waited_for_as_well() -> None:
+    workshop = Workshop().given(token_secret(said={**TO_TARGET, RENEWAL: at(HOUR)}))
+
+    course = workshop.given_target({"token": "valid"}).turn()
+
+    assert course.actions == []
+    assert course.end.requeue_after == 3600
+
+
+@pytest.mark.parametrize(
+    ("duration", "renewed_after"),
+    [
+        pytest.param("10m", timedelta(minutes=8), id="Q13"),
+        pytest.param("100h", timedelta(hours=19, minutes=12), id="Q14"),
+        pytest.param("601s900ms", timedelta(seconds=480.8), id="whole-seconds"),
+    ],
+)
+def test_the_life_of_a_token_is_as_asked_for(duration: str, renewed_after: timedelta) -> None:
+    workshop = Workshop().given(token_secret(said={EXPIRATION: duration}))
+
+    assert workshop.turn().end.requeue_after == renewed_after.total_seconds()
+
+
+@pytest.mark.parametrize("duration", ["unparseable", "", "7d"])
+def test_q15_a_duration_that_is_none_is_told_and_costs_no_token(duration: str) -> None:
+    workshop = Workshop().given(token_secret(said={EXPIRATION: duration}))
+
+    course = workshop.turn()
+
+    (problem,) = course.problems
+    assert problem.startswith("Secret bar/source: metadata.annotations[")
+    assert problem.endswith('token-expiration-duration]: must be a duration such as "1h30m0s", "15s" or "100ms"')
+    assert course.tokens == 0
+    assert workshop.values == {}
+    assert not course.end.failures[0].retryable
+
+
+def test_q16_what_the_server_refuses_is_told_in_its_words_and_tried_again() -> None:
+    workshop = Workshop().given(token_secret(said={EXPIRATION: "5m"}))
+
+    course = workshop.turn()
+
+    assert course.refusals == [422]
+    assert course.end.failures[0].retryable
+    assert "may not specify a duration less than 10 minutes" in course.problems[0]
+    assert course.problems[0].startswith("ServiceAccount accounts/baker: gets no token: ")
+    assert workshop.values == {}
+
+
+def test_q17_a_time_that_is_none_is_told() -> None:
+    workshop = Workshop().given(token_secret({"token": "old"}, {RENEWAL: "invalid-format"}))
+
+    course = workshop.turn()
+
+    (problem,) = course.problems
+    assert problem.startswith("Secret bar/source: metadata.annotations[")
+    assert problem.endswith("could not parse renew timestamp: must be a time such as 2026-01-31T12:00:00Z")
+    assert course.actions == []
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        pytest.param("not: [a kubeconfig", "is neither YAML nor JSON", id="Q19"),
+        pytest.param("y: &a [*a", "is neither YAML nor JSON", id="Q19-endless"),
+        pytest.param(kubeconfig(current="gone"), NO_CONTEXT, id="Q20"),
+        pytest.param(kubeconfig(current=""), "current-context: is not set", id="Q20-empty"),
+        pytest.param("", "current-context: is not set", id="Q20-nothing"),
+        pytest.param(kubeconfig(user="gone"), NO_USER, id="Q20-user"),
+    ],
+)
+def test_a_kubeconfig_that_cannot_be_used_is_told_and_costs_no_token(given: Any, problem: str) -> None:
+    workshop = Workshop().given(token_secret({"kubeconfig": given}))
+    before = workshop.secret
+
+    course = workshop.turn()
+
+    assert course.problems == [f"Secret bar/source: data[kubeconfig]: {problem}"]
+    assert course.tokens == 0
+    assert workshop.secret == before
+
+
+def test_a_kubeconfig_in_the_target_cluster_that_cannot_be_used_is_looked_at_again() -> None:
+    workshop = Workshop().given(token_secret(said=TO_TARGET)).given_target({"kubeconfig": "{}"})
+
+    course = workshop.turn()
+
+    assert course.problems == ["Secret bar/foo: data[kubeconfig]: current-context: is not set"]
+    assert course.end.failures[0].retryable
+    assert course.tokens == 0
+
+
+@pytest.mark.parametrize("labels", [{}, {"resources.gardener.cloud/purpose": "other"}])
+def test_q22_a_secret_of_another_purpose_is_left_alone(labels: Mapping[str, str]) -> None:
+    workshop = Workshop().given(token_secret(labels=labels))
+
+    assert workshop.turn().end.is_empty
+
+
+@pytest.mark.parametrize(
+    ("configured", "label", "handled"),
+    [
+        pytest.param("shoot", "garden", False, id="Q23"),
+        pytest.param("shoot", None, False, id="Q23-none"),
+        pytest.param("shoot", "shoot", True, id="Q23-same"),
+        pytest.param(None, "garden", True, id="Q24"),
+    ],
+)
+def test_the_class_says_which_secrets_are_handled(configured: str | None, label: str | None, *, handled: bool) -> None:
+    labels = PURPOSE if label is None else {**PURPOSE, CLASS: label}
+    workshop = Workshop(TokenRequestorConfig(class_name=configured)).given(token_secret(labels=labels))
+
+    assert bool(workshop.turn().tokens) is handled
+
+
+def test_q25_all_service_accounts_are_in_the_namespace_that_is_configured() -> None:
+    workshop = Workshop(TokenRequestorConfig(target_namespace="bar")).given(token_secret())
+
+    workshop.turn()
+
+    assert workshop.account is None
+    assert workshop.target.get(SERVICE_ACCOUNTS, ObjectKey("bar", ACCOUNT.name)) is not None
+
+
+def test_audiences_are_asked_for_as_configured() -> None:
+    workshop = Workshop(TokenRequestorConfig(audiences=("gardener", "me"))).given(token_secret())
+
+    (request,) = filter(is_token_request, workshop.turn().actions)
+
+    assert isinstance(request, Create)
+    assert request.manifest["spec"] == {"audiences": ["gardener", "me"], "expirationSeconds": 43200}
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        pytest.param({"name": ""}, "serviceaccount.resources.gardener.cloud/name", id="Q26"),
+        pytest.param({"namespace": ""}, "serviceaccount.resources.gardener.cloud/namespace", id="Q26-namespace"),
+    ],
+)
+def test_annotations_that_name_no_service_account_are_told(said: Mapping[str, str], field: str) -> None:
+    workshop = Workshop().given(token_secret(said=said))
+
+    course = workshop.turn()
+
+    assert course.problems == [f"Secret bar/source: metadata.annotations[{field}]: must not be empty"]
+    assert course.actions == []
+
+
+def test_q26_a_namespace_that_does_not_exist_is_told_and_looked_for_again() -> None:
+    workshop = Workshop().given(token_secret(said={"namespace": "nowhere"}))
+
+    course = workshop.turn()
+
+    assert course.problems == ['ServiceAccount nowhere/baker: cannot be created: namespaces "nowhere" not found']
+    assert course.end.failures[0].retryable
+
+
+def test_q27_what_has_left_leaves_the_service_account_and_everything_else_behind() -> None:
+    workshop = Workshop().given(token_secret())
+    workshop.turn()
+    workshop.change({"metadata": {"labels": {"resources.gardener.cloud/purpose": None}}})
+    unlabelled, account = workshop.secret, workshop.account
+
+    assert workshop.turn().end.is_empty
+
+    assert (workshop.secret, workshop.account) == (unlabelled, account)
+    assert workshop.source.handle(requests.delete(SECRETS, KEY)).is_success
+    assert workshop.turn().end.is_empty
+    assert workshop.account == account
+
+
+def test_q28_who_else_writes_to_the_secret_loses_nothing() -> None:
+    workshop = Workshop().given(token_secret({"kubeconfig": kubeconfig()}))
+    by_somebody_else = {"data": token_secret({"kubeconfig": {**kubeconfig(), "clusters": []}})["data"]}
+
+    def change_the_authority(action: Action) -> None:
+        if isinstance(action, MergePatch):
+            workshop.change(by_somebody_else)
+
+    course = workshop.turn(meanwhile=change_the_authority)
+
+    assert course.refusals == [409]
+    assert workshop.secret["data"] == by_somebody_else["data"]
+
+    workshop.turn()
+
+    read = yaml.safe_load(workshop.values["kubeconfig"])
+    assert read["clusters"] == []
+    assert lifetime(read["users"][0]["user"]["token"]) == 12 * 3600
+
+
+def test_what_changes_while_the_token_is_made_is_written_with_it() -> None:
+    workshop = Workshop().given(token_secret({"kubeconfig": kubeconfig()}))
+    newer = {"data": token_secret({"kubeconfig": {**kubeconfig(), "clusters": []}})["data"]}
+
+    course = workshop.turn(meanwhile=lambda action: workshop.change(newer) if is_token_request(action) else None)
+
+    assert course.refusals == []
+    assert yaml.safe_load(workshop.values["kubeconfig"])["clusters"] == []
+
+
+def test_a_token_is_not_given_to_a_secret_that_wants_one_of_somebody_else_by_now() -> None:
+    workshop = Workshop().given(token_secret(), account=ACCOUNT_IN_ORDER)
+    cook = {"metadata": {"name": "cook"}, **ACCOUNT_IN_ORDER}
+    assert workshop.target.handle(requests.create(SERVICE_ACCOUNTS, cook, ACCOUNT.namespace)).is_success
+    told: list[Action] = []
+
+    def change_once(action: Action) -> None:
+        if is_token_request(action) and not told:
+            told.append(action)
+            workshop.annotate({"name": "cook"})
+
+    course = workshop.turn(meanwhile=change_once)
+
+    assert [action.key.name for action in course.actions if is_token_request(action)] == ["baker", "cook"]
+    assert course.tokens == 2
+
+
+def test_a_service_account_that_the_cache_does_not_show_yet_is_asked_for() -> None:
+    workshop = Workshop(unseen={ACCOUNT}).given(token_secret(), account={"automountServiceAccountToken": True})
+
+    course = workshop.turn()
+
+    assert course.refusals == [409]
+    assert workshop.account is not None
+    assert workshop.account["automountServiceAccountToken"] is False
+    assert set(workshop.values) == {"token"}
+
+
+def test_a_service_account_that_has_gone_before_the_cache_shows_it_is_made_again() -> None:
+    still_seen = {"metadata": ACCOUNT._asdict(), **ACCOUNT_IN_ORDER}
+    workshop = Workshop(still_seen=(still_seen,)).given(token_secret())
+
+    course = workshop.turn()
+
+    assert course.refusals == [404]
+    assert course.tokens == 1
+    assert set(workshop.values) == {"token"}
+
+
+def test_q28_who_else_writes_to_the_secret_of_the_target_cluster_loses_nothing_either() -> None:
+    workshop = Workshop().given(token_secret({"token": "old"}, TO_TARGET)).given_target({"kubeconfig": kubeconfig()})
+    newer = {"data": token_secret({"kubeconfig": {**kubeconfig(), "clusters": []}})["data"]}
+
+    def change_the_authority(action: Action) -> None:
+        if isinstance(action, MergePatch) and action.key == TARGET:
+            assert workshop.target.handle(requests.merge_patch(SECRETS, TARGET, newer)).is_success
+
+    course = workshop.turn(meanwhile=change_the_authority)
+
+    assert course.refusals == [409]
+    assert workshop.values == {"token": "old"}, "the source is written last"
+
+    workshop.turn()
+
+    assert yaml.safe_load((workshop.target_values or {})["kubeconfig"])["clusters"] == []
+    assert workshop.values == {}
+
+
+def test_a_token_that_is_worth_nothing_by_our_clock_is_told_and_not_written() -> None:
+    workshop = Workshop().given(token_secret())
+    workshop.target = type(workshop.target)(now=lambda: workshop.clock() - timedelta(days=1), namespaces=["accounts"])
+    course = workshop.turn()
+
+    (problem,) = course.problems
+    assert problem.startswith("ServiceAccount accounts/baker: gets a token that expired at 2021-10-03T22:00:00Z, ")
+    assert problem.endswith("which is before 2021-10-04T10:00:00Z: the clocks differ")
+    assert course.end.failures[0].retryable
+    assert workshop.values == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "concerned"),
+    [
+        ({}, {CLASS: "shoot"}, True),
+        ({CLASS: "shoot"}, {}, True),
+        ({CLASS: "garden"}, {CLASS: "garden"}, False),
+    ],
+)
+def test_a_change_concerns_whom_it_concerned_or_concerns(
+    old: Mapping[str, str], new: Mapping[str, str], *, concerned: bool
+) -> None:
+    controller = token_requestor(TokenRequestorConfig(class_name="shoot"))
+    watch, accounts = controller.watches
+    versions = (watch.keep(token_secret(labels={**PURPOSE, **labels})) for labels in (old, new))
+
+    assert bool(concerned_keys(watch, Change(*versions), NOTHING)) is concerned
+    assert list(accounts.keys({}, NOTHING)) == []
+
+
+def test_only_secrets_that_ask_for_a_token_are_read_and_of_those_nothing_else() -> None:
+    secrets, _ = token_requestor().watches
+    manifest = token_secret({"token": "a", "ca.crt": "b"})
+    manifest["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "secret"
+
+    assert secrets.reads(manifest)
+    assert not secrets.reads(token_secret(labels={}))
+    assert set(secrets.keep(manifest)["data"]) == {"token"}
+    assert "secret" not in str(secrets.keep(manifest)["metadata"]["annotations"].values())
