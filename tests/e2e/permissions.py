@@ -1,19 +1,36 @@
-"""Gives processes the permissions of `examples/rbac.yaml`, each to a service account of its own."""
+"""Gives processes the permissions that `hedgerow install` prints for them, each to a service account of its own.
 
-import copy
+What ManagedResources deliver is left out: tests say themselves who may do what with it.
+"""
+
 import http.client
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
+from hedgerow.resource_manager.installation.manifests import manifests
+from hedgerow.resource_manager.installation.values import Values, default_values
+from hedgerow_entrypoints.install.installing import installation
 from tests.control_plane import ControlPlane
 from tests.control_plane.credentials import User, kubeconfig, write_private
 
-MANIFEST: Final = Path(__file__).parents[2] / "examples" / "rbac.yaml"
-HOME: Final = "garden"
-"""The namespace of the process in the example."""
+READING_WEBHOOKS: Final = (
+    "crdDeletionProtection",
+    "highAvailabilityConfig",
+    "projectedTokenMount",
+    "systemComponentsConfig",
+)
+SEED: Final[Mapping[str, Any]] = {
+    "controllers": {
+        "clusterID": "<default>",
+        "networkPolicy": {
+            "enabled": True,
+            "ingressControllerSelector": {"namespace": "garden", "podSelector": {"matchLabels": {"app": "nginx"}}},
+        },
+    },
+    "webhooks": {name: {"enabled": True} for name in READING_WEBHOOKS},
+}
+"""What has to be allowed in most tests."""
 ACCOUNT: Final = "gardener-resource-manager"
 _COLLECTIONS: Final = {
     "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
@@ -31,7 +48,7 @@ def user_of(namespace: str) -> str:
 
 def grant(control_plane: ControlPlane, namespace: str, *, without: tuple[str, str] | None = None) -> None:
     """Give a service account in an existing namespace the permissions, less one verb on one resource if asked for."""
-    for manifest in _manifests_for(namespace):
+    for manifest in roles_for(namespace):
         if without is not None and _speaks_of(manifest, without[1]):
             manifest["rules"] = _rules_without(manifest["rules"], *without)
         status, answer = control_plane.request("POST", _collection(manifest), manifest)
@@ -40,44 +57,14 @@ def grant(control_plane: ControlPlane, namespace: str, *, without: tuple[str, st
 
 def grant_within(control_plane: ControlPlane, home: str, namespaces: Sequence[str]) -> None:
     """Give a new service account of a namespace what it needs to look after some namespaces, and nothing else."""
-    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": home}
-    of_namespaces = {"apiGroups": [""], "resources": ["namespaces"], "resourceNames": [*namespaces]}
-    rules = {
-        "by-name": [{**of_namespaces, "verbs": ["list", "watch"]}],
-        "within": [
-            {"apiGroups": [""], "resources": ["services", "secrets"], "verbs": ["list", "watch"]},
-            {
-                "apiGroups": ["resources.gardener.cloud", "autoscaling", "autoscaling.k8s.io"],
-                "resources": ["managedresources", "horizontalpodautoscalers", "hvpas"],
-                "verbs": ["list", "watch"],
-            },
-            {
-                "apiGroups": ["networking.k8s.io"],
-                "resources": ["networkpolicies"],
-                "verbs": ["list", "watch", "create", "patch", "delete"],
-            },
-        ],
-    }
-    manifests: list[dict[str, Any]] = [{"kind": "ServiceAccount", "metadata": {"name": ACCOUNT, "namespace": home}}]
-    for name, allowed in rules.items():
-        manifests.append({"kind": "ClusterRole", "metadata": {"name": f"{name}:{home}"}, "rules": allowed})
-    manifests.append(_binding("ClusterRoleBinding", {"name": f"by-name:{home}"}, f"by-name:{home}", subject))
-    for namespace in namespaces:
-        metadata = {"name": ACCOUNT, "namespace": namespace}
-        manifests.append(_binding("RoleBinding", metadata, f"within:{home}", subject))
-    for manifest in manifests:
+    for manifest in roles_for(home, namespaces):
         status, answer = control_plane.request("POST", _collection(manifest), manifest)
         assert status == http.client.CREATED, answer
 
 
-def _binding(kind: str, metadata: dict[str, str], role: str, subject: dict[str, str]) -> dict[str, Any]:
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
-    return {"kind": kind, "metadata": metadata, "roleRef": reference, "subjects": [subject]}
-
-
 def revoke(control_plane: ControlPlane, namespace: str) -> None:
     """Take back what `grant` gave outside the namespace."""
-    for manifest in _manifests_for(namespace):
+    for manifest in roles_for(namespace):
         if manifest["metadata"].get("namespace") != namespace:
             control_plane.request("DELETE", f"{_collection(manifest)}/{manifest['metadata']['name']}")
 
@@ -102,27 +89,21 @@ def refusals_of(control_plane: ControlPlane, namespace: str) -> list[str]:
     ]
 
 
-def _manifests_for(namespace: str) -> list[dict[str, Any]]:
-    """The manifests of the example, moved from `garden` to a namespace; names elsewhere get its name added."""
-    return [_moved(copy.deepcopy(manifest), namespace) for manifest in yaml.safe_load_all(MANIFEST.read_text("utf-8"))]
+def roles_for(namespace: str, within: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The account of a process in a namespace, and its roles and bindings there and elsewhere.
 
-
-def _moved(manifest: dict[str, Any], namespace: str) -> dict[str, Any]:
-    is_shared = not _is_at_home(manifest)
-    if is_shared:
-        manifest["metadata"]["name"] += f":{namespace}"
-    else:
-        manifest["metadata"]["namespace"] = namespace
-    if is_shared and "roleRef" in manifest:
-        manifest["roleRef"]["name"] += f":{namespace}"
-    for subject in manifest.get("subjects", ()):
-        subject["namespace"] = namespace
-    return manifest
-
-
-def _is_at_home(manifest: dict[str, Any]) -> bool:
-    """Whether it is in the namespace of the process, and not one of the cluster or of everybody."""
-    return bool(manifest["metadata"].get("namespace") == HOME)
+    Args:
+        namespace: of the process.
+        within: the only namespaces that it looks after; none: all.
+    """
+    values = default_values()
+    config = {**values["config"], **SEED, "sourceClientConnection": {"namespaces": [*within]}}
+    wanted = installation(Values.model_validate({**values, "config": config}), namespace).unwrap()
+    return [
+        {**manifest}
+        for manifest in manifests(wanted, config_text="").unwrap()
+        if manifest["kind"] in _COLLECTIONS and "managed-objects" not in manifest["metadata"]["name"]
+    ]
 
 
 def _speaks_of(manifest: dict[str, Any], resource: str) -> bool:

@@ -1,0 +1,107 @@
+"""One installation: what is said about it, and what follows from that for all its objects.
+
+Source: managed-resources §4; webhooks-and-tokens §4.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hedgerow.admission.config import AdmissionConfig
+from hedgerow.admission.registration import Mode, service_name
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.permissions import Permission
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+from hedgerow.resource_manager.installation.values import Values
+
+FOLDER: Final = "/etc/gardener-resource-manager"
+CERTIFICATES: Final = f"{FOLDER}/certificates"
+"""Where the serving certificate is mounted unless the component configuration looks for it elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Everything that the objects of an installation depend on."""
+
+    values: Values
+    namespace: str
+    """Of the process."""
+    version: str
+    """Of the image, where the values name none."""
+    document: Mapping[str, Any]
+    """The component configuration as `completed` leaves it."""
+    configuration: ResourceManagerConfiguration
+    """What it means."""
+    permissions: tuple[Permission, ...]
+    """What the process has to be allowed."""
+
+    @property
+    def name(self) -> str:
+        """What its objects are called."""
+        return service_name(self.values.name_prefix)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of its objects, by which its pods are known too."""
+        return {"app": self.name}
+
+    @property
+    def target_is_separate(self) -> bool:
+        """Whether the process looks after another cluster than its own."""
+        return self.configuration.target is not None
+
+    @property
+    def serves_webhooks(self) -> bool:
+        """Whether any webhook is enabled."""
+        return self.configuration.admission != AdmissionConfig()
+
+    @property
+    def mode(self) -> Mode:
+        """Which cluster sends requests to the webhooks."""
+        return Mode.TARGET if self.target_is_separate else Mode.RUNTIME
+
+    def permissions_in(self, *clusters: Cluster) -> tuple[Permission, ...]:
+        """What the process has to be allowed in one cluster that plays these roles."""
+        return tuple(permission for permission in self.permissions if permission.cluster in clusters)
+
+
+def completed(config: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+    """A component configuration with what follows from the installation: the place of the Lease and the certificate.
+
+    Args:
+        config: as the values have it; whatever it says of these two stands.
+        namespace: of the process.
+    """
+    election = _mapping(config, "leaderElection")
+    server = _mapping(config, "server")
+    webhooks = _mapping(server, "webhooks")
+    tls = _mapping(webhooks, "tls")
+    election["resourceNamespace"] = election.get("resourceNamespace") or namespace
+    tls["serverCertDir"] = tls.get("serverCertDir") or CERTIFICATES
+    return {
+        **config,
+        "leaderElection": election,
+        "server": {**server, "webhooks": {**webhooks, "tls": tls}},
+    }
+
+
+def fingerprint(document: Mapping[str, Any]) -> str:
+    """A text that differs where component configurations do, the same as the chart's."""
+    text = json.dumps(_as_go_writes(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _mapping(parent: Mapping[str, Any], name: str) -> dict[str, Any]:
+    section = parent.get(name)
+    return dict(section) if isinstance(section, Mapping) else {}
+
+
+def _as_go_writes(value: Any) -> Any:
+    """Whole numbers without a decimal point."""
+    if isinstance(value, Mapping):
+        return {name: _as_go_writes(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_as_go_writes(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

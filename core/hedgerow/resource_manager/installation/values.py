@@ -1,0 +1,199 @@
+"""What may be said about an installation: the values of the Helm chart, which `hedgerow install` takes as well.
+
+The schema of the chart is made from these types, descriptions included.
+
+Source: managed-resources §4.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from hedgerow.api.shape import Items, Typed
+from hedgerow.resource_manager.configuration import API_VERSION, KIND
+
+DEFAULT_REQUESTS: Final = {"cpu": "20m", "memory": "128Mi"}
+DEFAULT_LIMITS: Final = {"memory": "512Mi"}
+TO_DNS: Final = "networking.gardener.cloud/to-dns"
+TO_RUNTIME_API_SERVER: Final = "networking.gardener.cloud/to-runtime-apiserver"
+TO_TARGET_API_SERVER: Final = "networking.resources.gardener.cloud/to-kube-apiserver-tcp-443"
+ALLOWED: Final = "allowed"
+LONGEST_PREFIX: Final = 36
+"""Characters before `gardener-resource-manager` that leave a valid name of a Service."""
+
+Texts = dict[str, str]
+
+_SECTION: Final = {"type": "object"}
+_SWITCHED: Final = {
+    "type": "object",
+    "additionalProperties": {
+        "anyOf": [
+            {"type": "object", "properties": {"enabled": {"type": "boolean"}}},
+            {"type": ["string", "null"]},
+        ]
+    },
+}
+_CONFIG: Final[dict[str, Any]] = {
+    "required": ["apiVersion", "kind"],
+    "properties": {
+        "apiVersion": {"const": API_VERSION},
+        "kind": {"const": KIND},
+        "sourceClientConnection": _SECTION,
+        "targetClientConnection": _SECTION,
+        "leaderElection": {"type": "object", "properties": {"leaderElect": {"type": "boolean"}}},
+        "server": {"type": "object", "additionalProperties": _SECTION},
+        "controllers": _SWITCHED,
+        "webhooks": _SWITCHED,
+    },
+}
+"""As much of the component configuration as templates read."""
+
+
+class Part(Typed):
+    """An object among the values: what it does not declare is refused, as it would be ignored."""
+
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", alias_generator=to_camel, use_attribute_docstrings=True
+    )
+
+
+class Image(Part):
+    """Which image the pods run."""
+
+    repository: Annotated[str, Field(min_length=1)] = "hedgerow"
+    """Where the image is, without a tag."""
+    tag: str = ""
+    """Which version of it; empty: the one of this chart."""
+    pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
+    """When kubelets fetch it."""
+
+
+class Webhooks(Part):
+    """How API servers reach the webhooks that the component configuration enables."""
+
+    certificate_secret: Annotated[str, Field(min_length=1)] = "gardener-resource-manager-tls"  # noqa: S105 -- a name
+    """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
+    ca_bundle: str = ""
+    """PEM of the authorities that may have signed it; empty: those that API servers trust anyway."""
+
+
+class Subject(Part):
+    """Who the process is in the separate target cluster, as its kubeconfig makes it."""
+
+    kind: Literal["ServiceAccount", "User"] = "ServiceAccount"
+    """A ServiceAccount is made together with the roles; a User is not."""
+    name: Annotated[str, Field(min_length=1)] = "gardener-resource-manager"
+    """Its name."""
+    namespace: str = "kube-system"
+    """Where it is, if it is a ServiceAccount."""
+
+
+class Target(Part):
+    """The separate target cluster; only where the component configuration has a targetClientConnection."""
+
+    kubeconfig_secret: str = ""
+    """The Secret in the namespace of the release whose key `kubeconfig` leads there."""
+    token_secret: str = ""
+    """The Secret whose key `token` lies beside the kubeconfig, for one that names it as its tokenFile; empty: none."""
+    subject: Subject = Subject()
+    """Who the process is there: whom roles are granted to."""
+    pod_labels: Texts = Field(default_factory=lambda: {TO_TARGET_API_SERVER: ALLOWED})
+    """Labels by which NetworkPolicies let pods reach its API server."""
+
+
+class ManagedObjects(Part):
+    """What ManagedResources deliver."""
+
+    rules: Items[dict[str, Any]] = (
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+        {"nonResourceURLs": ["*"], "verbs": ["*"]},
+    )
+    """What the process may do with it, as rules of a role. It grants what they grant, which is usually everything."""
+
+
+class ServiceAccount(Part):
+    """The account of the pods."""
+
+    annotations: Texts = Field(default_factory=dict)
+    """Of the ServiceAccount."""
+    token_expiration_seconds: Annotated[int, Field(ge=600)] = 43200
+    """After how many seconds a token expires; kubelets renew it in time."""
+
+
+class Service(Part):
+    """The Service of webhooks and metrics."""
+
+    annotations: Texts = Field(default_factory=dict)
+    """Of the Service, such as those that ask for NetworkPolicies."""
+
+
+class Resources(Part):
+    """How much of a node a pod takes."""
+
+    requests: Texts = DEFAULT_REQUESTS
+    """What is set aside for it."""
+    limits: Texts = DEFAULT_LIMITS
+    """What it may take at most."""
+
+
+class PodDisruptionBudget(Part):
+    """How many pods may be missing because of what people plan."""
+
+    max_unavailable: Annotated[int, Field(ge=0)] = 1
+    """At a time."""
+
+
+class Values(Part):
+    """The values of the chart of the resource manager."""
+
+    part: Literal["source", "target", "all"] = "source"
+    """What is rendered: for the cluster of the process, for a separate target cluster, or both."""
+    name_prefix: Annotated[str, Field(max_length=LONGEST_PREFIX, pattern=r"^([a-z]([-a-z0-9]*))?$")] = ""
+    """What stands before gardener-resource-manager in names."""
+    replicas: Annotated[int, Field(ge=0)] = 2
+    """How many pods there are; one of them leads, all serve webhooks."""
+    image: Image = Image()
+    """Which image the pods run."""
+    image_pull_secrets: Items[Texts] = ()
+    """By which Secrets it is fetched: a list of `name`."""
+    config: dict[str, Any] = Field(
+        default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND}, json_schema_extra=_CONFIG
+    )
+    """The component configuration, as in its file. What it enables decides about roles and webhooks."""
+    webhooks: Webhooks = Webhooks()
+    """How API servers reach the webhooks that the component configuration enables."""
+    target: Target = Target()
+    """The separate target cluster."""
+    managed_objects: ManagedObjects = ManagedObjects()
+    """What ManagedResources deliver."""
+    service_account: ServiceAccount = ServiceAccount()
+    """The account of the pods."""
+    service: Service = Service()
+    """The Service of webhooks and metrics."""
+    resources: Resources = Resources()
+    """How much of a node a pod takes."""
+    priority_class_name: str = ""
+    """The priority of the pods; empty: the cluster's default."""
+    pod_labels: Texts = Field(default_factory=lambda: {TO_DNS: ALLOWED, TO_RUNTIME_API_SERVER: ALLOWED})
+    """Further labels of the pods: by these, NetworkPolicies let them reach DNS and the API server."""
+    pod_annotations: Texts = Field(default_factory=dict)
+    """Further annotations of the pods."""
+    node_selector: Texts = Field(default_factory=dict)
+    """Labels that the nodes of the pods must have."""
+    tolerations: Items[dict[str, Any]] = ()
+    """Taints that the pods tolerate, as in a pod."""
+    affinity: dict[str, Any] = Field(default_factory=dict)
+    """Where the pods run rather, as in a pod; they spread over nodes and zones in any case."""
+    pod_disruption_budget: PodDisruptionBudget = PodDisruptionBudget()
+    """How many pods may be missing because of what people plan."""
+
+
+def values_schema() -> dict[str, Any]:
+    """The JSON schema of the chart's values."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Values.model_json_schema(by_alias=True)}
+
+
+def default_values() -> dict[str, Any]:
+    """The values of an installation about which nothing is said."""
+    return Values().model_dump(mode="json", by_alias=True)

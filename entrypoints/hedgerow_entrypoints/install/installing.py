@@ -1,0 +1,62 @@
+"""An installation out of its values: which controllers and webhooks there are, and so which permissions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from returns.result import Result
+
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.permissions import Permission
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
+from hedgerow.resource_manager.installation.installation import Installation, completed
+from hedgerow.resource_manager.installation.permissions import (
+    election_permissions,
+    identity_permissions,
+    permissions_of,
+)
+from hedgerow.resource_manager.installation.values import Values
+from hedgerow.resource_manager.managed_resources.origin import asks_for_identity
+from hedgerow.version import __version__
+from hedgerow_entrypoints.resource_manager import declared_controllers, enabled_webhooks
+
+
+def installation(values: Values, namespace: str) -> Result[Installation, tuple[str, ...]]:
+    """What the objects of an installation depend on; or everything that is wrong with its component configuration.
+
+    Args:
+        values: what is said about it.
+        namespace: of the process.
+    """
+    document = completed(values.config, namespace)
+    return (
+        decode(document)
+        .map(
+            lambda decoded: Installation(
+                values,
+                namespace,
+                __version__,
+                document,
+                decoded.configuration,
+                permissions_of_process(decoded.configuration),
+            )
+        )
+        .alt(lambda errors: tuple(f"config: {error}" for error in errors.errors))
+    )
+
+
+def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple[Permission, ...]:
+    """All that a process with a configuration has to be allowed."""
+    # The id of a cluster is found out when the process starts; nothing that is read or written depends on it.
+    controllers = declared_controllers(configuration, cluster_id="")
+    election = configuration.leader_election
+    lease = ObjectKey(election.resource_namespace, election.resource_name)
+    return (
+        *permissions_of(controllers, enabled_webhooks(configuration.admission)),
+        *(election_permissions(lease) if election.leader_elect else ()),
+        *(identity_permissions() if asks_for_identity(configuration.cluster_id) else ()),
+    )
+
+
+def configuration_of(document: Mapping[str, Any]) -> ResourceManagerConfiguration:
+    """The configuration that a document states which is known to be valid."""
+    return decode(document).unwrap().configuration

@@ -1,0 +1,90 @@
+"""The values that a command line states: files and single settings over defaults, as Helm combines them."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from returns.result import Failure
+
+from hedgerow.api.shape import json_type, read
+from hedgerow.resource_manager.installation.values import Values, default_values
+from hedgerow_adapters.files import single_document
+from hedgerow_entrypoints.errors import CommandError
+
+_WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False, "null": None}
+_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
+_DOT: Final = re.compile(r"(?<!\\)\.")
+"""A dot that separates names, and does not stand in one."""
+
+
+def stated_values(files: Sequence[str], settings: Sequence[str], **options: str | None) -> Values:
+    """The values of an installation.
+
+    Args:
+        files: values files; what a later one says counts.
+        settings: `NAME.NAME=VALUE`, which count more.
+        options: values that the command line has options for; none: not given.
+
+    Raises:
+        CommandError: a file cannot be read, a setting is none, or a value is not to be had.
+    """
+    layers = [*map(_file, files), *map(_setting, settings)]
+    layers.append({name: value for name, value in options.items() if value is not None})
+    combined = default_values()
+    for layer in layers:
+        combined = _combined(combined, layer)
+    values = read(Values, combined)
+    if isinstance(values, Failure):
+        raise CommandError.of(f"values: {error}" for error in values.failure())
+    return values.unwrap()
+
+
+def _file(path: str) -> Mapping[str, Any]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: not a text in UTF-8") from error
+    document = single_document(text, path)
+    if isinstance(document, Failure):
+        raise CommandError.of(f"{path}: {problem}" for problem in document.failure())
+    content = document.unwrap()
+    if not isinstance(content, Mapping):
+        raise CommandError(f"{path}: expected an object, got {json_type(content)}")
+    return content
+
+
+def _setting(text: str) -> dict[str, Any]:
+    """The values in which a single one is set."""
+    path, equals, value = text.partition("=")
+    if not equals or not path:
+        raise CommandError(f"--set {text}: must be NAME=VALUE, with dots between the names of what is nested")
+    names: Iterable[str] = (name.replace(r"\.", ".") for name in reversed(_DOT.split(path)))
+    setting = _typed(value)
+    for name in names:
+        setting = {name: setting}
+    result: dict[str, Any] = setting
+    return result
+
+
+def _typed(text: str) -> Any:
+    """A value as Helm takes it: a truth, nothing, or a whole number where it reads like one, else a text."""
+    if text in _WORDS:
+        return _WORDS[text]
+    return json.loads(text) if _INTEGER.fullmatch(text) else text
+
+
+def _combined(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with others on top: objects are combined, null takes away, everything else replaces."""
+    combined = dict(below)
+    for name, value in above.items():
+        if value is None:
+            combined.pop(name, None)
+        elif isinstance(value, Mapping) and isinstance(combined.get(name), Mapping):
+            combined[name] = _combined(combined[name], value)
+        else:
+            combined[name] = value
+    return combined

@@ -1,0 +1,137 @@
+"""The Helm chart and `hedgerow install` make the same objects, and an API server takes them."""
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+import yaml
+
+from hedgerow_entrypoints.command import main
+from tests.control_plane import ControlPlane
+from tests.e2e.servers.build import HELM, build
+
+ROOT: Final = Path(__file__).parents[2]
+CASES: Final = ROOT / "tests" / "golden" / "installation"
+CHART: Final = ROOT / "deploy" / "charts" / "resource-manager"
+KUBERNETES: Final = "1.36.0"
+"""Of the cluster that a rendering is for, which Helm asks nobody about."""
+NAMESPACE: Final = "garden"
+pytestmark = pytest.mark.usefixtures("servers")
+Objects = dict[tuple[str, str, str], dict[str, Any]]
+
+
+class Rendering(NamedTuple):
+    """What Helm or the command made of values."""
+
+    code: int
+    output: str
+    talk: str
+
+
+@cache
+def helm() -> Path:
+    """The command, built if this is the first time."""
+    return build(HELM) / "helm"
+
+
+def by_helm(values: Path, *more: str, namespace: str = NAMESPACE) -> Rendering:
+    options = ("--namespace", namespace, "--kube-version", KUBERNETES, "-f", str(values), *more)
+    command = [str(helm()), "template", "release", str(CHART), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return Rendering(done.returncode, done.stdout, done.stderr)
+
+
+def by_command(values: Path, *more: str) -> Rendering:
+    arguments = ["install", "resource-manager", "--namespace", NAMESPACE, "-f", str(values), *more]
+    with pytest.raises(SystemExit) as ended, redirect_stdout(StringIO()) as said, redirect_stderr(StringIO()) as talk:
+        main(arguments)
+    return Rendering(int(ended.value.code or 0), said.getvalue(), talk.getvalue())
+
+
+def objects(rendering: Rendering) -> Objects:
+    """The objects by kind, namespace and name, each once; the files in ConfigMaps are read as well."""
+    assert rendering.code == 0, rendering.talk
+    found: Objects = {}
+    for each in filter(None, yaml.safe_load_all(rendering.output)):
+        key = (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"])
+        assert key not in found
+        found[key] = each
+        if each["kind"] == "ConfigMap":
+            each["data"] = {name: yaml.safe_load(text) for name, text in each["data"].items()}
+    return found
+
+
+BOTH_CLUSTERS: Final = (CASES / "in-a-separate-target" / "values.yaml", "all")
+
+
+@pytest.mark.parametrize(
+    ("values", "part"),
+    [*((file, "") for file in sorted(CASES.glob("*/values.yaml"))), BOTH_CLUSTERS],
+    ids=lambda value: value.parent.name if isinstance(value, Path) else value,
+)
+def test_helm_renders_what_the_command_prints(values: Path, part: str) -> None:
+    setting = ("--set", f"part={part}") if part else ()
+    printed = objects(by_command(values, *setting))
+    has_definition = any(kind == "CustomResourceDefinition" for kind, _, _ in printed)
+
+    rendered = objects(by_helm(values, *setting, *(["--include-crds"] if has_definition else [])))
+
+    assert set(rendered) == set(printed)
+    for key, manifest in printed.items():
+        assert rendered[key] == manifest
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane, namespace_prefix: str) -> Iterator[str]:
+    """A namespace that admits restricted pods alone."""
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    name = f"{namespace_prefix}-release"
+    control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+    yield name
+    control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+@pytest.mark.parametrize("case", ["everything-is-enabled", "in-a-separate-target"])
+def test_an_api_server_takes_the_rendered_objects(control_plane: ControlPlane, namespace: str, case: str) -> None:
+    machines = ("--set", f"config.controllers.kubeletCSRApprover.machineNamespace={namespace}")
+    rendered = by_helm(CASES / case / "values.yaml", *machines, namespace=namespace)
+    pods = [pod_of(each) for (kind, _, _), each in objects(rendered).items() if kind == "Deployment"]
+    made = f"{rendered.output}\n---\n{yaml.safe_dump_all(pods)}"
+
+    taken = control_plane.kubectl("create", "--dry-run=server", "-f", "-", input=made)
+
+    assert taken.count("(server dry run)") == len(objects(rendered)) + len(pods)
+
+
+def pod_of(deployment: Mapping[str, Any]) -> dict[str, Any]:
+    """A pod as a Deployment makes it: Pod Security looks at no other objects as closely."""
+    template = deployment["spec"]["template"]
+    metadata = {**template["metadata"], "name": "pod", "namespace": deployment["metadata"]["namespace"]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+
+
+WRONG: Final = {
+    "a field that nobody knows": {"replica": 3},
+    "a value of another type": {"replicas": "three"},
+    "a policy that does not exist": {"image": {"pullPolicy": "Sometimes"}},
+    "a switch that is no boolean": {"config": {"controllers": {"node": {"enabled": "yes"}}}},
+    "another configuration": {"config": {"kind": "Deployment"}},
+    "a separate target without a kubeconfig": {"config": {"targetClientConnection": {}}},
+    "a kubeconfig without a separate target": {"target": {"kubeconfigSecret": "kubeconfig"}},
+    "the part of a target that there is not": {"part": "target"},
+}
+
+
+@pytest.mark.parametrize("values", WRONG.values(), ids=WRONG)
+def test_wrong_values_are_refused_by_both(tmp_path: Path, values: Mapping[str, Any]) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+
+    for rendering in (by_helm(file), by_command(file)):
+        assert (rendering.code, rendering.output) == (1, "")
+        assert "rror: " in rendering.talk

@@ -1,0 +1,77 @@
+"""`hedgerow install`: which objects it prints for which cluster, and what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from hedgerow.resource_manager.configuration import API_VERSION, KIND
+from hedgerow_entrypoints.command import hedgerow
+from hedgerow_entrypoints.install.chart import CONTROLLERS, WEBHOOKS
+from hedgerow_entrypoints.install.installing import configuration_of, permissions_of_process
+
+TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
+KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}
+
+
+def install(folder: Path, values: dict[str, Any], *arguments: str) -> tuple[int, str, str]:
+    file = folder / "values.yaml"
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    done = CliRunner().invoke(hedgerow, ["install", "resource-manager", "-f", str(file), *arguments])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def kinds(output: str) -> set[str]:
+    return {each["kind"] for each in yaml.safe_load_all(output)}
+
+
+def test_a_separate_target_gets_roles_and_registrations_and_no_pods(tmp_path: Path) -> None:
+    webhooks = {"webhooks": {"seccompProfile": {"enabled": True}}}
+    values = {"config": {**TARGET["config"], **webhooks}, **KUBECONFIG}
+
+    code, source, _ = install(tmp_path, values)
+    assert code == 0
+    assert "Deployment" in kinds(source)
+    assert "MutatingWebhookConfiguration" not in kinds(source)
+
+    code, target, _ = install(tmp_path, values, "--part", "target")
+    assert code == 0
+    assert kinds(target) == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration"}
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (TARGET, "target.kubeconfigSecret must name a Secret"),
+        (KUBECONFIG, "target.kubeconfigSecret leads nowhere"),
+        ({"part": "target"}, "there is no separate target cluster"),
+        ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
+        ({"namePrefix": "-"}, "values: namePrefix"),
+    ],
+    ids=["no kubeconfig", "no connection", "no target", "configuration", "prefix"],
+)
+def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
+    code, output, talk = install(tmp_path, values)
+
+    assert (code, output) == (1, "")
+    assert problem in talk
+
+
+def test_the_namespace_must_be_the_name_of_one(tmp_path: Path) -> None:
+    code, _, talk = install(tmp_path, {}, "-n", "No Namespace")
+
+    assert code != 0
+    assert "cannot be the name of a namespace" in talk
+
+
+def test_whoever_speaks_of_a_resource_knows_whether_it_is_in_namespaces() -> None:
+    said: dict[tuple[str, str], set[bool]] = {}
+    for switch in (*CONTROLLERS, *WEBHOOKS):
+        election = {"leaderElect": True, "resourceNamespace": "garden"}
+        document = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": election, **switch.section}
+        for each in permissions_of_process(configuration_of(document)):
+            said.setdefault((each.group, each.plural.partition("/")[0]), set()).add(each.namespaced)
+
+    assert {resource for resource, answers in said.items() if len(answers) > 1} == set()

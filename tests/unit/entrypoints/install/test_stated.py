@@ -1,0 +1,73 @@
+"""Values of a command line: files, then settings, over defaults, as Helm combines them."""
+
+from pathlib import Path
+
+import pytest
+
+from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.install.stated import stated_values
+
+
+def file(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_nothing_stated_leaves_the_defaults() -> None:
+    assert stated_values([], []).replicas == 2
+
+
+def test_later_files_and_settings_count_more_and_leave_the_rest(tmp_path: Path) -> None:
+    first = file(tmp_path, "first.yaml", "{replicas: 3, resources: {limits: {memory: 1Gi}}, podLabels: {a: b}}")
+    second = file(tmp_path, "second.yaml", "replicas: 4")
+
+    values = stated_values([first, second], ["resources.limits.cpu=1m", r"podLabels.example\.org/x=y"])
+
+    assert values.replicas == 4
+    assert values.resources.limits == {"memory": "1Gi", "cpu": "1m"}
+    assert values.pod_labels["a"] == "b"
+    assert values.pod_labels["example.org/x"] == "y"
+
+
+def test_null_takes_a_default_away() -> None:
+    assert stated_values([], ["resources.limits.memory=null"]).resources.limits == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("true", True), ("12", 12), ("007", "007"), ("1.5", "1.5"), ("a=b", "a=b"), ("", "")]
+)
+def test_a_setting_is_what_it_reads_like(setting: str, value: object) -> None:
+    assert stated_values([], [f"config.x={setting}"]).config["x"] == value
+
+
+def test_an_option_of_the_command_line_counts_most() -> None:
+    assert stated_values([], ["part=target"], part="all").part == "all"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("replica: 3", "values: replica: Extra inputs are not permitted"),
+        ("replicas: many", "values: replicas: expected an integer, got a string"),
+        ("[]", "values.yaml: expected an object, got a list"),
+        ("a: [", "values.yaml"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
+    path = file(tmp_path, "values.yaml", text)
+
+    with pytest.raises(CommandError) as refused:
+        stated_values([path], [])
+
+    assert problem in " ".join(refused.value.sentences)
+
+
+def test_a_setting_without_a_value_is_refused() -> None:
+    with pytest.raises(CommandError, match="must be NAME=VALUE"):
+        stated_values([], ["replicas"])
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"absent\.yaml: No such file or directory"):
+        stated_values([str(tmp_path / "absent.yaml")], [])

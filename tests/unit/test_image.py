@@ -1,0 +1,63 @@
+"""The image is pinned, holds what the pins of all tools agree on, and runs as nobody."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+INSTRUCTIONS = [
+    line.split(maxsplit=1)
+    for line in (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def arguments(instruction: str) -> list[str]:
+    return [rest for name, rest in INSTRUCTIONS if name == instruction]
+
+
+def pins(name: str) -> dict[str, str]:
+    text = (ROOT / "requirements" / name).read_text("utf-8")
+    return dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", text, re.MULTILINE))
+
+
+def test_the_base_is_one_version_of_the_official_slim_image() -> None:
+    bases = {argument.split()[0] for argument in arguments("FROM")}
+
+    assert len(bases) == 1
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", bases.pop())
+
+
+def test_the_last_stage_runs_the_command_as_nobody() -> None:
+    last = INSTRUCTIONS[max(index for index, (name, _) in enumerate(INSTRUCTIONS) if name == "FROM") :]
+
+    assert ["USER", "65532:65532"] in last
+    assert last[-1] == ["ENTRYPOINT", '["hedgerow"]']
+    assert not [rest for name, rest in last if name == "RUN"]
+
+
+def test_whatever_is_installed_from_an_index_is_checked_by_its_hash() -> None:
+    installs = [part for run in arguments("RUN") for part in run.split("&&") if " install " in part]
+
+    assert installs
+    assert all("--require-hashes" in each or "--no-index" in each for each in installs)
+
+
+def test_everything_that_is_copied_is_let_through_and_nothing_else() -> None:
+    copied = {
+        source.split("/")[0]
+        for argument in arguments("COPY")
+        if not argument.startswith("--from")
+        for source in argument.split()[:-1]
+    }
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+
+    assert {line[1:] for line in ignored if line.startswith("!")} == copied
+    assert "*" in ignored
+
+
+def test_the_image_has_the_versions_that_are_tested_and_the_fast_libraries() -> None:
+    image, tested = pins("image.txt"), pins("dev.txt")
+
+    assert image.items() <= tested.items()
+    assert {"aiohttp", "click", "orjson", "uvloop", "cryptography"} <= image.keys()
+    assert "pytest" not in image
