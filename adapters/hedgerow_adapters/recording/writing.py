@@ -1,0 +1,99 @@
+"""Appends lines to a file from a thread of its own, so that nobody waits for a disk.
+
+Guarantees: lines are whole and in order, but for the last one where the process or the disk ends in the middle of it.
+When one cannot be written, or the disk falls too far behind, that is told once, and nothing more is written: a record
+with a gap could not be repeated. Whoever records goes on with his work.
+"""
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+MOST_WAITING: Final = 64 * 1024 * 1024
+"""Bytes that wait for the disk."""
+LONGEST_END: Final = 5.0
+"""Seconds that what waits gets to be written at the end."""
+_END: Final = b""
+_OWNER_ONLY: Final = 0o600
+
+
+class RecordFile:
+    """A file that lines are appended to; closed by `close`."""
+
+    def __init__(self, path: Path, on_failure: Callable[[str], None]) -> None:
+        """Open the file, or make it, for its owner alone.
+
+        Args:
+            path: where it is.
+            on_failure: is told, from another thread perhaps, why nothing more is written.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
+        self._on_failure = on_failure
+        self._waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._bytes_waiting = 0
+        self._lock = threading.Lock()
+        self._failed = False
+        # A daemon: a disk that does not answer must not keep the process from its end.
+        self._thread = threading.Thread(target=self._write, name="record", daemon=True)
+        if _ends_in_a_line(self._descriptor):
+            self.append("")
+        self._thread.start()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether what is appended will be written, as far as is known."""
+        return not self._failed
+
+    def append(self, line: str) -> None:
+        """Have a line written after all others."""
+        data = f"{line}\n".encode(errors="surrogatepass")
+        with self._lock:
+            if self._failed:
+                return
+            self._bytes_waiting += len(data)
+            is_behind = self._bytes_waiting > MOST_WAITING
+        if is_behind:
+            self._fail("the disk is too slow")
+        else:
+            self._waiting.put(data)
+
+    def close(self) -> None:
+        """Have written what waits, as far as that takes no longer than a few seconds, and close the file."""
+        self._waiting.put(_END)
+        self._thread.join(LONGEST_END)
+
+    def _write(self) -> None:
+        while data := self._waiting.get():
+            if self._failed:
+                continue
+            try:
+                _write_all(self._descriptor, data)
+            except OSError as error:
+                self._fail(error.strerror or str(error))
+            with self._lock:
+                self._bytes_waiting -= len(data)
+        os.close(self._descriptor)
+
+    def _fail(self, problem: str) -> None:
+        with self._lock:
+            is_first, self._failed = not self._failed, True
+        if is_first:
+            self._on_failure(problem)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    written = 0
+    while written < len(data):
+        written += os.write(descriptor, data[written:])
+
+
+def _ends_in_a_line(descriptor: int) -> bool:
+    """Whether a file ends in the middle of a line, as one does whose writer was killed."""
+    size = os.fstat(descriptor).st_size
+    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"

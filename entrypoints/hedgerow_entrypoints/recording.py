@@ -1,0 +1,61 @@
+"""The record of what a process decides: `hedgerow run … --record FILE`."""
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+from hedgerow.machinery.recording.decisions import Header
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, manifest
+from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
+from hedgerow.version import __version__
+from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
+from hedgerow_adapters.recording import Recorder, RecordFile
+from hedgerow_adapters.telemetry import get_logger
+from hedgerow_entrypoints.errors import CommandError
+
+_KEY_LENGTH: Final = 32
+
+
+class Recording:
+    """The record of one process: opened before it starts, so that a wrong path is told at once."""
+
+    def __init__(self, path: str, component: str, configuration: ResourceManagerConfiguration) -> None:
+        """Open the file.
+
+        Args:
+            path: where it is; what it holds already stays.
+            component: whose decisions are recorded.
+            configuration: by which they are made.
+
+        Raises:
+            CommandError: it cannot be opened.
+        """
+        self._log = get_logger(component)
+        self._component = component
+        self._configuration = configuration
+        try:
+            self._file = RecordFile(Path(path), self._tell_of_end)
+        except OSError as error:
+            raise CommandError(f"error opening record: {path}: {error.strerror}") from error
+
+    def begin(self, cluster_id: str) -> Recorder:
+        """Begin the record.
+
+        Args:
+            cluster_id: the effective id of the source cluster.
+        """
+        header = Header(__version__, self._component, cluster_id, manifest(self._configuration))
+        # The key is nowhere but here: who has the record cannot try out which value a fingerprint is of.
+        fingerprints = Fingerprints(secrets.token_bytes(_KEY_LENGTH))
+        disguised = SecretsDisguised(fingerprints, Compression(brotli_decompressed, brotli_compressed))
+        return Recorder(self._file, header, disguised, self._tell_of_gap)
+
+    def end(self) -> None:
+        """Have the rest of it written."""
+        self._file.close()
+
+    def _tell_of_end(self, problem: str) -> None:
+        self._log.error("Decisions are not recorded any more", error=problem)
+
+    def _tell_of_gap(self, problem: str) -> None:
+        self._log.error("Decision was not recorded", error=problem)

@@ -1,0 +1,174 @@
+"""`hedgerow replay`: recorded decisions made again, and which of them come out otherwise."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from returns.result import Failure
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.recording.decisions import Decision, Header, Unreadable, Unrecorded
+from hedgerow.machinery.recording.repeating import Difference, Repetition
+from hedgerow.machinery.restriction import restricted
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
+from hedgerow.version import __version__
+from hedgerow_adapters.recording import RecordError, record_lines
+from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.resource_manager import declared_controllers
+from hedgerow_entrypoints.run import RESOURCE_MANAGER
+
+DIFFERS: Final = 2
+EXAMPLES: Final = """\b
+Examples:
+  hedgerow run resource-manager --config resource-manager.yaml --record decisions.jsonl
+  hedgerow replay decisions.jsonl
+  hedgerow replay decisions.jsonl --controller managedresource --key shop/cart -o json"""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which decisions are repeated; of what is empty all are."""
+
+    controllers: Collection[str]
+    keys: Collection[ObjectKey]
+
+    def holds(self, entry: Decision | Unrecorded | Unreadable) -> bool:
+        """Whether a decision is among them."""
+        return (not self.controllers or entry.controller in self.controllers) and (
+            not self.keys or entry.key in self.keys
+        )
+
+
+@dataclass
+class Tally:
+    """What has been repeated so far."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def summary(self) -> str:
+        """One line."""
+        repeated, different = self.counts["repeated"], self.counts["different"]
+        what = f"{repeated} decision{'' if repeated == 1 else 's'} repeated, {different or 'none'} different"
+        skipped = self.counts["skipped"]
+        return f"{what}, {skipped} left out that were not recorded" if skipped else what
+
+
+@click.command(name="replay", epilog=EXAMPLES)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--controller", "controllers", multiple=True, metavar="NAME", help="Only its decisions; repeatable.")
+@click.option("--key", "keys", multiple=True, metavar="[NAMESPACE/]NAME", help="Only those about it; repeatable.")
+@click.option(
+    "-o", "--output", type=click.Choice(["diff", "json"]), default="diff", show_default=True, help="How to show them."
+)
+def command(file: Path, controllers: tuple[str, ...], keys: tuple[str, ...], *, output: str) -> None:
+    """Make the decisions again that `hedgerow run --record` has recorded, and show those that come out otherwise.
+
+    No cluster is asked: a decision is made from what it was made from then, by the controllers of this version.
+
+    Exit code 0: all are the same; 2: some are different; 1: an error, or nothing to repeat.
+    """
+    chosen = Chosen(controllers, [_key(each) for each in keys])
+    tally = Tally()
+    try:
+        _show(_repeated(file, chosen, tally), as_json=output == "json")
+    except RecordError as error:
+        raise CommandError(str(error)) from error
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror or error}") from error
+    if not tally.counts.total():
+        raise CommandError(f"{file}: holds no decision that was asked for")
+    note(tally.summary())
+    if tally.counts["different"]:
+        sys.exit(DIFFERS)
+
+
+def _key(text: str) -> ObjectKey:
+    namespace, _, name = text.rpartition("/")
+    return ObjectKey(namespace, name)
+
+
+def _repeated(file: Path, chosen: Chosen, tally: Tally) -> Iterator[Difference]:
+    """The differences, run by run.
+
+    Raises:
+        CommandError: the file tells of a process that is not known here.
+        RecordError: it is no record.
+        OSError: it cannot be read.
+    """
+    repetition = Repetition({})
+    for line in record_lines(file):
+        if line.entry is None:
+            note(f"note: {file}: line {line.number} is torn, as the process was ended in the middle of it")
+        elif isinstance(line.entry, Header):
+            repetition = Repetition(_controllers(file, line.number, line.entry))
+        elif chosen.holds(line.entry):
+            yield from _tallied(repetition, line.entry, tally)
+
+
+def _tallied(repetition: Repetition, entry: Decision | Unrecorded | Unreadable, tally: Tally) -> Iterator[Difference]:
+    before = repetition.skipped
+    difference = repetition.repeat(entry)
+    tally.counts["skipped" if repetition.skipped > before else "repeated"] += 1
+    if difference is not None:
+        tally.counts["different"] += 1
+        yield difference
+
+
+def _controllers(file: Path, number: int, header: Header) -> Mapping[str, Controller[Any]]:
+    """The controllers of a process as it was configured, by name."""
+    if header.component != RESOURCE_MANAGER:
+        raise CommandError(f"{file}: line {number}: is of the component {header.component}, which is not known")
+    decoded = decode_offline(header.configuration)
+    if isinstance(decoded, Failure):
+        raise CommandError(f"{file}: line {number}: configuration: {decoded.failure()}")
+    if header.version != __version__:
+        note(f"note: {file}: line {number}: decided by version {header.version}, repeated by {__version__}")
+    configuration = decoded.unwrap().configuration
+    return {each.name: each for each in restricted_controllers(configuration, header.cluster_id)}
+
+
+def restricted_controllers(configuration: ResourceManagerConfiguration, cluster_id: str) -> list[Controller[Any]]:
+    """The controllers of a process as they run: they decide about nothing that is out of their sight.
+
+    Args:
+        configuration: of the process.
+        cluster_id: the effective id of the source cluster.
+    """
+    source, target = configuration.source.namespaces, configuration.looked_after.namespaces
+    return [restricted(each, source=source, target=target) for each in declared_controllers(configuration, cluster_id)]
+
+
+def _show(found: Iterator[Difference], *, as_json: bool) -> None:
+    """Print differences, one by one as they are found, or as one list."""
+    if as_json:
+        click.echo(json.dumps([_as_json(each) for each in found], indent=2))
+        return
+    for each in found:
+        click.echo(f"{_title(each.decision)}: {each.summary}")
+        if isinstance(each.decision, Decision) and each.decision.acted is not None:
+            click.echo(f"  the process itself: {'; '.join(each.decision.acted) or 'nothing'}")
+        for line in each.lines:
+            click.echo(f"  {line}")
+
+
+def _title(entry: Decision | Unreadable) -> str:
+    if isinstance(entry, Unreadable):
+        return f"{entry.controller} {entry.key} (turn {entry.turn})"
+    when = entry.now.isoformat(timespec="milliseconds")
+    return f"{entry.controller} {entry.key} at {when} (turn {entry.turn}, stage {entry.stage})"
+
+
+def _as_json(difference: Difference) -> dict[str, Any]:
+    entry = difference.decision
+    shown: dict[str, Any] = {"controller": entry.controller, "key": str(entry.key), "turn": entry.turn}
+    if isinstance(entry, Decision):
+        shown |= {"stage": entry.stage, "time": entry.now.isoformat()}
+        if entry.acted is not None:
+            shown["process"] = list(entry.acted)
+    return {**shown, "difference": difference.summary, "diff": list(difference.lines)}

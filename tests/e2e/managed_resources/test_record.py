@@ -1,0 +1,104 @@
+"""A process that records, ended in every way, and the repetition of what it has decided."""
+
+import base64
+import json
+import secrets
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.canaries import Canaries
+from tests.e2e.managed_resources.estate import Estate
+from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manifests import config_map, named
+from tests.e2e.resource_manager import run_command
+
+TOKENS = "resources.gardener.cloud"
+
+
+def recording(estate: Estate, record: Path, name: str) -> Manager:
+    tokens = {"enabled": True, "class": estate.class_name}
+    controllers = {"tokenRequestor": tokens, "garbageCollector": {"enabled": True}}
+    return Manager(estate.folder, estate.configuration(controllers=controllers), name=name, record=record)
+
+
+def secret_with(estate: Estate, canaries: Canaries, name: str) -> dict[str, Any]:
+    data = {"password": base64.b64encode(canaries.new(f"{name} data").encode()).decode()}
+    secret = named("v1", "Secret", estate.namespace, name, data=data, stringData={"b": canaries.new(f"{name} text")})
+    last_applied = {"kubectl.kubernetes.io/last-applied-configuration": canaries.new(f"{name} as applied")}
+    return {**secret, "metadata": {**secret["metadata"], "annotations": last_applied}}
+
+
+def token_secret(estate: Estate) -> dict[str, Any]:
+    secret = named("v1", "Secret", estate.namespace, "wants-a-token", data={})
+    annotations = {
+        f"serviceaccount.{TOKENS}/name": "baker",
+        f"serviceaccount.{TOKENS}/namespace": estate.namespace,
+    }
+    labels = {f"{TOKENS}/purpose": "token-requestor", f"{TOKENS}/class": estate.class_name}
+    return {**secret, "metadata": {**secret["metadata"], "annotations": annotations, "labels": labels}}
+
+
+def token_in(secret: Mapping[str, Any]) -> str:
+    return base64.b64decode(secret.get("data", {}).get("token", "")).decode()
+
+
+@pytest.fixture(scope="module")
+def canaries() -> Canaries:
+    return Canaries()
+
+
+def test_what_a_process_records_holds_no_secret_and_repeats_exactly(
+    estate: Estate, canaries: Canaries, tmp_path: Path
+) -> None:
+    record = tmp_path / "decisions.jsonl"
+    waiting = token_secret(estate)
+    with recording(estate, record, "killed") as process:
+        process.wait_ready()
+        estate.deliver("shop", secret_with(estate, canaries, "shop"), config_map(estate.namespace, "shop"))
+        estate.create(waiting)
+        estate.wait_until_applied()
+        estate.wait_for(lambda: bool(token_in(estate.get(waiting))), "there is a token")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    canaries.known("token", token_in(estate.get(waiting)))
+    with recording(estate, record, "ended") as process:
+        process.wait_ready()
+        estate.redeliver("shop", secret_with(estate, canaries, "shop"), config_map(estate.namespace, "shop", a="b"))
+        estate.wait_for(lambda: estate.get(config_map(estate.namespace, "shop"))["data"] == {"a": "b"}, "it is applied")
+        process.wait_until_idle()
+        assert process.terminate() == 0
+        assert process.troubles() == []
+
+    repeated = run_command("replay", str(record))
+
+    assert (repeated.returncode, repeated.stdout) == (0, "")
+    assert repeated.stderr.splitlines()[-1].endswith("decisions repeated, none different")
+    assert canaries.seen_in([record.read_text(encoding="utf-8"), process.output()]) == set()
+    deciders = {line["controller"] for line in lines_of(record) if "controller" in line}
+    assert {"managedresource", "secret", "token-requestor", "health"} <= deciders
+    assert [line["acted"] for line in lines_of(record) if "acted" in line] == []
+
+    changed = changed_record(record, tmp_path)
+    shown = run_command("replay", str(changed), "--controller", "managedresource")
+    assert shown.returncode == 2
+    assert "has another plan" in shown.stdout
+    assert "-requeue_after: 7.0" in shown.stdout
+
+
+def lines_of(record: Path) -> list[dict[str, Any]]:
+    lines = record.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def changed_record(record: Path, folder: Path) -> Path:
+    """The same record, but of one decision that is said to have been another."""
+    lines = lines_of(record)
+    last = next(line for line in reversed(lines) if line.get("controller") == "managedresource" and line.get("plan"))
+    last["plan"]["requeue_after"] = 7.0
+    changed = folder / f"changed-{secrets.token_hex(4)}.jsonl"
+    changed.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return changed

@@ -1,0 +1,158 @@
+"""Controllers at work in an in-memory cluster, one turn after another, and the record of what they decide."""
+
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Controller, all_keys
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.recording.decisions import Decision, Header, Unreadable, Unrecorded
+from hedgerow.machinery.recording.repeating import Difference, Repetition
+from hedgerow.machinery.turn import Turn
+from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
+from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
+from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.resource_manager.health.controller import health_controller
+from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
+from hedgerow.resource_manager.token_requests import token_requestor
+from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.recording import Recorder, RecordFile, record_lines
+from hedgerow_adapters.simulation import InMemory, snapshot_of
+from tests.unit.core.resource_manager.managed_resources.workshop import new_cluster
+
+HEADER: Final = Header("1.2.3", "resource-manager", "", {})
+COMPRESSION: Final = Compression(brotli_decompressed, brotli_compressed)
+
+
+def controllers() -> list[Controller[Any]]:
+    """Those that read, or are told, what Secrets hold, and one that does not."""
+    return [
+        managed_resource_controller(ManagedResourceConfig(decompress=brotli_decompressed)),
+        secret_controller(ClassFilter()),
+        health_controller(HealthConfig()),
+        progressing_controller(HealthConfig()),
+        token_requestor(),
+        garbage_collector(GarbageCollectorConfig()),
+        network_policy_controller(NetworkPolicyConfig()),
+    ]
+
+
+def disguised(key: bytes = b"key") -> SecretsDisguised:
+    return SecretsDisguised(Fingerprints(key), COMPRESSION)
+
+
+@dataclass
+class Session:
+    """A process that records."""
+
+    path: Path
+    controllers: Sequence[Controller[Any]] = field(default_factory=controllers)
+    clock: SettableClock = field(default_factory=SettableClock)
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.cluster: InMemoryCluster = new_cluster(self.clock)
+        self.put(*(_namespace(name) for name in ("shop", "bar", "accounts")))
+        self._memories: dict[tuple[str, ObjectKey], object] = {}
+        self._file = RecordFile(self.path, self.problems.append)
+        self.recorder = Recorder(self._file, HEADER, disguised(), self.problems.append)
+
+    def put(self, *manifests: Manifest) -> None:
+        """Create objects, or write them over what is there."""
+        for manifest in manifests:
+            resource, key = self._resource(manifest), key_of(manifest)
+            live = self.cluster.get(resource, key)
+            if live is None:
+                response = self.cluster.handle(requests.create(resource, manifest, key.namespace))
+            else:
+                metadata = {**live["metadata"], **manifest["metadata"]}
+                response = self.cluster.handle(requests.update(resource, key, {**manifest, "metadata": metadata}))
+            assert response.is_success, response.body
+
+    def work(self, rounds: int = 1) -> None:
+        """Every key of every controller gets a turn, so many times."""
+        for _ in range(rounds):
+            for controller in self.controllers:
+                _, snapshot = snapshot_of(dict.fromkeys(Cluster, self.cluster), controller)
+                for key in all_keys(controller, snapshot):
+                    self.turn(controller, key)
+
+    def turn(self, controller: Controller[Any], key: ObjectKey) -> None:
+        """One turn of a key, carried out to its end."""
+        clusters = dict.fromkeys(Cluster, self.cluster)
+        surroundings = InMemory(clusters)
+        following, snapshot = snapshot_of(clusters, controller)
+        place = (controller.name, key)
+        turn = Turn(following, key, self._memories.get(place), jitter=0.5)
+        while True:
+            plan = self.recorder.decide(turn, snapshot, self.clock(), {})
+            outcomes = []
+            for action in plan.actions:
+                outcomes.append(surroundings.carry_out(action))
+                if plan.in_order and outcomes[-1].refusal:
+                    break
+            asked, kinds = turn.open_questions(plan), turn.open_kinds(plan, {})
+            turn = turn.after(outcomes)
+            if plan.is_final:
+                self._memories[place] = plan.memory
+                return
+            answers = {each: surroundings.answer(each) for each in asked}
+            turn = turn.told(answers, {kind: surroundings.look_up(kind) for kind in kinds})
+
+    def end(self) -> str:
+        """What the record holds once the process has ended."""
+        self._file.close()
+        return self.path.read_text(encoding="utf-8")
+
+    def _resource(self, manifest: Manifest) -> Resource:
+        found = self.cluster.resource_of(Kind.of(manifest))
+        assert found is not None, manifest
+        return found
+
+
+def _namespace(name: str) -> Manifest:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What came of the repetition of a record."""
+
+    decisions: Sequence[Decision]
+    differences: Sequence[Difference]
+    skipped: int
+
+
+def repeated(path: Path, by: Iterable[Controller[Any]] | None = None) -> Repeated:
+    """A record, repeated."""
+    repetition = Repetition({each.name: each for each in by or controllers()})
+    decisions, differences = [], []
+    for line in record_lines(path):
+        if isinstance(line.entry, Decision | Unrecorded | Unreadable):
+            if isinstance(line.entry, Decision):
+                decisions.append(line.entry)
+            difference = repetition.repeat(line.entry)
+            if difference is not None:
+                differences.append(difference)
+    return Repeated(decisions, differences, repetition.skipped)
+
+
+def encoded(text: str | bytes) -> str:
+    return base64.b64encode(text if isinstance(text, bytes) else text.encode()).decode()
+
+
+def documents(*manifests: Mapping[str, Any]) -> str:
+    """Manifests as they stand in a Secret."""
+    return "".join(f"---\n{json.dumps(each)}\n" for each in manifests)

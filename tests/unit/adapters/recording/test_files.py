@@ -1,0 +1,155 @@
+"""A record is appended to beside the work, and can be read whatever became of its writer."""
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.recording.decisions import Header, Unreadable
+from hedgerow_adapters.recording import RecordError, RecordFile, record_lines, writing
+from tests.control_plane.processes import wait_until
+from tests.unit.adapters.recording.session import HEADER, Session, repeated
+from tests.unit.adapters.runtime.world import CART, POLICIES, service
+
+FIRST = json.dumps(HEADER.to_json())
+UNRECORDED = json.dumps({"controller": "secret", "key": ["shop", "a"], "turn": 1, "unrecorded": "too strange"})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "decisions.jsonl"
+
+
+def test_lines_are_appended_whole_and_in_order_to_what_is_there(path: Path) -> None:
+    path.write_text("first\nkilled in the mid", encoding="utf-8")
+    file = RecordFile(path, pytest.fail)
+    for number in range(1000):
+        file.append(str(number))
+    file.close()
+
+    assert path.read_text(encoding="utf-8").splitlines() == [
+        "first",
+        "killed in the mid",
+        *(str(number) for number in range(1000)),
+    ]
+
+
+def test_only_its_owner_may_read_a_record(path: Path) -> None:
+    RecordFile(path, pytest.fail).close()
+
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IRUSR | stat.S_IWUSR
+
+
+def test_a_full_disk_ends_the_record_and_nothing_else() -> None:
+    problems: list[str] = []
+    file = RecordFile(Path("/dev/full"), problems.append)
+    file.append("does not fit")
+    wait_until(lambda: not file.is_writing, timeout=10, otherwise=AssertionError)
+    file.append("is not even tried")
+    file.close()
+
+    assert problems == ["No space left on device"]
+
+
+def test_a_process_goes_on_whose_record_has_ended() -> None:
+    session = Session(Path("/dev/full"))
+    session.put(service(CART))
+    wait_until(lambda: bool(session.problems), timeout=10, otherwise=AssertionError)
+
+    session.work()
+
+    assert len(session.cluster.objects(POLICIES)) == 2
+    assert session.problems == ["No space left on device"]
+
+
+def test_a_disk_that_falls_behind_ends_the_record_and_nobody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "MOST_WAITING", 1_000_000)
+    monkeypatch.setattr(writing, "LONGEST_END", 0.01)
+    pipe = tmp_path / "nobody reads this"
+    os.mkfifo(pipe)
+    problems: list[str] = []
+    file = RecordFile(pipe, problems.append)
+
+    for _ in range(30):
+        file.append("x" * 100_000)
+    file.close()
+
+    assert problems == ["the disk is too slow"]
+
+
+def entries(path: Path) -> list[object]:
+    return [line.entry for line in record_lines(path)]
+
+
+@pytest.mark.parametrize("rest", ["", "\n" + FIRST + "\n"], ids=["at the end", "before another run"])
+def test_a_line_that_is_torn_where_a_run_ends_is_told_from_others(path: Path, rest: str) -> None:
+    path.write_text(f"{FIRST}\n{UNRECORDED}\n{UNRECORDED[:40]}{rest}", encoding="utf-8")
+
+    lines = [*record_lines(path)]
+
+    assert [line.number for line in lines if line.entry is None] == [3]
+    assert sum(isinstance(line.entry, Header) for line in lines) == (2 if rest else 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "is no record: it is empty"),
+        (f"{UNRECORDED}\n", "is no record: its first line does not say who decides"),
+        ("kind: Secret\n", "is no record: its first line does not say who decides"),
+        ("[]\n", "line 1: it is no line of a record"),
+        ("{}\n", "line 1: it is no line of a record"),
+        (f'{FIRST}\n{{"controller": "x"\n{UNRECORDED}\n', "line 2: is no line of a record"),
+        (f'{FIRST}\n{{"controller": "x"}}\n', "line 2: it is no line of a record"),
+        ('{"hedgerow-record": 2}\n', "line 1: its format is 2, only 1 is known"),
+        ('{"hedgerow-record": 1}\n', "line 1: it is no line of a record"),
+    ],
+)
+def test_what_is_no_record_is_refused(path: Path, text: str, problem: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(RecordError) as refused:
+        entries(path)
+
+    assert str(refused.value) == f"{path}: {problem}"
+
+
+def recorded(path: Path) -> list[dict[str, Any]]:
+    session = Session(path)
+    session.put(service(CART))
+    session.work()
+    session.end()
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    lines = recorded(path)
+    for line in lines[1:]:
+        change(line)
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
+def test_a_decision_made_from_what_this_version_does_not_know_is_told(path: Path) -> None:
+    rewritten(path, lambda line: line.update(memory={"$": "garden.memory.Memory"}))
+
+    found = repeated(path)
+
+    assert found.decisions == []
+    assert all(isinstance(each.decision, Unreadable) for each in found.differences)
+    assert {each.summary for each in found.differences} == {
+        "holds what this version does not know: there is no type garden.memory.Memory"
+    }
+
+
+def test_a_turn_without_its_beginning_is_left_out(path: Path) -> None:
+    rewritten(path, lambda line: line.update(stage=1))
+
+    found = repeated(path)
+
+    assert (found.skipped, found.differences) == (len(found.decisions), [])

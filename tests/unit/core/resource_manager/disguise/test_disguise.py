@@ -1,0 +1,280 @@
+"""What is shown instead of what nobody may read is like it in all that decisions read."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from returns.result import Failure
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Cause, Create, JsonPatch, MergePatch, Outcome, Refusal, Update
+from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
+from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
+from hedgerow.resource_manager.disguise.kubeconfigs import shown_kubeconfig
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
+from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
+
+KEY = ObjectKey("shop", "key")
+SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount")
+FINGERPRINTS = Fingerprints(b"a key")
+PASSWORD = "hunter2"  # noqa: S105 -- a sample
+SHOWN = FINGERPRINTS.of_text(PASSWORD)
+
+
+def encoded(text: str | bytes) -> str:
+    return base64.b64encode(text if isinstance(text, bytes) else text.encode()).decode()
+
+
+def disguised() -> SecretsDisguised:
+    return SecretsDisguised(FINGERPRINTS, Compression(brotli_decompressed, brotli_compressed))
+
+
+def secret(data: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
+    metadata = {"namespace": KEY.namespace, "name": KEY.name, **members.pop("metadata", {})}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data or {}, **members}
+
+
+def shown(manifest: dict[str, Any]) -> Any:
+    return disguised().disguise().object(SECRETS, Cluster.TARGET, manifest)
+
+
+def value_shown(value: Any) -> Any:
+    return shown(secret({"a": value}))["data"]["a"]
+
+
+def test_a_fingerprint_is_the_same_for_the_same_and_tells_nothing_without_its_key() -> None:
+    assert FINGERPRINTS.of_text(PASSWORD) == Fingerprints(b"a key").of(PASSWORD.encode())
+    assert FINGERPRINTS.of_text(PASSWORD) != Fingerprints(b"another key").of_text(PASSWORD)
+    assert FINGERPRINTS.of_text("") == ""
+
+
+@given(st.binary(min_size=1, max_size=40), st.binary(min_size=1, max_size=40))
+def test_values_are_shown_alike_if_and_only_if_they_are(one: bytes, other: bytes) -> None:
+    assert (value_shown(encoded(one)) == value_shown(encoded(other))) == (one == other)
+    assert base64.b64decode(value_shown(encoded(one)), validate=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (encoded(PASSWORD), encoded(SHOWN)),
+        (encoded(PASSWORD)[:4] + "\n" + encoded(PASSWORD)[4:], encoded(SHOWN)),
+        (PASSWORD, FINGERPRINTS.of_text(PASSWORD)),
+        ("", ""),
+        (None, None),
+        (7, FINGERPRINTS.of_text("7")),
+        ([PASSWORD], [SHOWN]),
+    ],
+    ids=["base64", "base64 in lines", "no base64", "empty", "null", "a number", "a list"],
+)
+def test_a_value_is_shown_as_what_it_is(value: Any, expected: Any) -> None:
+    assert value_shown(value) == expected
+
+
+def test_a_text_and_the_same_in_base64_are_shown_alike() -> None:
+    assert shown({**secret(), "stringData": {"a": PASSWORD}})["stringData"] == {"a": SHOWN}
+
+
+def test_of_a_secret_is_shown_what_every_secret_has() -> None:
+    annotations = {
+        "kubectl.kubernetes.io/last-applied-configuration": PASSWORD,
+        "resources.gardener.cloud/mode": "Ignore",
+        "objectset.rio.cattle.io/applied": PASSWORD,
+    }
+    manifest = secret(type="Opaque", immutable=True, dataa={"a": PASSWORD}, metadata={"annotations": annotations})
+
+    assert shown(manifest) == {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "Opaque",
+        "immutable": True,
+        "data": {},
+        "dataa": {"a": SHOWN},
+        "metadata": {
+            "namespace": KEY.namespace,
+            "name": KEY.name,
+            "annotations": {**dict.fromkeys(annotations, SHOWN), "resources.gardener.cloud/mode": "Ignore"},
+        },
+    }
+
+
+def test_a_secret_in_another_object_is_found_and_one_that_is_named_is_left_alone() -> None:
+    named = {"kind": "Secret", "name": "a", "annotations": {"a": PASSWORD}, "labels": {"b": "c"}}
+    manifest = {"kind": "List", "items": [secret({"a": encoded(PASSWORD)})], "refs": [named], "other": {"data": "open"}}
+
+    found = disguised().disguise().object(Resource("", "v1", "lists", "List"), Cluster.TARGET, manifest)
+
+    assert found["items"][0]["data"] == {"a": encoded(SHOWN)}
+    assert found["refs"] == [{**named, "annotations": {"a": SHOWN}}]
+    assert found["other"] is manifest["other"]
+
+
+KUBECONFIG = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "current-context": "here",
+    "clusters": [
+        {"name": "c", "cluster": {"server": "https://x", "certificate-authority-data": "Q0E=", "proxy-url": PASSWORD}},
+        {"name": "p", "cluster": {"server": f"https://me:{PASSWORD}@x"}},
+    ],
+    "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u", "namespace": "n", "more": PASSWORD}}],
+    "users": [
+        {"name": "u", "user": {"token": PASSWORD, "client-key-data": PASSWORD, "exec": {"env": [{"value": PASSWORD}]}}},
+        PASSWORD,
+        {"name": "v", "user": PASSWORD},
+    ],
+    "extensions": [{"name": PASSWORD}],
+}
+
+
+def test_of_a_kubeconfig_is_shown_who_and_where_and_no_credential() -> None:
+    found = shown_kubeconfig(KUBECONFIG, FINGERPRINTS)
+
+    assert PASSWORD not in json.dumps(found)
+    assert found["clusters"][0]["cluster"] == {
+        "server": "https://x",
+        "certificate-authority-data": "Q0E=",
+        "proxy-url": SHOWN,
+    }
+    assert found["contexts"] == [
+        {"name": "here", "context": {"cluster": "c", "user": "u", "namespace": "n", "more": SHOWN}}
+    ]
+    assert [each["name"] for each in found["users"] if isinstance(each, dict)] == ["u", "v"]
+
+
+def test_who_reads_tokens_of_kubeconfigs_reads_fingerprints() -> None:
+    kubeconfig = {**KUBECONFIG, "users": KUBECONFIG["users"][:1]}
+
+    raw = base64.b64decode(value_shown(encoded(json.dumps(kubeconfig))))
+
+    assert read_kubeconfig(raw).unwrap().token == SHOWN
+    assert isinstance(read_kubeconfig(base64.b64decode(value_shown(encoded(f"users: {PASSWORD}")))), Failure)
+
+
+def managed(checksum: str = "", *names: str) -> dict[str, Any]:
+    return {
+        "kind": "ManagedResource",
+        "metadata": {"namespace": KEY.namespace, "name": "managed"},
+        "spec": {"secretRefs": [{"name": each} for each in names or [KEY.name]]},
+        "status": {"secretsDataChecksum": checksum},
+    }
+
+
+def held(text: str | bytes, name: str = "objects.yaml") -> bytes:
+    """What is shown of a value of a Secret that a ManagedResource refers to."""
+    turn = disguised().disguise()
+    turn.object(MANAGED_RESOURCES, Cluster.SOURCE, managed())
+    question = ObjectQuestion(SECRETS, KEY, Cluster.SOURCE)
+    answer = turn.answer(question, Found((secret({name: encoded(text)}),)))
+    assert isinstance(answer, Found)
+    return base64.b64decode(answer.objects[0]["data"][name])
+
+
+MANIFESTS = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text(st.characters(codec="utf-8"), max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
+    max_leaves=5,
+).map(lambda content: {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": content})
+
+
+@given(st.lists(MANIFESTS, min_size=1, max_size=3))
+def test_manifests_in_a_secret_stay_readable(manifests: list[dict[str, Any]]) -> None:
+    text = "".join(f"---\n{json.dumps(each)}\n" for each in manifests)
+
+    for name, raw in (("a.yaml", held(text)), ("a.yaml.br", held(brotli_compressed(text.encode()), "a.yaml.br"))):
+        content = brotli_decompressed(raw, 1_000_000).unwrap() if name.endswith(".br") else raw
+        assert [each.value for each in stream_documents(content.decode())] == manifests
+
+
+def test_what_cannot_be_decoded_can_not_be_decoded_as_it_is_shown_and_the_rest_can() -> None:
+    text = f"a: [{PASSWORD}\n---\n# nothing\n---\nkind: ConfigMap\n---\n- {PASSWORD}\n"
+
+    before, after = stream_documents(text), stream_documents(held(text).decode())
+
+    assert [bool(each.problems) for each in after] == [bool(each.problems) for each in before]
+    assert [each.value for each in after] == [each.value for each in before]
+
+
+def test_what_holds_no_manifests_though_others_do_is_not_shown() -> None:
+    turn = disguised().disguise()
+    turn.object(MANAGED_RESOURCES, Cluster.SOURCE, managed())
+    manifest = secret({"a": encoded(json.dumps({"kind": "ConfigMap", "data": PASSWORD}))})
+    other = {**manifest, "metadata": {"namespace": KEY.namespace, "name": "other"}}
+    for place, each in ((Cluster.TARGET, manifest), (Cluster.SOURCE, other)):
+        answer = turn.answer(ObjectQuestion(SECRETS, KEY, place), Found((each,)))
+        assert isinstance(answer, Found)
+        raw = base64.b64decode(answer.objects[0]["data"]["a"])
+        assert raw.startswith(b"fingerprint-")
+
+
+def outcome_shown(outcome: Outcome) -> Outcome:
+    return disguised().disguise().outcome(outcome)
+
+
+def test_a_token_that_was_granted_is_not_shown() -> None:
+    asked = Create(SERVICE_ACCOUNTS, {"kind": "TokenRequest", "metadata": {"name": "a"}}, "due", subresource="token")
+    granted = {"status": {"token": PASSWORD, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
+
+    outcome = outcome_shown(Outcome(asked, granted))
+
+    assert outcome.action == asked
+    assert outcome.stored == {"status": {"token": SHOWN, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+def test_what_was_written_to_secrets_is_not_shown() -> None:
+    written = secret({"a": encoded(PASSWORD)})
+    refusal = Refusal(422, "Invalid", f"may not be {PASSWORD}", (Cause("x", f"not {PASSWORD}", "data"),))
+    actions = (
+        Create(SECRETS, written, "why"),
+        Update(SECRETS, written, "why"),
+        MergePatch(SECRETS, KEY, {"data": {"a": encoded(PASSWORD), "b": None}}, "why"),
+        JsonPatch(SECRETS, KEY, [{"op": "add", "path": "/data/a", "value": encoded(PASSWORD)}], "why"),
+    )
+
+    told = [outcome_shown(Outcome(action, written, refusal)) for action in actions]
+
+    assert PASSWORD not in str(told)
+    assert encoded(PASSWORD) not in str(told)
+    assert {each.refusal.reason for each in told if each.refusal} == {"Invalid"}
+    patch = told[2].action
+    assert isinstance(patch, MergePatch)
+    assert patch.patch == {"data": {"a": encoded(SHOWN), "b": None}}
+
+
+def test_of_patches_is_shown_what_conditions_and_finalizers_say() -> None:
+    operations: list[dict[str, Any]] = [
+        {"op": "test", "path": "/status/conditions/0/status", "value": "True"},
+        {"op": "add", "path": "/metadata/finalizers", "value": ["a"]},
+        {"op": "add", "path": "/status/resources", "value": [{"annotations": {"a": PASSWORD}}]},
+        {"op": "remove", "path": "/status/resources"},
+    ]
+
+    action = outcome_shown(Outcome(JsonPatch(MANAGED_RESOURCES, KEY, operations, "why"))).action
+
+    assert isinstance(action, JsonPatch)
+    assert action.operations == [
+        *operations[:2],
+        {"op": "add", "path": "/status/resources", "value": [{"annotations": {"a": SHOWN}}]},
+        operations[3],
+    ]
+
+
+def test_refusals_that_repeat_nothing_are_shown() -> None:
+    refusal = Refusal(409, "Conflict", "the object has been modified")
+    question, answer = ObjectQuestion(SECRETS, KEY, Cluster.SOURCE), NotAnswered(404, "NotFound", "not found")
+
+    assert outcome_shown(Outcome(MergePatch(SECRETS, KEY, {}, "why"), None, refusal)).refusal == refusal
+    assert disguised().disguise().answer(question, answer) is answer
+
+
+def test_a_checksum_that_is_not_known_is_not_shown_either() -> None:
+    found = disguised().disguise().object(MANAGED_RESOURCES, Cluster.SOURCE, managed("ab" * 32))
+
+    assert found["status"]["secretsDataChecksum"] == FINGERPRINTS.of_checksum("ab" * 32)
+    assert len(found["status"]["secretsDataChecksum"]) == 64
