@@ -6,8 +6,44 @@ Source: network-and-nodes §1.1, §2.8.
 from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.network_policies.names import (
+    ALLOWED,
+    DESCRIPTION,
+    DOMAIN,
+    METADATA_NAME,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    SERVICE_NAME,
+    SERVICE_NAMESPACE,
+)
 
-DOMAIN: Final = "networking.resources.gardener.cloud"
+__all__ = [
+    "ACCESS_TARGET_API_SERVER",
+    "ALLOWED",
+    "ALLOWED_PORTS_PREFIX",
+    "ALLOWED_PORTS_SUFFIX",
+    "ALL_ISTIO_INGRESSES",
+    "ALL_SCRAPE_TARGETS",
+    "ALL_SEED_SCRAPE_TARGETS",
+    "ALL_SHOOTS",
+    "ALL_WEBHOOK_TARGETS",
+    "DESCRIPTION",
+    "DOMAIN",
+    "EXTENSIONS",
+    "FROM_WORLD_TO_PORTS",
+    "INGRESSES",
+    "METADATA_NAME",
+    "NAMESPACES",
+    "NAMESPACE_ALIAS",
+    "NAMESPACE_SELECTORS",
+    "NETWORK_POLICIES",
+    "SERVICES",
+    "SERVICE_NAME",
+    "SERVICE_NAMESPACE",
+    "allowed_ports_alias",
+    "annotation_field",
+    "namespace_key",
+]
 
 NAMESPACE_SELECTORS: Final = f"{DOMAIN}/namespace-selectors"
 """On a Service: JSON list of label selectors of further namespaces whose pods may connect."""
@@ -20,14 +56,6 @@ FROM_WORLD_TO_PORTS: Final = f"{DOMAIN}/from-world-to-ports"
 
 ALLOWED_PORTS_PREFIX: Final = f"{DOMAIN}/from-"
 ALLOWED_PORTS_SUFFIX: Final = "-allowed-ports"
-
-SERVICE_NAME: Final = f"{DOMAIN}/service-name"
-SERVICE_NAMESPACE: Final = f"{DOMAIN}/service-namespace"
-"""With SERVICE_NAME on every policy: the only record of the Service that it belongs to."""
-
-DESCRIPTION: Final = "gardener.cloud/description"
-METADATA_NAME: Final = "kubernetes.io/metadata.name"
-ALLOWED: Final = "allowed"
 
 ALL_SCRAPE_TARGETS: Final = "all-scrape-targets"
 ALL_SEED_SCRAPE_TARGETS: Final = "all-seed-scrape-targets"
@@ -43,9 +71,7 @@ ACCESS_TARGET_API_SERVER: Final = ("networking.gardener.cloud/access-target-apis
 """Label of namespaces whose components call the API servers of shoots or of the virtual garden."""
 
 SERVICES: Final = Resource("", "v1", "services", "Service")
-NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 INGRESSES: Final = Resource("networking.k8s.io", "v1", "ingresses", "Ingress")
-NETWORK_POLICIES: Final = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 
 
 def allowed_ports_alias(annotation: str) -> str | None:

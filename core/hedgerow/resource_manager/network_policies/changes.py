@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, labels_of
+from hedgerow.network_policies.kept import identity_of
 from hedgerow.resource_manager.network_policies.annotations import (
-    DESCRIPTION,
     FROM_WORLD_TO_PORTS,
     METADATA_NAME,
     NAMESPACE_ALIAS,
@@ -20,7 +20,6 @@ from hedgerow.resource_manager.network_policies.annotations import (
 
 _NOTHING: Mapping[str, Any] = {}
 _SINGLE_ANNOTATIONS: Final = (NAMESPACE_SELECTORS, NAMESPACE_ALIAS, FROM_WORLD_TO_PORTS)
-_IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
 
 
 def service_changed(old: Manifest, new: Manifest) -> bool:
@@ -72,21 +71,12 @@ def kept_of_service(service: Manifest) -> Manifest:
     spec = service.get("spec") or _NOTHING
     if isinstance(spec, Mapping):
         spec = {name: spec[name] for name in ("selector", "ports") if spec.get(name)}
-    return {"metadata": {**_identity(service), "annotations": ours}, "spec": spec}
-
-
-def kept_of_policy(policy: Manifest) -> Manifest:
-    """What the rules read of a policy: identity, the labels of its owner, the description, and the spec."""
-    labels, annotations = labels_of(policy), annotations_of(policy)
-    metadata = _identity(policy)
-    metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}
-    metadata["annotations"] = {DESCRIPTION: annotations[DESCRIPTION]} if DESCRIPTION in annotations else {}
-    return {"metadata": metadata, "spec": policy.get("spec") or {}}
+    return {"metadata": {**identity_of(service), "annotations": ours}, "spec": spec}
 
 
 def kept_of_namespace(namespace: Manifest) -> Manifest:
     """What the rules read of a Namespace: identity and all labels, since any of them may be selected by."""
-    metadata = _identity(namespace)
+    metadata = identity_of(namespace)
     metadata["labels"] = {**labels_of(namespace), METADATA_NAME: metadata.get("name", "")}
     return {"metadata": metadata}
 
@@ -96,9 +86,4 @@ def kept_of_ingress(ingress: Manifest) -> Manifest:
     spec = ingress.get("spec") or _NOTHING
     if isinstance(spec, Mapping):
         spec = {"rules": spec.get("rules") or []}
-    return {"metadata": _identity(ingress), "spec": spec}
-
-
-def _identity(manifest: Manifest) -> dict[str, Any]:
-    metadata = manifest.get("metadata") or _NOTHING
-    return {name: metadata[name] for name in _IDENTITY if name in metadata}
+    return {"metadata": identity_of(ingress), "spec": spec}

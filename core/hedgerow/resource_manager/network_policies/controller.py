@@ -7,13 +7,14 @@ from typing import Final
 
 from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.network_policies.kept import kept_of_policy
 from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.resource_manager.network_policies.changes import (
     ingress_changed,
     kept_of_ingress,
     kept_of_namespace,
-    kept_of_policy,
     kept_of_service,
     service_changed,
     service_of_policy,
@@ -52,6 +53,7 @@ def network_policy_controller(
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
+        permissions=(Permission.of(NETWORK_POLICIES, "create", "patch", "delete"),),
     )
 
 

@@ -1,17 +1,21 @@
-"""NetworkPolicies as typed data, and the two halves of a permission.
+"""The NetworkPolicies of Services, and the two halves of a permission.
 
 A permission to connect needs an ingress policy where the Service's pods run and an egress policy where the client pods
 run. Both are built here from the same parts, so that they cannot disagree.
 Source: network-and-nodes §2.5, §2.6.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, NotRequired, TypedDict, cast
-
-from typing_extensions import ReadOnly
+from typing import Any, NamedTuple, cast
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.network_policies.manifests import (
+    IngressRule,
+    PeerManifest,
+    PolicySpec,
+    PortManifest,
+    SelectorManifest,
+)
 from hedgerow.resource_manager.network_policies.annotations import (
     DESCRIPTION,
     METADATA_NAME,
@@ -20,43 +24,7 @@ from hedgerow.resource_manager.network_policies.annotations import (
     SERVICE_NAMESPACE,
 )
 from hedgerow.resource_manager.network_policies.naming import LONGEST_POLICY_NAME, shortened
-from hedgerow.resource_manager.network_policies.ports import PolicyPort, PortManifest
-
-
-class SelectorManifest(TypedDict, total=False):
-    """A label selector in a policy's spec; empty: everything."""
-
-    matchLabels: ReadOnly[Mapping[str, str]]
-    matchExpressions: ReadOnly[list[Mapping[str, Any]]]
-
-
-class PeerManifest(TypedDict, total=False):
-    """One end of the allowed traffic."""
-
-    namespaceSelector: ReadOnly[SelectorManifest]
-    podSelector: ReadOnly[SelectorManifest]
-    ipBlock: ReadOnly[Mapping[str, str]]
-
-
-IngressRule = TypedDict(
-    "IngressRule", {"from": ReadOnly[list[PeerManifest]], "ports": NotRequired[ReadOnly[list[PortManifest]]]}
-)
-
-
-class EgressRule(TypedDict):
-    """Traffic that the selected pods may send."""
-
-    to: ReadOnly[list[PeerManifest]]
-    ports: NotRequired[ReadOnly[list[PortManifest]]]
-
-
-class PolicySpec(TypedDict):
-    """The spec of a NetworkPolicy, in the form in which the API server stores it."""
-
-    podSelector: ReadOnly[SelectorManifest]
-    policyTypes: ReadOnly[list[str]]
-    ingress: NotRequired[ReadOnly[list[IngressRule]]]
-    egress: NotRequired[ReadOnly[list[EgressRule]]]
+from hedgerow.resource_manager.network_policies.ports import PolicyPort
 
 
 class NetworkPolicy(NamedTuple):

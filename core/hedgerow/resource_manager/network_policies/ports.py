@@ -6,25 +6,17 @@ Source: network-and-nodes §2.5, §2.7.
 
 import json
 from collections.abc import Mapping
-from typing import Final, NamedTuple, NoReturn, NotRequired, TypedDict, TypeGuard
+from typing import Final, NamedTuple, NoReturn, TypeGuard
 
 from returns.result import Failure, Result, Success
-from typing_extensions import ReadOnly
 
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.remembering import remembered
+from hedgerow.network_policies.manifests import PortManifest
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 HIGHEST_PORT: Final = 65535
 _INT32: Final = range(-(2**31), 2**31)
-
-
-class PortManifest(TypedDict):
-    """A port in the spec of a NetworkPolicy."""
-
-    protocol: ReadOnly[str]
-    port: NotRequired[ReadOnly[int | str]]
-    endPort: NotRequired[ReadOnly[int]]
 
 
 class PolicyPort(NamedTuple):

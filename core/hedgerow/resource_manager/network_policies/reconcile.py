@@ -5,7 +5,6 @@ Source: network-and-nodes §2.4, §1.2.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from returns.result import Failure, Result
 
@@ -16,13 +15,12 @@ from hedgerow.machinery.objects import (
     ObjectKey,
     annotations_of,
     key_of,
-    labels_of,
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.patches import merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.network_policies.correction import correction
 from hedgerow.resource_manager.network_policies.annotations import (
     INGRESSES,
     NAMESPACES,
@@ -37,7 +35,6 @@ from hedgerow.resource_manager.network_policies.peers import namespaces_that_mat
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
 from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServiceView
 
-_NOTHING: Mapping[str, Any] = {}
 POLICIES_BY_SERVICE = Index("policies by service", NETWORK_POLICIES, service_of_policy)
 
 
@@ -136,24 +133,8 @@ def _writes(policies: Iterable[NetworkPolicy], existing: Mapping[ObjectKey, Mani
         live = existing.get(policy.key)
         if live is None:
             yield Create(NETWORK_POLICIES, policy.manifest(), policy.reason)
-        elif patch := _correction(policy, live):
+        elif patch := correction(live, labels=policy.labels, annotations=policy.annotations, spec=policy.spec):
             yield MergePatch(NETWORK_POLICIES, policy.key, patch, policy.reason, resource_version_of(live))
-
-
-def _correction(policy: NetworkPolicy, live: Manifest) -> dict[str, Any]:
-    """The patch that brings the managed fields back: our labels, the description, the spec. Nothing else is ours."""
-    metadata: dict[str, Any] = {}
-    present = labels_of(live)
-    if labels := {name: value for name, value in policy.labels.items() if present.get(name) != value}:
-        metadata["labels"] = labels
-    present = annotations_of(live)
-    if annotations := {name: value for name, value in policy.annotations.items() if present.get(name) != value}:
-        metadata["annotations"] = annotations
-    patch: dict[str, Any] = {"metadata": metadata} if metadata else {}
-    spec = live.get("spec") or _NOTHING
-    if spec != policy.spec:
-        patch["spec"] = merge_patch(spec if isinstance(spec, Mapping) else _NOTHING, policy.spec)
-    return patch
 
 
 def _removals(desired: DesiredPolicies, existing: Mapping[ObjectKey, Manifest]) -> Iterator[Delete]:

@@ -1,0 +1,1 @@
+"""The operator: what keeps a garden's runtime cluster in order."""
