@@ -2,7 +2,8 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import click
@@ -15,15 +16,18 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle, world_of
 from hedgerow_entrypoints.confidential import redacted
 from hedgerow_entrypoints.controllers import (
-    CONTROLLERS,
+    LISTED,
+    NAMES,
     chosen_controllers,
     namespaces_looked_after,
     offline_configuration,
 )
 from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.garden import gardens_in
 from hedgerow_entrypoints.options import filenames
-from hedgerow_entrypoints.rendering import VERBS, summary, without_server_fields
-from hedgerow_entrypoints.worlds import cluster_from_files, reads_more_than_it_watches
+from hedgerow_entrypoints.rendering import REQUEST, summary, verb_of, without_server_fields
+from hedgerow_entrypoints.spans import passing_time
+from hedgerow_entrypoints.worlds import clusters_of, objects_in_files, reads_more_than_it_watches
 
 
 class _Place(NamedTuple):
@@ -34,55 +38,99 @@ class _Place(NamedTuple):
 
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}
-EXAMPLES: Final = """\b
+EPILOG: Final = f"""\b
+Controllers:
+{LISTED}
+
+\b
 Examples:
   hedgerow simulate network-policy -f manifests/ > policies.yaml
-  hedgerow simulate network-policy -f old/ --all | hedgerow plan network-policy -f - -f new.yaml"""
+  hedgerow simulate network-policy -f old/ --all | hedgerow plan network-policy -f - -f new.yaml
+  hedgerow simulate token-requestor -f secrets.yaml --for 30d"""
 
 
-@click.command(name="simulate", epilog=EXAMPLES)
-@click.argument("controllers", nargs=-1, required=True, type=click.Choice(list(CONTROLLERS)), metavar="CONTROLLER...")
+@click.command(name="simulate", epilog=EPILOG)
+@click.argument("controllers", nargs=-1, required=True, type=click.Choice(NAMES), metavar="CONTROLLER...")
 @filenames(required=True)
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
 @click.option("--all", "everything", is_flag=True, help="Print the objects that the controllers read as well.")
 @click.option(
-    "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
+    "-o",
+    "--output",
+    type=click.Choice([*FORMATS, "timeline"]),
+    help="How to print: yaml; with --for timeline, or json.",
 )
 @click.option(
     "--show-secrets", is_flag=True, help="Print what Secrets hold; without it they cannot be applied or planned for."
 )
+@passing_time()
 def command(
     controllers: tuple[str, ...],
     paths: tuple[str, ...],
     config_file: str | None,
     *,
     everything: bool,
-    output: str,
+    output: str | None,
     show_secrets: bool,
+    length: timedelta | None,
+    start: datetime | None,
+    seed: int | None,
+    arrivals: tuple[tuple[timedelta, str], ...],
+    all_lines: bool,
 ) -> None:
     """Let controllers work on the objects in files until they have settled, and print what they own then.
 
-    CONTROLLER is one or more of: network-policy, managed-resource, secret, health, health-progressing,
-    garbage-collector.
+    CONTROLLER is one or more of those listed below.
 
-    Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with. The outcome of the others is
-    printed all the same.
+    With --for, time passes, and what happens is printed instead: keys are looked at again when they asked for it, and
+    what failed is tried again after the usual waits. What runs alike is folded. Thirty days of 1000 tokens take about
+    half a minute, and so does a month of one ManagedResource, which is looked at every minute.
+
+    Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with, with --for in the end. The
+    outcome of the others is printed all the same. 130: interrupted; what has happened until then is printed.
     """
+    only_with_time = {"--start": start, "--seed": seed, "--at": arrivals, "--all-lines": all_lines}
+    _require_sense(length, output, only_with_time, {"--all": everything, "--show-secrets": show_secrets})
     configuration = offline_configuration(config_file)
-    chosen, namespaces = chosen_controllers(controllers, configuration), namespaces_looked_after(configuration)
-    files = cluster_from_files(paths, chosen)
+    objects_read = objects_in_files(paths)
+    chosen = chosen_controllers(controllers, configuration, gardens=lambda: gardens_in(objects_read))
+    namespaces = namespaces_looked_after(configuration)
+    if length is not None:
+        # Slow to import, and most simulations are about a moment.
+        from hedgerow_entrypoints.lapsing import Lapsing, let_time_pass  # noqa: PLC0415
+
+        lapsing = Lapsing(length, start, seed or 0, arrivals, output or "timeline", all_lines)
+        let_time_pass(lapsing, objects_read, chosen, namespaces)
+        return
+    (files,) = clusters_of(objects_read, [chosen])
     settlement = settle(files.cluster, chosen, namespaces=namespaces)
     objects = (
         _everything(files.cluster, chosen, namespaces) if everything else _outcome(files.cluster, chosen, settlement)
     )
     shown = objects if show_secrets else [redacted(Kind.of(each), each) for each in objects]
-    click.echo(FORMATS[output]([without_server_fields(manifest) for manifest in shown]), nl=False)
+    click.echo(FORMATS[output or "yaml"]([without_server_fields(manifest) for manifest in shown]), nl=False)
     problems = problems_of(settlement, files.located)
     for problem in problems:
         note(f"error: {problem}")
     note(_summary(settlement, problems))
     if problems:
         sys.exit(1)
+
+
+def _require_sense(
+    length: timedelta | None, output: str | None, with_time: Mapping[str, object], without: Mapping[str, object]
+) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: some do not.
+    """
+    is_timed = length is not None
+    for name, value in (without if is_timed else with_time).items():
+        if value not in (None, False, ()):
+            raise click.UsageError(f"{name} is {'not for' if is_timed else 'only for'} --for")
+    if output == ("yaml" if is_timed else "timeline"):
+        raise click.UsageError(f"-o {output} is {'not for' if is_timed else 'only for'} --for")
 
 
 def _outcome(
@@ -119,8 +167,9 @@ def _everything(
 
 def _summary(settlement: Settlement, problems: Sequence[str]) -> str:
     """As that of `plan`, but what is counted has been done."""
-    counts = Counter(f"{VERBS[type(step.action)]}d" for step in settlement.steps if not step.refusal)
-    return summary([(counts[done], done) for done in ("created", "changed", "deleted")], problems)
+    counts = Counter(verb_of(step.action) for step in settlement.steps if not step.refusal)
+    done = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
+    return summary([(counts[verb], told) for verb, told in done.items()], problems)
 
 
 def problems_of(settlement: Settlement, explained: Callable[[DomainFailure], str] = str) -> list[str]:

@@ -4,8 +4,9 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, BinaryIO, Final
 
 from returns.result import Failure
@@ -24,6 +25,8 @@ from hedgerow_adapters.simulation import seeded_cluster
 from hedgerow_entrypoints.errors import CommandError, note
 
 MOST_NAMES: Final = 5
+_LIVE: Final = frozenset({"get", "list"})
+"""What somebody is allowed who asks questions beside watching."""
 NAMESPACED: Final = NAMESPACED_KINDS | {f"{MANAGED_RESOURCES.kind}.{MANAGED_RESOURCES.group}"}
 """The kinds that are known to live in namespaces: Kubernetes' own, and what the project defines."""
 
@@ -71,11 +74,20 @@ def tell_placed(objects: Iterable[LoadedObject]) -> None:
 
 
 def clusters_of(
-    objects: Sequence[LoadedObject], groups: Sequence[Sequence[Controller[Any]]]
+    objects: Sequence[LoadedObject],
+    groups: Sequence[Sequence[Controller[Any]]],
+    now: Callable[[], datetime] | None = None,
+    later: Sequence[LoadedObject] = (),
 ) -> Sequence[ClusterFromFiles]:
     """In-memory clusters with the objects that controllers read, one for each of some groups of controllers.
 
     A Namespace that objects live in but that stands in no file exists as well: without it they could not.
+
+    Args:
+        objects: what the files hold.
+        groups: the controllers of each cluster.
+        now: the clock of the clusters; by default one that stands still.
+        later: what will be applied to them, so that they serve it.
 
     Raises:
         CommandError: no API server would have stored some of the objects; all of them are listed.
@@ -83,7 +95,7 @@ def clusters_of(
     read_by = [[each for each in objects if _is_read(each, group)] for group in groups]
     read = {id(each): each for group in read_by for each in group}
     assumed = [each for each in assumed_namespaces([*read.values()]) if key_of(each.manifest).name not in ALWAYS_THERE]
-    seeded = [seeded_cluster([*assumed, *group]) for group in read_by]
+    seeded = [seeded_cluster([*assumed, *group], now=now, later=later) for group in read_by]
     if problems := dict.fromkeys(problem for _, found in seeded for problem in found):
         raise CommandError.of(problems)
     tell_placed(read.values())
@@ -92,8 +104,9 @@ def clusters_of(
 
 
 def reads_more_than_it_watches(controller: Controller[Any]) -> bool:
-    """Whether a controller may read objects of any kind."""
-    return bool(controller.follows) or controller.periodic
+    """Whether a controller may read objects of other kinds than it watches: whatever is named, or asked for live."""
+    asks = any(not _LIVE.isdisjoint(permission.verbs) for permission in controller.permissions)
+    return asks or bool(controller.follows) or controller.periodic
 
 
 def _is_read(loaded: LoadedObject, controllers: Sequence[Controller[Any]]) -> bool:

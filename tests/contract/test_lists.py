@@ -75,6 +75,16 @@ def test_a_list_says_what_it_is_and_its_items_do_not(send: Send, path: str) -> N
     assert [sorted(item) for item in listed["items"]] == [["metadata"]]
 
 
+def test_a_field_selector_picks_one_object_of_all_namespaces(send: Send, path: str, namespace: str) -> None:
+    selector = field_query({"metadata.namespace": namespace, "metadata.name": "b"})
+
+    listed = send(Request("GET", "/api/v1/configmaps", {"fieldSelector": selector}))
+
+    assert [(item["metadata"]["namespace"], item["metadata"]["name"]) for item in listed.body["items"]] == [
+        (namespace, "b")
+    ]
+
+
 def test_all_namespaces_are_listed_together(send: Send, path: str, namespace: str) -> None:
     everywhere = send(Request("GET", "/api/v1/configmaps", {"labelSelector": "tier=web"}))
     here = [item for item in everywhere.body["items"] if item["metadata"]["namespace"] == namespace]

@@ -13,6 +13,7 @@ from tests.contract.targets import MemoryTarget, Send, ServerTarget
 from tests.contract.workloads import (
     AUTOSCALERS,
     AUTOSCALERS_V1,
+    DAEMON_SETS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,
     PODS,
@@ -35,6 +36,8 @@ TIDY = {"name": "cart", "image": "example.com/cart", "imagePullPolicy": "Never",
         (DEPLOYMENTS, workload(strategy={"rollingUpdate": {"maxSurge": 1}})),
         (STATEFUL_SETS, workload("StatefulSet", serviceName="cart")),
         (STATEFUL_SETS, workload("StatefulSet", serviceName="cart", updateStrategy={"type": "OnDelete"})),
+        (DAEMON_SETS, workload("DaemonSet")),
+        (DAEMON_SETS, workload("DaemonSet", updateStrategy={"type": "OnDelete"})),
         (AUTOSCALERS, autoscaler()),
         (AUTOSCALERS_V1, autoscaler("v1")),
         (ENDPOINT_SLICES, endpoint_slice()),
@@ -57,9 +60,11 @@ def test_a_new_object_is_completed_in_the_same_way_on_both(
 
 
 def without_times(body: Any) -> Any:
-    """An object without what differs from server to server, and without what nobody looks at of a Pod."""
+    """An object without what differs from server to server, and without what nobody looks at of it."""
     body = {**body, "metadata": dict(body["metadata"])}
     body.get("status", {}).pop("qosClass", None)
+    if body["kind"] == "DaemonSet":
+        body["metadata"].pop("annotations", None)
     for name in ("uid", "resourceVersion", "creationTimestamp"):
         del body["metadata"][name]
     return body
@@ -70,6 +75,11 @@ def without_times(body: Any) -> Any:
     [
         (DEPLOYMENTS, workload(replicas=-1), [("FieldValueInvalid", "spec.replicas")]),
         (STATEFUL_SETS, workload("StatefulSet", replicas=-1), [("FieldValueInvalid", "spec.replicas")]),
+        (
+            DAEMON_SETS,
+            workload("DaemonSet", selector={"matchLabels": {"app": "x"}}),
+            [("FieldValueInvalid", "spec.template.metadata.labels")],
+        ),
         (
             DEPLOYMENTS,
             workload(selector={"matchLabels": {"app": "x"}}),
@@ -103,6 +113,7 @@ def test_what_webhooks_might_break_is_checked(
         (DEPLOYMENTS, workload, {"spec": {"replicas": 5}}),
         (STATEFUL_SETS, lambda: workload("StatefulSet"), {"metadata": {"annotations": {"a": "b"}}}),
         (STATEFUL_SETS, lambda: workload("StatefulSet"), {"spec": {"replicas": 5}}),
+        (DAEMON_SETS, lambda: workload("DaemonSet"), {"spec": {"minReadySeconds": 5}}),
         (AUTOSCALERS, autoscaler, {"spec": {"maxReplicas": 5}}),
         (ENDPOINT_SLICES, endpoint_slice, {"metadata": {"labels": {"a": "b"}}}),
         (ENDPOINT_SLICES, endpoint_slice, {"ports": []}),

@@ -6,6 +6,7 @@ from hedgerow.machinery.objects import Resource
 
 DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment")
 STATEFUL_SETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet")
+DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet")
 SCALES: Final = Resource("autoscaling", "v1", "deployments", "Scale")
 AUTOSCALERS: Final = Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
 AUTOSCALERS_V1: Final = Resource("autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
@@ -17,7 +18,7 @@ CRDS: Final = Resource(
 
 
 def workload(kind: str = "Deployment", **spec: Any) -> dict[str, Any]:
-    """A Deployment or StatefulSet with one container."""
+    """A Deployment, StatefulSet or DaemonSet with one container."""
     labels = {"app": "cart"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "example.com/cart:1"}]}}
     return {

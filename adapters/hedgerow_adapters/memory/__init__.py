@@ -7,8 +7,8 @@
 It knows the rules that our controllers and webhooks could break and the types of what they read, and answers as
 kube-apiserver does: a contract suite holds both against each other. Webhooks that are registered in it are called, by a
 function that whoever makes it gives it. What it leaves out: users, managed fields, server-side apply, graceful
-deletion, addresses of Services, schemas of custom resources, conditions of webhooks in CEL, and those rules about kinds
-that controllers only read which they do not rely on.
+deletion, what tokens are bound to, addresses of Services, schemas of custom resources, conditions of webhooks in CEL,
+and those rules about kinds that controllers only read which they do not rely on.
 """
 
 from hedgerow_adapters.memory.admission import CallFailedError, CallWebhook, WebhookCall

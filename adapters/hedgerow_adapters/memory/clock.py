@@ -23,4 +23,4 @@ class SettableClock:
 
 def timestamp(moment: datetime) -> str:
     """A moment as metadata spells it: RFC 3339, whole seconds, UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"

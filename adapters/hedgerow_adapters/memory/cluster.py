@@ -217,13 +217,17 @@ class InMemoryCluster:
     def _answer_object(self, request: Request, target: Target) -> Response:
         kind, key, metadata_only = target.kind, target.key, wants_metadata(request.accept, a_list=False)
         match request.method, target.subresource:
-            case "GET", "" | "status":
+            case "GET", subresource if subresource not in ("scale", "token", "finalize"):
                 answer = self._registry.existing(kind, key)
             case _, "scale":
                 return Response(200, self._scale(request, target))
+            case "POST", "token":
+                return Response(201, self._registry.token(key, request.body))
+            case _, "token":
+                raise statuses.method_not_allowed()
             case "PUT", subresource:
                 answer = self._registry.replace(kind, key, request.body, subresource)
-            case "PATCH", "" | "status" as subresource:
+            case "PATCH", subresource if subresource != "finalize":
                 answer = self._registry.patch(kind, key, request.body, request.content_type, subresource)
             case "DELETE", "":
                 answer = self._registry.delete(kind, key, parse_delete_options(request.body, request.query))

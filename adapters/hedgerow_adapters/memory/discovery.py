@@ -1,6 +1,6 @@
 """The documents by which a server tells what it serves.
 
-Short names, categories and subresources other than status, scale and finalize are left out.
+Short names, categories and subresources that are of no use here are left out.
 
 Source: Kubernetes documentation, "The Kubernetes API", discovery; the contract suite compares them with a real server.
 """
@@ -11,6 +11,7 @@ from typing import Any, Final
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
+from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.statuses import method_not_allowed, no_such_path
 from hedgerow_adapters.protocol.transport import Request, Response
 
@@ -77,11 +78,17 @@ def _entries(kind: Kind) -> Iterator[dict[str, Any]]:
     yield _entry(resource, resource.plural, verbs, singular=resource.kind.lower())
     if kind.has_status:
         yield _entry(resource, f"{resource.plural}/status", _SUBRESOURCE_VERBS)
+    for part in kind.parts.keys() - {"status"}:
+        yield _entry(resource, f"{resource.plural}/{part}", _SUBRESOURCE_VERBS)
     if kind.has_scale:
         scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
         yield _entry(resource, f"{resource.plural}/scale", _SUBRESOURCE_VERBS) | scale
     if resource == NAMESPACE_RESOURCE:
         yield _entry(resource, f"{resource.plural}/finalize", ["update"])
+    if kind is SERVICE_ACCOUNTS:
+        token = TOKEN_REQUESTS.resource
+        made = {"group": token.group, "version": token.version, "kind": token.kind}
+        yield _entry(resource, f"{resource.plural}/token", ["create"]) | made
 
 
 def _entry(resource: Resource, name: str, verbs: Sequence[str], *, singular: str = "") -> dict[str, Any]:

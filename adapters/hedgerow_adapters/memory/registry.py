@@ -20,11 +20,13 @@ from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.identities import Identities
 from hedgerow_adapters.memory.kinds import namespaces
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
+from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.metadata import decoded, metadata_change_errors, metadata_errors
 from hedgerow_adapters.memory.patching import patched
 from hedgerow_adapters.memory.scales import scale_errors, scale_kind, scale_of, with_scale
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
+from hedgerow_adapters.memory.tokens import answered, complete_token_request, name_errors
 
 _KEPT_ON_UPDATE = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
@@ -109,6 +111,21 @@ class Registry:
         document = patched(self.scale(kind, key), patch, content_type)
         return self._update_scale(kind, key, _decoded_request(scale_kind(kind), document))
 
+    def token(self, key: ObjectKey, body: Any) -> Manifest:
+        """A TokenRequest with a new token of a ServiceAccount; nothing is stored."""
+        request = _decoded_request(TOKEN_REQUESTS, body)
+        _require_namespace(TOKEN_REQUESTS, request["metadata"], key.namespace)
+        self._admit_creation(SERVICE_ACCOUNTS, key)
+        account = self.existing(SERVICE_ACCOUNTS, key)
+        now = self._now()
+        complete_token_request(request, account, timestamp(now))
+        _refuse_invalid(TOKEN_REQUESTS, key.name, name_errors(request, key))
+        operation = Operation(CREATE, TOKEN_REQUESTS, key, "token", SERVICE_ACCOUNTS.resource)
+        request = self._admission.mutated(operation, request, None)
+        _refuse_invalid(TOKEN_REQUESTS, "", TOKEN_REQUESTS.rules(request, None))
+        self._admission.check(operation, request, None)
+        return answered(request, account, now, self._identities.uid())
+
     def patch(self, kind: Kind, key: ObjectKey, patch: Any, content_type: str, subresource: str) -> Manifest:
         """Change an object as a patch says."""
         old = self.existing(kind, key)
@@ -185,7 +202,7 @@ class Registry:
         operation = Operation(UPDATE, kind, key, subresource)
         kind.defaults(update.new, old)
         changed = update._replace(new=self._admission.mutated(operation, update.new, old))
-        new = _checked_update(kind, changed, subresource)
+        new = _checked_update(kind, changed, subresource, timestamp(self._now()))
         self._admission.check(operation, new, old)
         return self._settle(kind, key, old, new)
 
@@ -252,11 +269,14 @@ def _prepare_new(kind: Kind, given: Fields, namespace: str) -> None:
     kind.defaults(given, None)
 
 
-def _checked_update(kind: Kind, update: _Update, subresource: str) -> Fields:
+def _checked_update(kind: Kind, update: _Update, subresource: str, now: str) -> Fields:
     """The object as an update makes it, completed; refused if it is not valid, or not meant for this version."""
     given, old, new = update
     _require_version(kind, new["metadata"], old)
-    if subresource == "status":
+    part = kind.parts.get(subresource)
+    if part is not None:
+        new = part.taken(new, old, now)
+    elif subresource == "status":
         new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
     elif kind.has_status:
         new = {**new, "status": old["status"]} if "status" in old else _without_status(new)
@@ -269,6 +289,7 @@ def _checked_update(kind: Kind, update: _Update, subresource: str) -> Fields:
         *metadata_errors(metadata, kind),
         *metadata_change_errors(metadata, old["metadata"]),
         *kind.rules(new, old),
+        *(part.rules(new, old) if part is not None else ()),
     )
     _refuse_invalid(kind, key_of(old).name, errors)
     return new

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
+from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import no_such_path
 
@@ -78,5 +79,9 @@ def _has(kind: Kind, subresource: str) -> bool:
             return kind.has_status
         case "scale":
             return kind.has_scale
+        case "token":
+            return kind is SERVICE_ACCOUNTS
+        case "finalize":
+            return kind.resource == NAMESPACE_RESOURCE
         case _:
-            return (kind.resource, subresource) == (NAMESPACE_RESOURCE, "finalize")
+            return subresource in kind.parts

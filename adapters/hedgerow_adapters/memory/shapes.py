@@ -77,13 +77,18 @@ def nonzero(value: Any, path: str) -> int | None:
     return number(value, path) or None
 
 
-def long_number(value: Any, path: str) -> int | None:
-    """A 64-bit whole number, left out where it is 0."""
+def whole_number(value: Any, path: str) -> int | None:
+    """A 64-bit whole number."""
     if value is None:
         return None
     if isinstance(value, int) and not isinstance(value, bool) and value in _INT64:
-        return value or None
+        return value
     raise _mismatch(value, path, "int64")
+
+
+def long_number(value: Any, path: str) -> int | None:
+    """A 64-bit whole number, left out where it is 0."""
+    return whole_number(value, path) or None
 
 
 def number_or_text(value: Any, path: str) -> int | str | None:

@@ -1,16 +1,18 @@
 """An in-memory cluster that holds given manifests as an API server that was restored from them would."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of
+from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.files.served import served_resources
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served
+from hedgerow_adapters.memory.kinds.certificate_requests import CERTIFICATE_REQUESTS
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.protocol import requests
@@ -20,6 +22,10 @@ _KEPT: Final = ("uid", "generation", "creationTimestamp")
 _GIVEN_BY_THE_SERVER: Final = frozenset(
     {*_KEPT, "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"}
 )
+_REMEMBERED: Final = 1_000
+"""Changes of a resource that it keeps: nobody watches who could miss more."""
+_BY_WHICH_STATUS_IS_WRITTEN: Final = {CERTIFICATE_REQUESTS.resource: ("approval", "status")}
+"""Subresources in their order, of kinds of which no single one writes the whole status."""
 _DEFINITIONS: Final = CUSTOM_RESOURCE_DEFINITIONS.resource
 
 
@@ -31,7 +37,12 @@ class _Seed(NamedTuple):
     loaded: LoadedObject
 
 
-def seeded_cluster(objects: Sequence[LoadedObject]) -> tuple[InMemoryCluster, tuple[LoadProblem, ...]]:
+def seeded_cluster(
+    objects: Sequence[LoadedObject],
+    *,
+    later: Sequence[LoadedObject] = (),
+    now: Callable[[], datetime] | None = None,
+) -> tuple[InMemoryCluster, tuple[LoadProblem, ...]]:
     """A cluster with the objects, and what of them no API server would have stored.
 
     It serves Kubernetes' own kinds, those that the objects define, and those that they are of. What is being deleted is
@@ -39,8 +50,21 @@ def seeded_cluster(objects: Sequence[LoadedObject]) -> tuple[InMemoryCluster, tu
 
     Args:
         objects: manifests with the places that they come from, and the Namespaces that they live in.
+        later: those that will be applied to it, so that it serves what they are of, too.
+        now: its clock; by default one that stands still.
     """
-    cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *_further_kinds(objects)))
+    further = {kind.resource: kind for each in (objects, [*objects, *later]) for kind in _further_kinds(each)}
+    cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *further.values()), now=now, history=_REMEMBERED)
+    return cluster, applied(cluster, objects)
+
+
+def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[LoadProblem, ...]:
+    """Put objects into a cluster in place of those of their keys; what of them no API server would have stored.
+
+    Args:
+        cluster: one that serves what they are of.
+        objects: manifests with the places that they come from, and the Namespaces that they live in.
+    """
     problems: list[LoadProblem] = []
     definitions = [each for each in objects if _is_definition(each.manifest)]
     for each in definitions:
@@ -52,7 +76,7 @@ def seeded_cluster(objects: Sequence[LoadedObject]) -> tuple[InMemoryCluster, tu
         if is_terminating(seed.manifest):
             cluster.handle(requests.delete(seed.resource, key_of(seed.manifest)))
         problems += _restored(cluster, seed)
-    return cluster, tuple(problems)
+    return tuple(problems)
 
 
 def _further_kinds(objects: Iterable[LoadedObject]) -> list[Served]:
@@ -93,7 +117,10 @@ def _seed(cluster: InMemoryCluster, loaded: LoadedObject) -> _Seed:
 def _stored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
     """Create or, where it is one of those that always exist, replace an object; the server's words if it refuses."""
     resource, key, new = seed.resource, key_of(seed.manifest), _as_new(seed.manifest)
-    if cluster.get(resource, key) is not None:
+    live = cluster.get(resource, key)
+    if live is not None:
+        # Some kinds are never updated without the version that it is made for.
+        new["metadata"]["resourceVersion"] = resource_version_of(live)
         response = cluster.handle(requests.update(resource, key, new))
     else:
         response = cluster.handle(requests.create(resource, new, key.namespace))
@@ -115,9 +142,11 @@ def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
         return []
     problems = []
     if status is not None and live.get("status") != status:
-        response = cluster.handle(requests.update(resource, key, {**live, "status": status}, "status"))
-        if not response.is_success:
-            problems.append(LoadProblem(seed.loaded.source, str(response.body["message"])))
+        for subresource in _BY_WHICH_STATUS_IS_WRITTEN.get(resource, ("status",)):
+            whole = {**(cluster.get(resource, key) or live), "status": status}
+            response = cluster.handle(requests.update(resource, key, whole, subresource))
+            if not response.is_success:
+                problems.append(LoadProblem(seed.loaded.source, str(response.body["message"])))
     given: Mapping[str, Any] = seed.manifest["metadata"]
     kept = (*_KEPT, "deletionTimestamp") if is_terminating(live) else _KEPT
     cluster.adopt(resource, key, {name: given[name] for name in kept if given.get(name)})

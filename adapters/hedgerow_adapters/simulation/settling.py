@@ -15,7 +15,7 @@ from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Controller, all_keys
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action, Plan
+from hedgerow.machinery.plan import Action, Plan, only_asks
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol.transport import Response
@@ -105,7 +105,7 @@ def settle(
         done, turns = _decided(clusters, controllers, namespaces)
         failures = tuple(failure for turn in turns for failure in turn.plan.failures)
         sent = [answered for turn in turns for answered in _sent(clusters, turn, refused)]
-        if not done and not sent:
+        if not sent and all(only_asks(step.action) for step in done):
             return Settlement(tuple(steps), failures, is_settled=True)
         # Where nothing has changed at all nobody was faster, and the next round would decide the same.
         has_changed = _versions(clusters) != versions

@@ -5,14 +5,15 @@ filled in. For files this is the right one, as the cluster that was made of them
 
 `Imagined` carries nothing out, and keeps what the objects would be. It reads by functions, so that it stands before a
 live cluster too. Of a server's rules it knows that an object is created once, that what does not exist cannot be
-changed, and that finalizers hold what is deleted; what admission would change or refuse it cannot know.
+changed, and that finalizers hold what is deleted; what admission would change or refuse it cannot know. Asked for a
+token, it gives one that is none, and is valid for as long as was asked for.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from returns.pipeline import is_successful
 from returns.result import Result
@@ -31,6 +32,7 @@ from hedgerow.machinery.plan import (
     Outcome,
     Refusal,
     Update,
+    only_asks,
 )
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
@@ -44,6 +46,8 @@ from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.outcomes import outcome_of
 from hedgerow_adapters.protocol.transport import Response
 
+NO_TOKEN: Final = "a-token-that-nobody-has-made"  # noqa: S105 -- stands for one
+"""What is given to who asks for a token."""
 Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
 
 
@@ -71,6 +75,11 @@ class InMemory:
 
     def answer(self, question: Question) -> Answer:
         """What the cluster shows now."""
+        cluster = self._clusters[question.cluster]
+        if isinstance(question, ObjectQuestion) and cluster.serves(question.resource):
+            live = cluster.get(question.resource, question.key)
+            if live is not None:
+                return Found((live,))
         try:
             if isinstance(question, ObjectQuestion):
                 request = requests.get(question.resource, question.key)
@@ -78,7 +87,7 @@ class InMemory:
                 request = pages_of(question)(limit=0)
         except requests.UnaddressableError as nonsense:
             return NotAnswered(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
-        response = self._clusters[question.cluster].handle(request)
+        response = cluster.handle(request)
         if not response.is_success:
             return not_answered(api_error(response))
         return Found((response.body,) if isinstance(question, ObjectQuestion) else tuple(response.body["items"]))
@@ -156,7 +165,7 @@ class Imagined:
         if isinstance(answer, NotAnswered) and not answer.is_not_found:
             return Outcome(action, refusal=Refusal(answer.code, answer.reason, answer.message))
         outcome = _imagined(action, answer.objects[0] if isinstance(answer, Found) else None, self._now)
-        if outcome.refusal is None:
+        if outcome.refusal is None and not only_asks(action):
             self._objects[question] = Found((outcome.stored,)) if outcome.stored is not None else _gone(action)
         return outcome
 
@@ -166,7 +175,7 @@ def _imagined(action: Action, live: Manifest | None, now: datetime) -> Outcome:
         return Outcome(action, refusal=refusal)
     match action:
         case Create(_, manifest) | Update(_, manifest):
-            return Outcome(action, as_readable(manifest))
+            return Outcome(action, _granted(manifest, now) if only_asks(action) else as_readable(manifest))
         case MergePatch(_, _, patch):
             return Outcome(action, apply_merge_patch(live, patch))
         case JsonPatch(_, _, operations):
@@ -183,10 +192,18 @@ def _refusal(action: Action, live: Manifest | None) -> Refusal | None:
     match action:
         case Create(subresource="") if live is not None:
             return Refusal(HTTPStatus.CONFLICT, "AlreadyExists", f"{named} already exists")
+        case Create(subresource=asked) if asked and live is None:
+            return Refusal(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")
         case Update() | MergePatch() | JsonPatch() if live is None:
             return Refusal(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")
         case _:
             return None
+
+
+def _granted(request: Manifest, now: datetime) -> Manifest:
+    """The answer to a request for a token."""
+    life = timedelta(seconds=(request.get("spec") or {}).get("expirationSeconds") or 0)
+    return {**request, "status": {"token": NO_TOKEN, "expirationTimestamp": timestamp(now + life)}}
 
 
 def _patched(action: Action, result: Result[Manifest, str]) -> Outcome:

@@ -22,7 +22,7 @@ from typing import Any
 
 from hedgerow.machinery.controller import Controller, Follow, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.plan import Action, DeleteCollection, Outcome, Plan, Refusal
+from hedgerow.machinery.plan import Action, DeleteCollection, Event, Outcome, Plan, Refusal
 from hedgerow.machinery.questions import Found, ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.turn import Turn
@@ -56,10 +56,19 @@ class Decision:
     as their plan has them in order."""
     plan: Plan
     """The last plan."""
+    events: tuple[Event, ...] = ()
+    """Those that any plan of the turn asks for."""
 
 
 def decided(
-    controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, now: datetime, surroundings: Surroundings
+    controller: Controller[Any],
+    key: ObjectKey,
+    snapshot: Snapshot,
+    now: datetime,
+    surroundings: Surroundings,
+    *,
+    jitter: float = 0.0,
+    memory: object = None,
 ) -> Decision:
     """Everything that a turn of a key asks for; what plans before the last one want is carried out.
 
@@ -69,13 +78,17 @@ def decided(
         snapshot: the world as the controller watches it; it need not show what the turn itself writes.
         now: the time at which all of it happens.
         surroundings: where questions are answered, kinds looked up and actions carried out.
+        jitter: where between 0 and 1 the turn is to lie among those that would all be due at one time.
+        memory: what the last turn of the key wanted this one to be told.
 
     Raises:
         EndlessTurnError: the decision goes on and on.
     """
-    turn = Turn(controller, key)
+    turn = Turn(controller, key, memory, jitter=jitter)
     steps: list[DecidedStep] = []
+    events: list[Event] = []
     while not (plan := turn.plan(snapshot, now, {})).is_final:
+        events += plan.events
         outcomes: list[Outcome] = []
         for action in plan.actions:
             before = _live(action, surroundings)
@@ -89,7 +102,7 @@ def decided(
             {kind: surroundings.look_up(kind) for kind in turn.open_kinds(plan, {})},
         )
     steps += (DecidedStep(action, _live(action, surroundings), is_last=True) for action in plan.actions)
-    return Decision(tuple(steps), plan)
+    return Decision(tuple(steps), plan, (*events, *plan.events))
 
 
 def with_followed(controller: Controller[Any], snapshot: Snapshot, surroundings: Surroundings) -> Controller[Any]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.memory.kinds.autoscalers import AUTOSCALERS, AUTOSCALERS_V1
+from hedgerow_adapters.memory.kinds.certificate_requests import CERTIFICATE_REQUESTS
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow_adapters.memory.kinds.endpoint_slices import ENDPOINT_SLICES
 from hedgerow_adapters.memory.kinds.events import SERVED_EVENTS, STORED_EVENTS
@@ -18,13 +19,14 @@ from hedgerow_adapters.memory.kinds.namespaces import NAMESPACES
 from hedgerow_adapters.memory.kinds.network_policies import NETWORK_POLICIES
 from hedgerow_adapters.memory.kinds.pods import PODS
 from hedgerow_adapters.memory.kinds.secrets import CONFIG_MAPS, SECRETS
+from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory.kinds.services import SERVICES
 from hedgerow_adapters.memory.kinds.webhook_configurations import (
     MUTATING_CONFIGURATIONS,
     VALIDATING_CONFIGURATIONS,
 )
-from hedgerow_adapters.memory.kinds.workloads import DEPLOYMENTS, STATEFUL_SETS
-from hedgerow_adapters.memory.shapes import anything, flag
+from hedgerow_adapters.memory.kinds.workloads import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS
+from hedgerow_adapters.memory.shapes import anything, list_of, open_structure, structure
 
 DEFAULT_RESOURCES: Final = (
     NAMESPACES,
@@ -38,20 +40,23 @@ DEFAULT_RESOURCES: Final = (
     SERVED_EVENTS,
     Kind(Resource("", "v1", "nodes", "Node", namespaced=False), has_status=True),
     Kind(Resource("", "v1", "endpoints", "Endpoints"), fields={"subsets": anything}),
-    Kind(
-        Resource("", "v1", "serviceaccounts", "ServiceAccount"),
-        fields={"secrets": anything, "imagePullSecrets": anything, "automountServiceAccountToken": flag},
-        answers_deleted_object=True,
-    ),
+    SERVICE_ACCOUNTS,
     PODS,
     DEPLOYMENTS,
     STATEFUL_SETS,
+    DAEMON_SETS,
     AUTOSCALERS,
     AUTOSCALERS_V1,
     ENDPOINT_SLICES,
     CUSTOM_RESOURCE_DEFINITIONS,
     MUTATING_CONFIGURATIONS,
     VALIDATING_CONFIGURATIONS,
+    CERTIFICATE_REQUESTS,
+    Kind(
+        Resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False),
+        fields={"spec": structure({"drivers": list_of(open_structure({}))})},
+        unconditional_update=False,
+    ),
 )
 
 __all__ = ["DEFAULT_RESOURCES", "Kind"]

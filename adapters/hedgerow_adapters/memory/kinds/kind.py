@@ -36,6 +36,16 @@ def as_it_is(manifest: Manifest) -> Manifest:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A subresource by which a part of an object is written alone."""
+
+    taken: Callable[[Manifest, Manifest, str], Fields]
+    """What an update through it makes of an object: told the decoded update, the old object, and the time."""
+    rules: Callable[[Manifest, Manifest], Iterable[FieldError]] = no_rules
+    """What is wrong with the object that such an update makes, beside the rules of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of objects of the in-memory API server."""
 
@@ -53,6 +63,8 @@ class Kind:
     """Whether status is a subresource, so that it and the rest are written separately."""
     has_scale: bool = False
     """Whether its replicas can be written alone."""
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    """What else can be written alone, by subresource; that of the status is there if it has rules of its own."""
     initial_status: Mapping[str, Any] | None = None
     """The status of a new object, whatever was given; none: what was given."""
     has_generation: bool = False

@@ -100,6 +100,10 @@ def spec_errors(spec: Manifest, path: str) -> Iterator[FieldError]:
 PODS: Final = Kind(
     Resource("", "v1", "pods", "Pod"),
     fields={"spec": POD_SPEC, "status": anything},
+    selectable=(
+        *(f"spec.{field}" for field in ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")),
+        *(f"status.{field}" for field in ("phase", "podIP", "nominatedNodeName")),
+    ),
     defaults=complete,
     has_status=True,
     initial_status={"phase": "Pending"},

@@ -11,18 +11,25 @@ from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import ShapeError, flag, text, text_map
 
 
+def encoded(value: Any, path: str) -> str | None:
+    """A base64 text, in one line, left out where it is empty."""
+    written = text(value, path)
+    return None if written is None else _in_one_line(written, path)
+
+
 def encoded_map(value: Any, path: str) -> Mapping[str, str] | None:
     """Base64 texts by key, each in one line."""
     texts = text_map(value, path)
-    if texts is None:
-        return None
-    in_one_line = {key: encoded.replace("\r", "").replace("\n", "") for key, encoded in texts.items()}
-    for encoded in in_one_line.values():
-        try:
-            base64.b64decode(encoded, validate=True)
-        except binascii.Error as error:
-            raise ShapeError(f"illegal base64 data in {path}: {error}") from None
-    return in_one_line
+    return None if texts is None else {key: _in_one_line(written, path) for key, written in texts.items()}
+
+
+def _in_one_line(written: str, path: str) -> str:
+    line = written.replace("\r", "").replace("\n", "")
+    try:
+        base64.b64decode(line, validate=True)
+    except binascii.Error as error:
+        raise ShapeError(f"illegal base64 data in {path}: {error}") from None
+    return line
 
 
 def complete(secret: Fields, _old: Manifest | None) -> None:
@@ -30,8 +37,8 @@ def complete(secret: Fields, _old: Manifest | None) -> None:
     secret["type"] = secret.get("type") or "Opaque"
     plain = secret.pop("stringData", {})
     if plain:
-        encoded = {key: base64.b64encode(value.encode()).decode("ascii") for key, value in plain.items()}
-        secret["data"] = {**secret.get("data", {}), **encoded}
+        added = {key: base64.b64encode(value.encode()).decode("ascii") for key, value in plain.items()}
+        secret["data"] = {**secret.get("data", {}), **added}
 
 
 def secret_errors(secret: Manifest, old: Manifest | None) -> Iterator[FieldError]:
@@ -65,6 +72,7 @@ CONFIG_MAPS: Final = Kind(
 SECRETS: Final = Kind(
     Resource("", "v1", "secrets", "Secret"),
     fields={"data": encoded_map, "stringData": text_map, "type": text, "immutable": flag},
+    selectable=("type",),
     defaults=complete,
     rules=secret_errors,
 )

@@ -1,6 +1,6 @@
-"""Deployments and StatefulSets: what webhooks read and write of them is completed and checked.
+"""Deployments, StatefulSets and DaemonSets: what is read and written of them is completed and checked.
 
-Source: Kubernetes API, Deployment and StatefulSet of apps/v1.
+Source: Kubernetes API, Deployment, StatefulSet and DaemonSet of apps/v1.
 """
 
 from collections.abc import Iterator
@@ -49,9 +49,24 @@ def complete_stateful_set(stateful_set: Fields, _old: Manifest | None) -> None:
         strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
 
 
+def complete_daemon_set(daemon_set: Fields, _old: Manifest | None) -> None:
+    """A pod on every node, replaced one node after the other."""
+    spec = _completed_template(daemon_set)
+    strategy = spec.setdefault("updateStrategy", {})
+    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+
+
 def _completed_spec(workload: Fields) -> Fields:
-    spec: Fields = workload.setdefault("spec", {})
+    spec = _completed_template(workload)
     spec.setdefault("replicas", 1)
+    return spec
+
+
+def _completed_template(workload: Fields) -> Fields:
+    spec: Fields = workload.setdefault("spec", {})
     spec.setdefault("revisionHistoryLimit", 10)
     template = spec.setdefault("template", {})
     template.setdefault("metadata", {})
@@ -62,7 +77,7 @@ def _completed_spec(workload: Fields) -> Fields:
 def errors(workload: Manifest, old: Manifest | None) -> Iterator[FieldError]:
     """Replicas are counted, and the selector, which never changes, selects the pods of the template."""
     spec = workload["spec"]
-    if spec["replicas"] < 0:
+    if spec.get("replicas", 0) < 0:
         yield invalid("spec.replicas", spec["replicas"], "must be greater than or equal to 0")
     yield from _selector_errors(spec, workload["kind"])
     yield from pods.spec_errors(spec["template"]["spec"], "spec.template.spec")
@@ -107,5 +122,19 @@ STATEFUL_SETS: Final = Kind(
     has_status=True,
     has_scale=True,
     initial_status={"replicas": 0, "availableReplicas": 0},
+    has_generation=True,
+)
+DAEMON_SETS: Final = Kind(
+    Resource("apps", "v1", "daemonsets", "DaemonSet"),
+    fields=_FIELDS,
+    defaults=complete_daemon_set,
+    rules=errors,
+    has_status=True,
+    initial_status={
+        "currentNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberReady": 0,
+    },
     has_generation=True,
 )

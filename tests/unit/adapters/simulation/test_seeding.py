@@ -1,11 +1,13 @@
 """A cluster that was restored from manifests."""
 
+import base64
 from typing import Any
 
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import seeded_cluster
+from hedgerow_adapters.simulation.seeding import applied
 
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -69,9 +71,9 @@ def test_a_definition_says_where_its_objects_live_wherever_it_stands() -> None:
 
 
 def test_kinds_without_rules_keep_what_they_are_given() -> None:
-    agent = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "a"}, "status": {"numberReady": 1}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "status": {"succeeded": 1}}
 
-    assert found(seeded(agent), agent)["status"] == {"numberReady": 1}
+    assert found(seeded(job), job)["status"] == {"succeeded": 1}
 
 
 def test_what_no_server_would_store_is_told_with_its_place() -> None:
@@ -80,3 +82,28 @@ def test_what_no_server_would_store_is_told_with_its_place() -> None:
     _, problems = seeded_cluster([LoadedObject(service, Source("file.yaml", 3))])
 
     assert [str(problem.source) for problem in problems] == ["file.yaml:3"]
+
+
+def test_a_request_for_a_certificate_is_decided_as_it_was() -> None:
+    pem = base64.b64encode(b"-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----\n").decode()
+    time = "2020-01-01T00:00:00Z"
+    approval = {"type": "Approved", "status": "True", "lastUpdateTime": time, "lastTransitionTime": time}
+    request = {
+        "apiVersion": "certificates.k8s.io/v1",
+        "kind": "CertificateSigningRequest",
+        "metadata": {"name": "csr-1"},
+        "spec": {"request": pem, "signerName": "kubernetes.io/kubelet-serving", "usages": ["server auth"]},
+        "status": {"conditions": [approval]},
+    }
+
+    assert found(seeded(request), request, namespace="")["status"] == {"conditions": [approval]}
+
+
+def test_what_is_applied_later_takes_the_place_of_what_was_there() -> None:
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l", "namespace": "default"}}
+    cluster = seeded({**lease, "spec": {"holderIdentity": "a"}})
+
+    problems = applied(cluster, [LoadedObject({**lease, "spec": {"holderIdentity": "b"}}, Source("later.yaml", 1))])
+
+    assert problems == ()
+    assert found(cluster, lease)["spec"] == {"holderIdentity": "b"}

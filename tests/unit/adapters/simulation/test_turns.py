@@ -21,6 +21,7 @@ from hedgerow_adapters.simulation import Imagined, InMemory, Surroundings, decid
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 SECRETS = Resource("", "v1", "secrets", "Secret")
+SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WISH = ObjectKey("default", "wish")
 ABSENT = ObjectKey("default", "absent")
@@ -263,3 +264,35 @@ def test_in_order_what_was_refused_in_a_round_keeps_back_the_rest_in_the_next(cl
 
     assert settlement.is_settled
     assert [(step.action.key.name, bool(step.refusal)) for step in settlement.steps] == [("old", True)]
+
+
+def test_what_a_subresource_is_asked_for_is_made_and_the_object_stays(
+    cluster: InMemoryCluster, surroundings: Surroundings
+) -> None:
+    cluster.handle(requests.create(SERVICE_ACCOUNTS, {"metadata": {"name": "baker"}}, "default"))
+    account = ObjectQuestion(SERVICE_ACCOUNTS, ObjectKey("default", "baker"), Cluster.TARGET)
+    before = surroundings.answer(account)
+
+    asked, in_vain = (
+        surroundings.carry_out(
+            Create(
+                SERVICE_ACCOUNTS,
+                {
+                    "apiVersion": "authentication.k8s.io/v1",
+                    "kind": "TokenRequest",
+                    "metadata": {"name": name, "namespace": "default"},
+                    "spec": {"audiences": [], "expirationSeconds": 3600},
+                },
+                "wished",
+                subresource="token",
+            )
+        )
+        for name in ("baker", "nobody")
+    )
+
+    assert asked.stored is not None
+    assert asked.stored["status"]["token"]
+    assert asked.stored["status"]["expirationTimestamp"] == "2026-01-01T01:00:00Z"
+    assert surroundings.answer(account) == before
+    assert in_vain.refusal is not None
+    assert in_vain.refusal.code == 404

@@ -1,0 +1,72 @@
+"""Tokens of ServiceAccounts: made up, of the form of real ones, each given once and never checked by anybody.
+
+What a token is bound to is not looked at.
+"""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow_adapters.memory.clock import timestamp
+from hedgerow_adapters.memory.field_errors import FieldError, invalid
+from hedgerow_adapters.memory.kinds.kind import Fields
+from hedgerow_adapters.memory.kinds.service_accounts import TOKEN_REQUESTS
+
+_ISSUER: Final = "https://kubernetes.default.svc"
+
+
+def complete_token_request(request: Fields, account: Manifest, now: str) -> None:
+    """What the server fills in: whose token it is to be, and what it is asked for as long as nobody says otherwise."""
+    key, uid = account["metadata"], account["metadata"]["uid"]
+    request["metadata"] = {"name": key["name"]} | request["metadata"] | {"uid": uid, "creationTimestamp": now}
+    TOKEN_REQUESTS.defaults(request, None)
+
+
+def name_errors(request: Manifest, key: ObjectKey) -> Iterator[FieldError]:
+    """A request that says whose token it asks for says so of the ServiceAccount at hand."""
+    name = request["metadata"]["name"]
+    if name != key.name:
+        yield invalid("metadata.name", name, "must match the service account name if specified")
+
+
+def answered(request: Manifest, account: Manifest, now: datetime, identity: str) -> dict[str, Any]:
+    """A request with its token.
+
+    Args:
+        request: complete and valid.
+        account: whose token it is.
+        now: when it is made.
+        identity: what tells it apart from all others.
+    """
+    end = now + timedelta(seconds=request["spec"]["expirationSeconds"])
+    status = {"token": _token(request, account, (now, end), identity), "expirationTimestamp": timestamp(end)}
+    return {**request, "status": status}
+
+
+def _token(request: Manifest, account: Manifest, valid: tuple[datetime, datetime], identity: str) -> str:
+    metadata, (begin, end) = account["metadata"], (int(moment.timestamp()) for moment in valid)
+    namespace, name = metadata["namespace"], metadata["name"]
+    claims = {
+        "aud": request["spec"]["audiences"],
+        "exp": end,
+        "iat": begin,
+        "iss": _ISSUER,
+        "jti": identity,
+        "kubernetes.io": {"namespace": namespace, "serviceaccount": {"name": name, "uid": metadata["uid"]}},
+        "nbf": begin,
+        "sub": f"system:serviceaccount:{namespace}:{name}",
+    }
+    signed = f"{_part({'alg': 'RS256', 'kid': 'in-memory'})}.{_part(claims)}"
+    return f"{signed}.{_encoded(sha256(signed.encode()).digest())}"
+
+
+def _part(document: Mapping[str, Any]) -> str:
+    return _encoded(json.dumps(document, separators=(",", ":")).encode())
+
+
+def _encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")

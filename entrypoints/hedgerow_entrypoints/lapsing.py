@@ -1,0 +1,193 @@
+"""`hedgerow simulate --for`: what happens in the course of time, on a clock that does not wait."""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import click
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.timestamps import format_timestamp
+from hedgerow.machinery.turn import EndlessTurnError
+from hedgerow_adapters.files import LoadedObject
+from hedgerow_adapters.memory import SettableClock
+from hedgerow_adapters.simulation.lapse import Arrival, Arrived, Course, Happening, Lapse, RestlessError
+from hedgerow_adapters.simulation.settling import Step
+from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.rendering import REQUEST, summary, verb_of
+from hedgerow_entrypoints.timeline import Clockwork, every_line, folded_lines
+from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
+
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""When everything begins unless somebody says otherwise, so that what is printed is the same every time."""
+INTERRUPTED: Final = 130
+"""The exit code of who was told to stop, as shells have it."""
+_PROGRESS: Final = 0.5
+"""Seconds between two words to who waits at a terminal."""
+_DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lapsing:
+    """How long time passes, and how that is shown."""
+
+    length: timedelta
+    start: datetime | None
+    """None: nobody has said, so that times are told without dates."""
+    seed: int
+    arrivals: Sequence[tuple[timedelta, str]]
+    """Files, and after which time they are applied."""
+    output: str
+    """`timeline` or `json`."""
+    all_lines: bool
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has happened so far."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    failed: int = 0
+    is_interrupted: bool = False
+    problem: str = ""
+
+
+def let_time_pass(
+    lapsing: Lapsing, objects: Sequence[LoadedObject], controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+) -> None:
+    """Print what controllers do in the course of time; the process ends with what is wrong in the end.
+
+    Args:
+        lapsing: for how long, and how it is shown.
+        objects: what there is in the beginning.
+        controllers: who is at work.
+        namespaces: what is seen of the cluster; none: all.
+
+    Raises:
+        CommandError: something in the files is wrong.
+    """
+    clock = SettableClock(lapsing.start or START)
+    arrivals = [Arrival(after, path, objects_in_files([path])) for after, path in lapsing.arrivals]
+    later = [each for arrival in arrivals for each in arrival.objects]
+    (files,) = clusters_of(objects, [controllers], now=clock, later=later)
+    clusters = {Cluster.TARGET: files.cluster, Cluster.SOURCE: files.cluster}
+    course = Course(lapsing.length, lapsing.seed, arrivals)
+    lapse, tally = Lapse(clock, clusters, controllers, course, namespaces=namespaces), _Tally()
+    clockwork = Clockwork(lapse.began, is_absolute=lapsing.start is not None)
+    try:
+        for line in _lines(lapsing, _told(lapse, tally, lapsing.length), clockwork):
+            click.echo(line)
+    except KeyboardInterrupt:
+        tally.is_interrupted = True
+    _conclude(lapse, tally, clockwork, files.located)
+
+
+def _lines(lapsing: Lapsing, happenings: Iterator[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
+    if lapsing.output == "json":
+        return (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in happenings)
+    return (every_line if lapsing.all_lines else folded_lines)(happenings, clockwork)
+
+
+def _told(lapse: Lapse, tally: _Tally, length: timedelta) -> Iterator[Happening | Arrived]:
+    """What happens, counted; who interrupts it still gets what has happened until then."""
+    progress = _Progress(lapse, length) if sys.stderr is not None and sys.stderr.isatty() else None
+    try:
+        for each in lapse:
+            if isinstance(each, Happening):
+                tally.done.update(_DONE[verb_of(step.action)] for step in each.steps if not step.refusal)
+                tally.failed += each.is_failure
+            if progress is not None:
+                progress.show()
+            yield each
+    except KeyboardInterrupt:
+        tally.is_interrupted = True
+    except (RestlessError, EndlessTurnError) as problem:
+        tally.problem = str(problem)
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+class _Progress:
+    """One line at a terminal that says how far time has passed."""
+
+    def __init__(self, lapse: Lapse, length: timedelta) -> None:
+        self._lapse = lapse
+        self._days = length / timedelta(days=1)
+        self._next = time.monotonic() + _PROGRESS
+
+    def show(self) -> None:
+        """Say it, if it was not said a moment ago."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PROGRESS
+        passed = (self._lapse.now - self._lapse.began) / timedelta(days=1)
+        click.echo(f"\r{passed:.1f} of {self._days:g} days, {self._lapse.turns} turns ", nl=False, err=True)
+
+    def clear(self) -> None:
+        """Leave the line to others."""
+        click.echo("\r\033[K", nl=False, err=True)
+
+
+def _conclude(lapse: Lapse, tally: _Tally, clockwork: Clockwork, explained: Callable[[DomainFailure], str]) -> None:
+    """Say how it went, and end the process as that asks for."""
+    problems = [tally.problem] if tally.problem else []
+    for last in lapse.failing:
+        problems += [explained(failure) for failure in last.failures]
+        problems += [
+            f"{each.action.resource.kind} {each.action.key}: {each.refusal}" for each in last.steps if each.refusal
+        ]
+    for problem in problems:
+        note(f"error: {problem}")
+    if tally.is_interrupted:
+        note(f"interrupted at {clockwork.told(lapse.now).strip()}")
+    counts = [(tally.done[done], done) for done in _DONE.values()]
+    failed = f"; {tally.failed} failed" if tally.failed else ""
+    due = f"next due at {clockwork.told(lapse.due).strip()}" if lapse.due is not None else "nothing is due"
+    note(f"{lapse.turns} turn{'s' * (lapse.turns != 1)}{failed}; {summary(counts, problems)}; {due}")
+    if tally.is_interrupted:
+        sys.exit(INTERRUPTED)
+    if problems:
+        sys.exit(1)
+
+
+def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:
+    """What happened, for programs."""
+    moment = {"time": format_timestamp(happened.at), "after": (happened.at - began).total_seconds()}
+    if isinstance(happened, Arrived):
+        return {**moment, "applied": happened.arrival.source, "refused": [str(each) for each in happened.problems]}
+    return {
+        **moment,
+        "controller": happened.controller,
+        "key": _key(happened.key),
+        "actions": [_action(step) for step in happened.steps],
+        "events": [{"type": each.type, "reason": each.reason, "note": each.note} for each in happened.events],
+        "failures": [str(failure) for failure in happened.failures],
+        "againAfter": happened.again_after,
+    }
+
+
+def _action(step: Step) -> dict[str, Any]:
+    action = step.action
+    document = {
+        "verb": verb_of(action),
+        "apiVersion": action.resource.api_version,
+        "kind": action.resource.kind,
+        "key": _key(action.key),
+        "subresource": getattr(action, "subresource", ""),
+        "reason": action.reason,
+        "refusal": step.refusal,
+    }
+    return {name: value for name, value in document.items() if value}
+
+
+def _key(key: ObjectKey) -> dict[str, str]:
+    return {name: value for name, value in key._asdict().items() if value}
