@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format unit fuzz bench lock clean
+.PHONY: help install demo test lint format unit fuzz bench docs lock clean
 
 help: ## Say what can be made.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -38,10 +38,14 @@ fuzz: install ## Ask all webhooks a million things that came about by chance, ea
 
 test: lint ## Run every test, against a real API server too, which is built first if need be.
 	$(BIN)/python tests/e2e/servers/build.py
+	$(BIN)/python tests/e2e/servers/build.py helm
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 bench: install ## Measure speed and memory; docs/performance.md explains the figures.
 	$(BIN)/python -m benchmarks
+
+docs: install ## Build the documentation into .cache/docs.
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs .cache/docs
 
 format: install ## Put the code into shape.
 	$(BIN)/ruff format --quiet .
@@ -51,6 +55,8 @@ format: install ## Put the code into shape.
 lock: ## Pin anew what pyproject.toml and requirements/build.in ask for.
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--extra command --extra speed --group dev pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--extra command --extra speed -c requirements/dev.txt pyproject.toml -o requirements/image.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/build.in -o requirements/build.txt
 

@@ -16,6 +16,7 @@ from benchmarks import (
     churn,
     cold,
     imports,
+    kubelet_certificates,
     live,
     managed_cold,
     managed_drift,
@@ -23,9 +24,12 @@ from benchmarks import (
     managed_stuck,
     merge,
     planner,
+    simulation,
     start_up,
     steady,
+    token_requests,
     unrelated_secrets,
+    whole_process,
 )
 from benchmarks.figures import Figure
 from benchmarks.launch import SPEED_EXTRAS, Command
@@ -48,6 +52,10 @@ MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
     "managed-resources-stuck": managed_stuck.measure,
     "managed-resources-drift": managed_drift.measure,
     "managed-resources-large": managed_cold.measure_large,
+    "token-requests": token_requests.measure,
+    "simulation": lambda _command: simulation.measure(),
+    "kubelet-certificates": kubelet_certificates.measure,
+    "whole-process": whole_process.measure,
 }
 
 

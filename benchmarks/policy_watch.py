@@ -29,10 +29,10 @@ class Seen(NamedTuple):
 class SlimConnection:
     """One blocking connection, so that nothing but the request stands between the clock and the API server."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, user: str = "admin") -> None:
         host = plane.url.removeprefix("https://")
         self._connection = http.client.HTTPSConnection(host, context=ssl.create_default_context(cadata=plane.ca_pem))
-        self._authorization = f"Bearer {plane.token()}"
+        self._authorization = f"Bearer {plane.token(user)}"
 
     def send(self, request: Prepared) -> None:
         """Send a request and read the whole answer."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 import yaml
@@ -50,6 +51,7 @@ class ResourceManager:
         *,
         certificate: Path | None = None,
         controllers: Mapping[str, Any] | None = None,
+        webhooks: Mapping[str, Any] = MappingProxyType({"highAvailabilityConfig": {"enabled": True}}),
         **connection: Any,
     ) -> Iterator[Self]:
         """A process that is started now and ends, in good order, with the block.
@@ -58,25 +60,26 @@ class ResourceManager:
             command: how it is started.
             name: what it works at.
             plane: its cluster.
-            certificate: a folder with one, by which it serves the high availability webhook; none: it serves nothing.
+            certificate: a folder with one, by which it serves webhooks; none: it serves nothing.
             controllers: what it runs; none: the network policy controller.
+            webhooks: which ones it serves, if any.
             connection: fields for `sourceClientConnection`.
         """
         with TemporaryDirectory(prefix="hedgerow-benchmark-") as folder:
             config, log = Path(folder, "config.yaml"), Path(folder, "log")
-            health, metrics, webhooks = free_ports(3)
+            health, metrics, reviews = free_ports(3)
             content = _configuration(plane, (health, metrics), connection)
             content["controllers"] = controllers or {"networkPolicy": {"enabled": True}}
             if certificate is not None:
-                content["server"]["webhooks"] = _listening(webhooks) | {"tls": {"serverCertDir": str(certificate)}}
-                content["webhooks"] = {"highAvailabilityConfig": {"enabled": True}}
+                content["server"]["webhooks"] = _listening(reviews) | {"tls": {"serverCertDir": str(certificate)}}
+                content["webhooks"] = dict(webhooks)
             config.write_text(yaml.safe_dump(content), encoding="utf-8")
             line = command.line(name, "run", "resource-manager", "--config", str(config))
             environment = {name: value for name, value in os.environ.items() if not name.endswith("KUBECONFIG")}
             with log.open("wb") as output:
                 began = time.time()
                 process = subprocess.Popen(line, env=environment, cwd=REPOSITORY, stdout=output, stderr=output)
-            running = cls(process, began, log, (health, metrics, webhooks))
+            running = cls(process, began, log, (health, metrics, reviews))
             try:
                 yield running
                 running._stop()

@@ -1,4 +1,4 @@
-"""Brotli, as far as it is needed to read what producers compress, within a limit of bytes."""
+"""Brotli, as far as it is needed to read what producers compress, within a limit of bytes, and to write the like."""
 
 import brotli
 from returns.result import Failure, Result, Success
@@ -21,3 +21,9 @@ def brotli_decompressed(compressed: bytes, most: int) -> Result[bytes, str]:
     if not decompressor.is_finished():
         return Failure("ends before the compressed data do")
     return Success(content)
+
+
+def brotli_compressed(content: bytes) -> bytes:
+    """One complete stream that stands for these bytes."""
+    compressed: bytes = brotli.compress(content)
+    return compressed

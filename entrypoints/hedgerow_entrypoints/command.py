@@ -30,9 +30,11 @@ SUBCOMMANDS: Final = {
     "review": Subcommand("hedgerow_entrypoints.review.command", "Show what webhooks would decide about objects."),
     "simulate": Subcommand("hedgerow_entrypoints.simulate", "Let controllers work in memory and print the outcome."),
     "health": Subcommand("hedgerow_entrypoints.health.command", "Show which objects are healthy, and what is wrong."),
+    "replay": Subcommand("hedgerow_entrypoints.replay", "Repeat recorded decisions, and show which differ."),
     "demo": Subcommand("hedgerow_entrypoints.demo", "Show a controller at work in a sample landscape."),
     "config": Subcommand("hedgerow_entrypoints.config", "Check component configuration files."),
     "webhooks": Subcommand("hedgerow_entrypoints.webhooks", "Print what registers webhooks, and make certificates."),
+    "install": Subcommand("hedgerow_entrypoints.install.command", "Print the manifests of an installation."),
     "crds": Subcommand("hedgerow_entrypoints.crds", "Print the definitions of the project's resources."),
 }
 FAILED: Final = 1

@@ -8,7 +8,6 @@ from returns.result import Failure
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.questions import Answer
 from hedgerow.machinery.restriction import restricted
-from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.controller import health_controller
 from hedgerow.resource_manager.health.progress_controller import progressing_controller
@@ -17,20 +16,17 @@ from hedgerow.resource_manager.managed_resources.config import ManagedResourceCo
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.origin import asks_for_identity, cluster_id
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
-from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.compression import brotli_decompressed
+from hedgerow_entrypoints import optional_controllers
 from hedgerow_entrypoints.declaring import managed_resource_config
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.garden import NAMESPACE_NETWORK_POLICY, Gardens, namespace_network_policy
 
 if TYPE_CHECKING:
     from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 
 _Declared: TypeAlias = Callable[["ResourceManagerConfiguration | None", str], Controller[Any]]
 """A controller for a configuration, or for none, and the id of the source cluster."""
-
-
-def _network_policy(configuration: "ResourceManagerConfiguration | None", _cluster_id: str) -> Controller[Any]:
-    return network_policy_controller(configuration.network_policy.rules if configuration else NetworkPolicyConfig())
 
 
 def _managed_resource(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
@@ -51,8 +47,9 @@ def _health_progressing(configuration: "ResourceManagerConfiguration | None", cl
     return progressing_controller(HealthConfig(_class_filter(configuration), cluster_id))
 
 
-def _garbage_collector(configuration: "ResourceManagerConfiguration | None", _cluster_id: str) -> Controller[Any]:
-    return garbage_collector(GarbageCollectorConfig(namespaces=tuple(namespaces_looked_after(configuration))))
+def _in_any_cluster(declare: Callable[["ResourceManagerConfiguration | None"], Controller[Any]]) -> _Declared:
+    """A controller that goes by the configuration alone, whatever the id of the source cluster."""
+    return lambda configuration, _cluster_id: declare(configuration)
 
 
 def _class_filter(configuration: "ResourceManagerConfiguration | None") -> ClassFilter:
@@ -60,13 +57,20 @@ def _class_filter(configuration: "ResourceManagerConfiguration | None") -> Class
 
 
 CONTROLLERS: Final[dict[str, _Declared]] = {
-    "network-policy": _network_policy,
+    "network-policy": _in_any_cluster(optional_controllers.network_policy),
     "managed-resource": _managed_resource,
     "secret": _secret,
     "health": _health,
     "health-progressing": _health_progressing,
-    "garbage-collector": _garbage_collector,
+    "garbage-collector": _in_any_cluster(optional_controllers.garbage_collector),
+    "token-requestor": _in_any_cluster(optional_controllers.token_requestor),
+    "token-invalidator": _in_any_cluster(optional_controllers.token_invalidator),
+    "node": _in_any_cluster(optional_controllers.node),
+    "kubelet-csr-approver": _in_any_cluster(optional_controllers.kubelet_csr_approver),
 }
+NAMES: Final = (*CONTROLLERS, NAMESPACE_NETWORK_POLICY)
+LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
+"""Their names, a line each, as helps show them."""
 
 
 def offline_configuration(config_file: str | None) -> "ResourceManagerConfiguration | None":
@@ -106,7 +110,10 @@ def effective_cluster_id(configuration: "ResourceManagerConfiguration | None", i
 
 
 def chosen_controllers(
-    names: Sequence[str], configuration: "ResourceManagerConfiguration | None", cluster_id: str = ""
+    names: Sequence[str],
+    configuration: "ResourceManagerConfiguration | None",
+    cluster_id: str = "",
+    gardens: Gardens = tuple,
 ) -> list[Controller[Any]]:
     """The controllers of these names, each once, configured and restricted as a component configuration says.
 
@@ -114,8 +121,17 @@ def chosen_controllers(
         names: as the command line has them.
         configuration: none: everything is at its default.
         cluster_id: the effective id of the source cluster.
+        gardens: finds out which Gardens there are; asked only if a controller goes by one.
+
+    Raises:
+        CommandError: a controller cannot be configured out of what there is.
     """
-    controllers = [CONTROLLERS[name](configuration, cluster_id) for name in dict.fromkeys(names)]
+    controllers = [
+        namespace_network_policy(gardens)
+        if name == NAMESPACE_NETWORK_POLICY
+        else CONTROLLERS[name](configuration, cluster_id)
+        for name in dict.fromkeys(names)
+    ]
     if configuration is None:
         return controllers
     source, target = configuration.source.namespaces, configuration.looked_after.namespaces

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
@@ -34,11 +33,3 @@ def managed_resource_config(configuration: "ResourceManagerConfiguration", clust
 def health_config(configuration: "ResourceManagerConfiguration", cluster_id: str) -> HealthConfig:
     """How ManagedResources are judged that live in a cluster of this id, which may be empty."""
     return HealthConfig(class_filter(configuration), cluster_id, configuration.health.sync_period)
-
-
-def garbage_collector_config(configuration: "ResourceManagerConfiguration") -> GarbageCollectorConfig:
-    """When and where garbage is looked for."""
-    namespaces, period = configuration.looked_after.namespaces, configuration.garbage_collector.sync_period
-    if period is None:
-        return GarbageCollectorConfig(namespaces=namespaces)
-    return GarbageCollectorConfig(period, namespaces)

@@ -15,17 +15,20 @@ from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuest
 from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
 from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY
 from hedgerow_adapters.files import LoadedObject
+from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_entrypoints.controllers import (
-    CONTROLLERS,
+    LISTED,
+    NAMES,
     chosen_controllers,
     effective_cluster_id,
     namespaces_looked_after,
     offline_configuration,
 )
 from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.garden import EVERY_GARDEN, gardens_in, gardens_told
 from hedgerow_entrypoints.options import filenames, live_cluster
 from hedgerow_entrypoints.planning import Situation, planned_in
-from hedgerow_entrypoints.rendering import FORMATS, Planned, summary
+from hedgerow_entrypoints.rendering import FORMATS, REQUEST, Planned, summary
 from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
 
 if TYPE_CHECKING:
@@ -33,7 +36,11 @@ if TYPE_CHECKING:
     from hedgerow_entrypoints.plan_live import Place
 
 CHANGES_PENDING: Final = 2
-EXAMPLES: Final = """\b
+EPILOG: Final = f"""\b
+Controllers:
+{LISTED}
+
+\b
 Examples:
   hedgerow plan network-policy -f manifests/ -o table
   hedgerow plan managed-resource -f manifests/ -f live/
@@ -41,8 +48,8 @@ Examples:
   hedgerow plan network-policy --context seed --config resource-manager.yaml"""
 
 
-@click.command(name="plan", epilog=EXAMPLES)
-@click.argument("controllers", nargs=-1, required=True, type=click.Choice(list(CONTROLLERS)), metavar="CONTROLLER...")
+@click.command(name="plan", epilog=EPILOG)
+@click.argument("controllers", nargs=-1, required=True, type=click.Choice(NAMES), metavar="CONTROLLER...")
 @filenames()
 @live_cluster("Take the objects from this cluster instead")
 @click.option(
@@ -67,8 +74,7 @@ def command(
 ) -> None:
     """Show what controllers would do to the objects in files or in a cluster.
 
-    CONTROLLER is one or more of: network-policy, managed-resource, secret, health, health-progressing,
-    garbage-collector.
+    CONTROLLER is one or more of those listed below.
 
     Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for. The others
     are planned and shown all the same.
@@ -100,12 +106,16 @@ def _planned_for_files(
 ) -> tuple[list[Planned], list[DomainFailure], Callable[[DomainFailure], str]]:
     """What controllers would do to the objects of files, and what explains their failures."""
     cluster_id = effective_cluster_id(configuration, lambda: _identity(objects))
-    chosen, namespaces = chosen_controllers(names, configuration, cluster_id), namespaces_looked_after(configuration)
-    clusters = clusters_of(objects, [[controller] for controller in chosen])
+    chosen = chosen_controllers(names, configuration, cluster_id, lambda: gardens_in(objects))
+    namespaces = namespaces_looked_after(configuration)
+    clock = SettableClock()
+    clusters = clusters_of(objects, [[controller] for controller in chosen], clock)
+    # What files tell no age of is older than whatever is done to it.
+    clock.now = datetime.now(UTC)
     situations = [
         Situation.in_files(controller, files, namespaces) for controller, files in zip(chosen, clusters, strict=True)
     ]
-    return *planned_in(situations, datetime.now(UTC)), clusters[0].located
+    return *planned_in(situations, clock.now), clusters[0].located
 
 
 def _identity(objects: Sequence[LoadedObject]) -> Answer:
@@ -128,7 +138,7 @@ def _planned_live(
     with live_clusters(places) as clusters:
         question = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)
         cluster_id = effective_cluster_id(configuration, lambda: clusters.ask(question))
-        chosen = chosen_controllers(names, configuration, cluster_id)
+        chosen = chosen_controllers(names, configuration, cluster_id, lambda: gardens_told(clusters.ask(EVERY_GARDEN)))
         return planned_in([clusters.situation(controller, now) for controller in chosen], now)
 
 
@@ -150,4 +160,4 @@ def _places(
 
 def _summary(planned: Sequence[Planned], failures: Sequence[DomainFailure]) -> str:
     counts = Counter(each.verb for each in planned)
-    return summary([(counts[verb], f"to {verb}") for verb in ("create", "change", "delete")], failures)
+    return summary([(counts[verb], f"to {verb}") for verb in ("create", REQUEST, "change", "delete")], failures)

@@ -11,7 +11,7 @@ from hedgerow.machinery.controller import Controller, all_keys, owned_objects, p
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
-from hedgerow.machinery.plan import Action, Delete, Outcome
+from hedgerow.machinery.plan import Action, Delete, Outcome, only_asks
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.managed_resources import controller as managed_resource
 from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED
@@ -140,7 +140,7 @@ def planned_in(situations: Sequence[Situation], now: datetime) -> tuple[list[Pla
             steps, failed = _decided(situation, key, now)
             planned += _net(controller.name, steps)
             failures += failed or _not_applied(situation, key)
-            for subject in dict.fromkeys(_subject(step.action) for step in steps):
+            for subject in dict.fromkeys(_subject(step.action) for step in steps if not only_asks(step.action)):
                 owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
             deletions += 0 if owner_goes else sum(isinstance(step.action, Delete) for step in steps)
         failures += _disputes(owners)
@@ -161,7 +161,8 @@ def _decided(situation: Situation, key: ObjectKey, now: datetime) -> tuple[list[
         steps += done
         failures = decision.plan.failures
         wants_another = decision.plan.requeue_after is not None or any(failure.retryable for failure in failures)
-        if controller.periodic or not done or not wants_another:
+        is_at_rest = all(only_asks(step.action) for step in done)
+        if controller.periodic or is_at_rest or not wants_another:
             return steps, failures
         refused = situation.carry_out(done)
         if refused:
@@ -193,6 +194,9 @@ def _net(controller: str, steps: Iterable[DecidedStep]) -> Iterable[Planned]:
     last: dict[ObjectQuestion, int] = {}
     for number, step in enumerate(steps):
         each, subject = Planned.of(controller, step.action, step.before), _subject(step.action)
+        if only_asks(step.action):
+            planned[number] = each
+            continue
         earlier = last.get(subject)
         if earlier is not None and each.verb == "change" and planned[earlier].verb != "delete":
             each = planned.pop(earlier).then(each)

@@ -16,12 +16,13 @@ import signal
 import socket
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from returns.result import Failure
 
 from hedgerow.admission import Webhook
 from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.turn import Turn
 from hedgerow.resource_manager.configuration import ClientConnection, ResourceManagerConfiguration
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
@@ -33,6 +34,7 @@ from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.right_of_way import RightOfWay
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.turns import Decide
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
 from hedgerow_entrypoints.candidacy import Candidacy
 from hedgerow_entrypoints.collector import leave_out_what_exists
@@ -41,6 +43,9 @@ from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.probing import probes
 from hedgerow_entrypoints.serving import Serving, serving
 from hedgerow_entrypoints.source_identity import determine_cluster_id
+
+if TYPE_CHECKING:
+    from hedgerow_entrypoints.recording import Recording
 
 GRACE: Final = 5.0
 """Seconds that work in progress gets after a signal, and after that the return of the lease."""
@@ -61,11 +66,14 @@ class Process:
         configuration: ResourceManagerConfiguration,
         declare: Declare,
         webhooks: Sequence[Webhook],
+        recording: "Recording | None" = None,
     ) -> None:
         self._component = component
         self._configuration = configuration
         self._declare = declare
         self._webhooks = webhooks
+        self._recording = recording
+        self._decide: Decide = Turn.plan
         self._identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
@@ -92,6 +100,9 @@ class Process:
             await admission.start()
             cluster_id = await self._cluster_id(clusters.source)
             if cluster_id is not None:
+                if self._recording is not None:
+                    stack.push_async_callback(asyncio.to_thread, self._recording.end)
+                    self._decide = self._recording.begin(cluster_id).decide
                 crew.sign_on([self._runner(each, caches, elector) for each in self._declare(cluster_id)])
                 await self._work(elector, caches, crew.runners, admission)
         self._log.info("Stopped")
@@ -178,7 +189,7 @@ class Process:
         recorder = EventRecorder(
             caches.clusters.target.transport,
             source=caches.clusters.source.transport,
-            component=controller.name,
+            component=controller.events_from or controller.name,
             instance=self._identity,
             may_write=may_write,
             on_refusal=self._tell_of_refusal,
@@ -191,6 +202,7 @@ class Process:
             observer=ControllerTelemetry(controller, self._metrics),
             right_of_way=self._right_of_way,
             may_write=may_write,
+            decide=self._decide,
         )
 
     async def _serve_probes(

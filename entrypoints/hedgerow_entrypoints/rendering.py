@@ -15,7 +15,7 @@ from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch, merge_patch
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update, only_asks
 from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.completion import completed
 from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
@@ -30,7 +30,9 @@ VERBS: Final[Mapping[type[Action], str]] = {
     Delete: "delete",
     DeleteCollection: "delete",
 }
-VERB_COLOURS: Final = {"create": "green", "change": "yellow", "delete": "red"}
+REQUEST: Final = "request"
+"""The verb of what asks a subresource for something, and leaves the object as it is."""
+VERB_COLOURS: Final = {"create": "green", REQUEST: "green", "change": "yellow", "delete": "red"}
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _SORTED: Final = frozenset({"labels", "annotations"})
 _NOT_SHOWN: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"})
@@ -61,6 +63,8 @@ class Planned:
             live: the object as it is; none if it does not exist.
         """
         after, reason = _after(action, live), action.reason
+        if only_asks(action):
+            return cls(controller, action, None, after, reason)
         match action:
             case MergePatch(_, _, patch):
                 return cls(controller, action, live, after, reason, patch)
@@ -81,7 +85,7 @@ class Planned:
     @property
     def verb(self) -> str:
         """What is to be done, in a word."""
-        return VERBS[type(self.action)]
+        return verb_of(self.action)
 
     @property
     def without_secrets(self) -> "Planned":
@@ -120,16 +124,23 @@ def _after(action: Action, live: Manifest | None) -> Manifest | None:
             return None
 
 
+def verb_of(action: Action) -> str:
+    """What an action does, in a word."""
+    return REQUEST if only_asks(action) else VERBS[type(action)]
+
+
 def styled_verb(action: Action) -> str:
     """What an action does, in a word in the colour of that word."""
-    verb = VERBS[type(action)]
+    verb = verb_of(action)
     return click.style(verb, fg=VERB_COLOURS[verb])
 
 
 def subject(action: Action) -> str:
-    """What an action concerns: an object, or those that a selector matches."""
+    """What an action concerns: an object, what a subresource of one makes, or those that a selector matches."""
     if isinstance(action, DeleteCollection):
         return f"every {action.resource.kind} of {action.namespace} with {action.label_selector}"
+    if isinstance(action, Create) and action.subresource:
+        return f"{action.subresource} of {action.resource.kind} {action.key}"
     return f"{action.resource.kind} {action.key}"
 
 
@@ -279,6 +290,8 @@ def _entry(planned: Planned) -> dict[str, Any]:
     }
     if isinstance(action, Create):
         entry["object"] = planned.after
+        if action.subresource:
+            entry["subresource"] = action.subresource
     if isinstance(action, DeleteCollection):
         entry["labelSelector"] = action.label_selector
     if planned.patch is not None:

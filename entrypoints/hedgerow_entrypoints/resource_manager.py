@@ -4,30 +4,42 @@ Source: managed-resources §4.1, §4.2.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from hedgerow.admission import Webhook
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.machinery.controller import Controller
-from hedgerow.resource_manager.configuration import NetworkPolicySettings, ResourceManagerConfiguration
-from hedgerow.resource_manager.garbage_collection.controller import garbage_collector
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.health.controller import health_controller
 from hedgerow.resource_manager.health.progress_controller import progressing_controller
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
-from hedgerow.resource_manager.network_policies import network_policy_controller
 from hedgerow.version import __version__
 from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
+from hedgerow_entrypoints import optional_controllers
 from hedgerow_entrypoints.collector import leave_out_what_exists
 from hedgerow_entrypoints.declaring import (
     class_filter,
-    garbage_collector_config,
     health_config,
     managed_resource_config,
 )
 from hedgerow_entrypoints.process import Process
+
+if TYPE_CHECKING:
+    from hedgerow_entrypoints.recording import Recording
+
+_Declare: TypeAlias = Callable[[ResourceManagerConfiguration], Controller[Any]]
+
+
+class _Switched(Protocol):
+    """The settings of a controller that may be off."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it runs."""
+        ...
 
 
 def run_resource_manager(
@@ -35,6 +47,7 @@ def run_resource_manager(
     flags: Sequence[tuple[str, str]],
     configuration: ResourceManagerConfiguration,
     warnings: Sequence[str],
+    record: str | None = None,
 ) -> None:
     """Run the process until it is told to stop.
 
@@ -43,6 +56,7 @@ def run_resource_manager(
         flags: what the command line said, for the first lines of the log.
         configuration: valid, with the kubeconfigs that the environment names.
         warnings: what is odd in the configuration file.
+        record: the file in which decisions are recorded; none: they are not.
 
     Raises:
         CommandError: it could not start, or lost its lease.
@@ -55,9 +69,18 @@ def run_resource_manager(
     for warning in warnings:
         log.warning("Configuration is odd", warning=warning)
     webhooks = enabled_webhooks(configuration.admission)
+    recording = _recording(record, component, configuration) if record is not None else None
     leave_out_what_exists()
+    process = Process(component, configuration, partial(declared_controllers, configuration), webhooks, recording)
     with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
-        runner.run(Process(component, configuration, partial(declared_controllers, configuration), webhooks).run())
+        runner.run(process.run())
+
+
+def _recording(path: str, component: str, configuration: ResourceManagerConfiguration) -> "Recording":
+    # What only a process needs that records is not loaded by the others.
+    from hedgerow_entrypoints.recording import Recording  # noqa: PLC0415
+
+    return Recording(path, component, configuration)
 
 
 def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -81,24 +104,22 @@ def declared_controllers(configuration: ResourceManagerConfiguration, cluster_id
     judging = health_config(configuration, cluster_id)
     judges = configuration.health.concurrent_syncs
     applying = managed_resource_config(configuration, cluster_id)
+
+    def optional(settings: _Switched, declare: _Declare) -> list[Controller[Any]]:
+        return [declare(configuration)] if settings.enabled else []
+
     return [
-        *_garbage_collector(configuration),
+        *optional(configuration.kubelet_csr_approver, optional_controllers.kubelet_csr_approver),
+        *optional(configuration.garbage_collector, optional_controllers.garbage_collector),
         health_controller(judging, judges),
         progressing_controller(judging, judges),
         managed_resource_controller(applying, configuration.managed_resource.concurrent_syncs),
-        *_network_policies(configuration.network_policy),
+        *optional(configuration.network_policy, optional_controllers.network_policy),
         secret_controller(class_filter(configuration), configuration.secret.concurrent_syncs),
+        *optional(configuration.token_invalidator, optional_controllers.token_invalidator),
+        *optional(configuration.token_requestor, optional_controllers.token_requestor),
+        *optional(configuration.node, optional_controllers.node),
     ]
-
-
-def _garbage_collector(configuration: ResourceManagerConfiguration) -> Iterator[Controller[Any]]:
-    if configuration.garbage_collector.enabled:
-        yield garbage_collector(garbage_collector_config(configuration))
-
-
-def _network_policies(settings: NetworkPolicySettings) -> Iterator[Controller[Any]]:
-    if settings.enabled and settings.concurrent_syncs is not None:
-        yield network_policy_controller(settings.rules, settings.concurrent_syncs)
 
 
 def enabled_webhooks(config: AdmissionConfig) -> Sequence[Webhook]:

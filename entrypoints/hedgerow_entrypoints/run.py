@@ -15,7 +15,10 @@ RESOURCE_MANAGER: Final = "resource-manager"
 @click.command(name="run")
 @click.argument("component", type=click.Choice([RESOURCE_MANAGER]), metavar="COMPONENT")
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration; required.")
-def command(component: str, config_file: str | None) -> None:
+@click.option(
+    "--record", metavar="FILE", help="Append every decision to this file, for `hedgerow replay`; Secrets stay secret."
+)
+def command(component: str, config_file: str | None, record: str | None) -> None:
     """Run a component in a cluster until SIGTERM or Ctrl-C, which ends it in good order; a second one ends it at once.
 
     COMPONENT is: resource-manager.
@@ -25,14 +28,14 @@ def command(component: str, config_file: str | None) -> None:
     or lost its lease.
     """
     try:
-        _run(component, config_file)
+        _run(component, config_file, record)
     except CommandError as error:
         # The reference tells its reason on standard output, and so log collectors look for it there.
         click.echo(error.message)
         sys.exit(error.exit_code)
 
 
-def _run(component: str, config_file: str | None) -> None:
+def _run(component: str, config_file: str | None, record: str | None) -> None:
     if not config_file:
         raise CommandError("missing config file")
     search_seldom()
@@ -44,4 +47,5 @@ def _run(component: str, config_file: str | None) -> None:
     decoded = read_configuration(config_file, decode)
     environment = (os.environ.get("KUBECONFIG", ""), os.environ.get("TARGET_KUBECONFIG", ""))
     configuration = with_kubeconfigs(decoded.configuration, *environment)
-    run_resource_manager(component, [("config", config_file)], configuration, decoded.warnings)
+    flags = [("config", config_file), *([("record", record)] if record is not None else [])]
+    run_resource_manager(component, flags, configuration, decoded.warnings, record)

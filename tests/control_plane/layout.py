@@ -101,6 +101,7 @@ def controller_manager_flags(
         "secure-port": str(port),
         "tls-cert-file": str(layout.certificate),
         "tls-private-key-file": str(layout.certificate_key),
+        "service-account-private-key-file": str(layout.signing_key),
         "authentication-skip-lookup": "true",
         "kube-api-qps": "500",
         "kube-api-burst": "1000",

@@ -143,10 +143,11 @@ class ControlPlane:
         self.stop_api_server(grace=grace)
         self.start_api_server(*extra_flags)
 
-    def start_controller_manager(self, controllers: Collection[str] = STANDARD_CONTROLLERS) -> None:
+    def start_controller_manager(self, controllers: Collection[str] = STANDARD_CONTROLLERS, *extra_flags: str) -> None:
         """Starts controllers of Kubernetes itself: without them, deleted namespaces and orphans stay.
 
-        The namespace controller takes up a deleted namespace only five seconds after its deletion.
+        The namespace controller takes up a deleted namespace only five seconds after its deletion. Flags are added to
+        those that it always has.
         """
         running = self._now
         if running.controller_manager is not None:
@@ -154,7 +155,7 @@ class ControlPlane:
         (port,) = free_ports(1)
         kubeconfig = self.kubeconfig(CONTROLLER_MANAGER)
         flags = controller_manager_flags(running.layout, kubeconfig=kubeconfig, port=port, controllers=controllers)
-        server = _server("kube-controller-manager", running.binaries, running.layout, flags)
+        server = _server("kube-controller-manager", running.binaries, running.layout, flags, extra_flags)
         running.controller_manager = server
         server.start()
         self._wait_until_ok(server, ApiClient(port, self.ca_pem), "/healthz")

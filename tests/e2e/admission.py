@@ -18,6 +18,7 @@ from tests.e2e.territory import LABEL, Manifest, Territory
 
 HIGH_AVAILABILITY: Final = "/webhooks/high-availability-config"
 CONSIDERED: Final = {"high-availability-config.resources.gardener.cloud/consider": "true"}
+OF_WORKLOADS: Final = AdmissionConfig(high_availability_config=HighAvailabilityConfig())
 _CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 
@@ -89,9 +90,13 @@ def deployment(namespace: str, name: str, *, replicas: int = 1) -> Manifest:
 
 
 @contextlib.contextmanager
-def registered(territory: Territory, process: ResourceManager, pair: ServingPair) -> Iterator[None]:
-    """The API server asks the process about the workloads of this test's namespaces."""
-    config = AdmissionConfig(high_availability_config=HighAvailabilityConfig())
+def registered(
+    territory: Territory,
+    process: ResourceManager,
+    pair: ServingPair,
+    config: AdmissionConfig = OF_WORKLOADS,
+) -> Iterator[None]:
+    """The API server asks the process about objects of this test's namespaces: workloads, if nothing else is said."""
     (manifest,) = build_webhook_configurations(Mode.RUNTIME, "", territory.home, pair.certificate_pem, config)
     manifest = {**manifest, "metadata": {**manifest["metadata"], "name": territory.prefix}}
     for webhook in manifest["webhooks"]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import yaml
 
@@ -84,7 +84,7 @@ def _allow_lease(territory: Territory, account: str) -> None:
         "apiVersion": f"{group}/v1",
         "kind": "RoleBinding",
         "metadata": {"name": account, "namespace": territory.home},
-        "roleRef": {"apiGroup": group, "kind": "Role", "name": "hedgerow:leader-election"},
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": f"{ACCOUNT}:{territory.home}"},
         "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": account}],
     }
     path = f"/apis/{group}/v1/namespaces/{territory.home}/rolebindings"
@@ -105,10 +105,28 @@ class LeaseWrite:
         return str(self.spec["holderIdentity"])
 
 
-class Record:
-    """What a territory's processes have written, from when the record was made."""
+class Home(Protocol):
+    """Where the processes live that compete for a Lease."""
 
-    def __init__(self, territory: Territory) -> None:
+    @property
+    def control_plane(self) -> ControlPlane:
+        """The cluster that has the Lease."""
+        ...
+
+    @property
+    def home(self) -> str:
+        """The namespace of the Lease."""
+        ...
+
+    def wait_for_the_audit_log(self) -> None:
+        """Returns once the audit log tells of every request before this one."""
+        ...
+
+
+class Record:
+    """What processes have written to the API server that has their Lease, from when the record was made."""
+
+    def __init__(self, territory: Home) -> None:
         self._territory = territory
         self._audit = territory.control_plane.audit_position()
         _, leases = territory.control_plane.request("GET", path_of("Lease", territory.home))
@@ -125,7 +143,7 @@ class Record:
         plane: ControlPlane = self._territory.control_plane
         changes = plane.watch(path_of("Lease", self._territory.home), resource_version=self._version)
         return [
-            LeaseWrite(_moment(event), event["user"]["username"], change["object"]["spec"])
+            LeaseWrite(moment_of(event), event["user"]["username"], change["object"]["spec"])
             for event, change in zip(written, changes, strict=True)
         ]
 
@@ -137,19 +155,20 @@ class Record:
         """What one of these users asked to be written while it did not hold the Lease, or no longer for sure."""
         leases = self.leases(users)
         return [
-            f"{_moment(event)} {user}: {event['verb']} {event['requestURI']}"
+            f"{moment_of(event)} {user}: {event['verb']} {event['requestURI']}"
             for user in users
             for event in self.writes(user)
-            if not _is_covered(_moment(event), user, leases)
+            if not is_covered(moment_of(event), user, leases)
         ]
 
     def _events(self, users: Sequence[str]) -> list[Manifest]:
         self._territory.wait_for_the_audit_log()
         events = self._territory.control_plane.audit_events(verbs=WRITES, since=self._audit)
-        return sorted((event for event in events if event["user"]["username"] in users), key=_moment)
+        return sorted((event for event in events if event["user"]["username"] in users), key=moment_of)
 
 
-def _is_covered(moment: datetime, user: str, leases: Sequence[LeaseWrite]) -> bool:
+def is_covered(moment: datetime, user: str, leases: Sequence[LeaseWrite]) -> bool:
+    """Whether a user held the Lease at a moment, for sure."""
     latest = max((lease for lease in leases if lease.moment <= moment), key=lambda lease: lease.moment, default=None)
     return (
         latest is not None and latest.user == user and latest.holder != "" and moment < latest.moment + RENEW_DEADLINE
@@ -160,6 +179,6 @@ def _is_of_leases(event: Manifest) -> bool:
     return bool(event["objectRef"]["resource"] == "leases")
 
 
-def _moment(event: Manifest) -> datetime:
+def moment_of(event: Manifest) -> datetime:
     """When the API server received a request."""
     return datetime.fromisoformat(event["requestReceivedTimestamp"])

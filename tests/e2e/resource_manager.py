@@ -69,13 +69,16 @@ class ResourceManager(Server):
     fails, the end of its output is shown.
     """
 
-    def __init__(self, folder: Path, config: Mapping[str, Any], *, name: str = "resource-manager") -> None:
+    def __init__(
+        self, folder: Path, config: Mapping[str, Any], *, name: str = "resource-manager", record: Path | None = None
+    ) -> None:
         """A process that has not been started.
 
         Args:
             folder: where its configuration and its output go, and where it looks for the certificate of its webhooks.
             config: as `configuration` makes it; its `server` is set here.
             name: tells the processes of one test apart.
+            record: where it records its decisions; none: it does not.
         """
         self.health_port, self.metrics_port, self.webhook_port = free_ports(3)
         self.config_file = folder / f"{name}.yaml"
@@ -86,6 +89,7 @@ class ResourceManager(Server):
         server["webhooks"]["tls"] = {"serverCertDir": str(folder)}
         self.config_file.write_text(yaml.safe_dump({"logFormat": "json", **config, "server": server}), encoding="utf-8")
         command = [*_ENV, str(COMMAND), "run", "resource-manager", "--config", str(self.config_file)]
+        command += ["--record", str(record)] if record is not None else []
         super().__init__(name, command, folder / f"{name}.log")
 
     def __enter__(self) -> Self:

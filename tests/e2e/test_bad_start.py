@@ -101,8 +101,8 @@ INVALID = {
         "leaderElection.leaseDuration: Invalid value: 10s: LeaseDuration must be greater than RenewDeadline",
     ),
     "another controller": (
-        {"controllers": {"networkPolicy": {"enabled": True}, "node": {"enabled": True}}},
-        "controllers.node: Forbidden: this controller does not exist in this version",
+        {"controllers": {"networkPolicy": {"enabled": True}, "node": {"enabled": True, "backoff": "0s"}}},
+        "controllers.node.backoff: Invalid value: 0s: must be greater than zero",
     ),
     "a webhook": (
         {"webhooks": {"kubernetesServiceHost": {"enabled": True}}},

@@ -9,7 +9,7 @@ import pytest
 
 from tests.control_plane import ControlPlane
 from tests.e2e.faults import no_api_server, silent_api_server
-from tests.e2e.permissions import account_kubeconfig, grant, revoke, user_of
+from tests.e2e.permissions import ACCOUNT, account_kubeconfig, grant, revoke, user_of
 from tests.e2e.resource_manager import WORKING, ResourceManager
 from tests.e2e.territory import WRITES, Manifest, Territory, pair, service
 
@@ -79,7 +79,7 @@ def allow_lease(territory: Territory, account: str) -> None:
     """Let a service account of another namespace compete for the lease."""
     territory.control_plane.kubectl(
         *("create", "rolebinding", "standby", "-n", territory.home),
-        *("--role", "hedgerow:leader-election", f"--serviceaccount={account}:gardener-resource-manager"),
+        *("--role", f"{ACCOUNT}:{territory.home}", f"--serviceaccount={account}:{ACCOUNT}"),
     )
 
 

@@ -108,6 +108,12 @@ class DeletionLedger:
         self._seen_to_change.clear()
         self._seen_to_go = {key for key in self._seen_to_go if self._owner(key) is None}
 
+    def reconfigure(self, controller: Controller[Any]) -> None:
+        """Judge by another configuration: what was found acceptable, or too much, was so by the last one."""
+        self._controller = controller
+        self.replaced()
+        self._stopped_until = float("-inf")
+
     def settled(self, key: ObjectKey) -> None:
         """A key has nothing left to delete."""
         self._seen_to_go.discard(key)

@@ -92,14 +92,15 @@ class Expectations:
     def overtaken(self, action: Action) -> bool:
         """Whether a cache shows a later version of an object than the one that an action was planned for.
 
-        One that shows an earlier one, or none yet, is behind what the decision was told.
+        One that shows an earlier one, or none yet, is behind what the decision was told. What is asked of a subresource
+        presupposes that the object exists.
         """
         watcher = self._watcher_of(action.cluster, action.resource, action.key)
         if watcher is None:
             return False
         shown = self._snapshot.get(action.resource, action.key, action.cluster)
         if isinstance(action, Create):
-            return shown is not None
+            return shown is not None and not action.subresource
         version = _planned_for(action)
         return version is not None and version.isdecimal() and _version_shown(shown, watcher) > int(version)
 

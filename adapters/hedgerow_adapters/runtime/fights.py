@@ -25,7 +25,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_version_of
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
+from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update, only_asks
 
 CORRECTIONS: Final = 5
 """So many equal corrections are bad luck; one more is a fight."""
@@ -88,12 +88,14 @@ class _Corrections(NamedTuple):
 def changed_nothing(action: Action, stored: Manifest | None) -> bool:
     """Whether the object is still of the version that a write was made for, so that nothing had to be corrected.
 
-    Who writes the same again and again on purpose fights with nobody.
+    Who writes the same again and again on purpose fights with nobody, and neither does who asks for tokens.
 
     Args:
         action: the write that the server carried out.
         stored: the object as the server has it now.
     """
+    if only_asks(action):
+        return True
     match action:
         case Update(manifest=manifest):
             before = resource_version_of(manifest)

@@ -3,13 +3,15 @@
 Expected flow: `run` in a task, beside that of the caches; `synced` is set when the caches are complete; `start` lets
 the workers begin, before or after that; `drain` stops, whatever has been reached by then. Guarantees: no key is
 reconciled before all caches that the controller reads are complete, none by two workers at a time, and no turn of one
-begins while the caches are behind what was written for it; whatever goes wrong with one key is told, counted and tried
-again, and stops nothing else. A defect of the runtime itself, or of an observer, ends `run` with an error, or that of
-the caches: better a process that starts again than one that works by halves.
+begins while the caches are behind what was written for it; after `reconfigure` every key gets a turn that decides by
+the new configuration; whatever goes wrong with one key is told, counted and tried again, and stops nothing else. A
+defect of the runtime itself, or of an observer, ends `run` with an error, or that of the caches: better a process that
+starts again than one that works by halves.
 """
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
@@ -23,6 +25,7 @@ from hedgerow.machinery.controller import (
 )
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.restriction import restricted
+from hedgerow.machinery.turn import Turn
 from hedgerow_adapters.cache import is_over
 from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.concurrency import keys_under_way
@@ -32,7 +35,7 @@ from hedgerow_adapters.runtime.fights import BESIDE_WAIT
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.right_of_way import RightOfWay
-from hedgerow_adapters.runtime.turns import Course, LeaseLostError, Turns
+from hedgerow_adapters.runtime.turns import Course, Decide, LeaseLostError, Turns
 
 TIME_LIMIT: Final = 180.0
 """Seconds that one reconciliation may take."""
@@ -52,6 +55,7 @@ class ControllerRunner:
         observer: ControllerObserver | None = None,
         right_of_way: RightOfWay | None = None,
         may_write: Callable[[], bool] = lambda: True,
+        decide: Decide = Turn.plan,
     ) -> None:
         """A controller that has asked for nothing yet.
 
@@ -62,10 +66,11 @@ class ControllerRunner:
             observer: is told what happens.
             right_of_way: of the controllers of the process; none: nobody goes first.
             may_write: asked before every write.
+            decide: makes the decisions.
         """
         clusters = caches.clusters
         source, target = clusters.source.namespaces, clusters.target.namespaces
-        self.controller: Final = restricted(controller, source=source, target=target)
+        self.controller = restricted(controller, source=source, target=target)
         self.synced: Final = asyncio.Event()
         right_of_way = right_of_way or RightOfWay()
         self.queue: Final = WorkQueue(observer or ControllerObserver(), right_of_way.way(controller.gives_way_to))
@@ -87,6 +92,7 @@ class ControllerRunner:
             observer=self._observer,
             hold=self.queue.hold,
             may_write=may_write,
+            decide=decide,
         )
         self._expectations, self._deletions = self._turns.expectations, self._turns.deletions
         self._may_start = asyncio.Event()
@@ -99,6 +105,24 @@ class ControllerRunner:
     def start(self) -> None:
         """Let the workers begin as soon as the caches are complete: this process leads."""
         self._may_start.set()
+
+    def reconfigure(self, config: Any, concerned: Callable[[ObjectKey], bool] = lambda _key: True) -> None:
+        """Decide by another configuration from now on, and look at every key again that it concerns.
+
+        A turn that is under way ends by the configuration that it began with, and is followed by one more. What the
+        controller watches stays as it was declared. Where nothing has started yet, everything is looked at anyway.
+
+        Args:
+            config: what decisions are told from now on.
+            concerned: which of the keys may be decided about in another way.
+        """
+        self.controller = replace(self.controller, config=config)
+        self._turns.reconfigure(self.controller)
+        # What turns have left for the next ones was true of the last configuration.
+        self._memories.clear()
+        if self._started:
+            for key in filter(concerned, all_keys(self.controller, self.snapshot)):
+                self.queue.add(key, patient=True)
 
     async def run(self) -> None:
         """Work until cancelled or drained."""
@@ -251,11 +275,12 @@ class ControllerRunner:
     async def _reconcile(self, key: ObjectKey) -> Result:
         if wait := await self._expectations.catch_up(key):
             self._observer.waited(key, wait.seconds, caught_up=wait.caught_up)
+        configured = self.controller
         try:
             course = await self._turns.take(key, self._memories.get(key))
         except LeaseLostError:
             return self._give_up(key)
-        self._remember(key, course.plan.memory)
+        self._remember(key, course.plan.memory if configured is self.controller else None)
         if course.plan.failures:
             self._observer.refused(key, course.plan.failures)
         return self._next_turn(key, course)

@@ -8,12 +8,15 @@ once the lease is lost. Decides neither what is wanted nor when a key is looked 
 import asyncio
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from datetime import datetime
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, primary_object
 from hedgerow.machinery.objects import ObjectKey, uid_of
 from hedgerow.machinery.plan import Action, Delete, DeleteCollection, Event, Outcome, Plan, Refusal
+from hedgerow.machinery.questions import Kinds
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.turn import Turn
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.kubernetes.questions import Questions
@@ -28,6 +31,8 @@ from hedgerow_adapters.runtime.observer import ControllerObserver
 PATIENCE: Final = 120.0
 """Seconds for the answer to a question: others are asked as well, and an early end of a turn is nobody's gain. It
 leaves a turn the time to keep what it has found out."""
+Decide: TypeAlias = Callable[[Turn[Any], Snapshot, datetime, Kinds], Plan]
+"""Makes the decision of a turn; whoever records decisions stands in between here."""
 _HELD: Final = Refusal(0, "DeletionsHeld", "deletions are held back until it is clear that they are meant")
 
 
@@ -72,6 +77,7 @@ class Turns:
         observer: ControllerObserver,
         hold: Callable[[ObjectKey, float], None],
         may_write: Callable[[], bool],
+        decide: Decide = Turn.plan,
     ) -> None:
         """No turn was taken yet.
 
@@ -83,6 +89,7 @@ class Turns:
             observer: is told what happens.
             hold: lets a key wait for so many seconds because of a fight.
             may_write: asked before every write.
+            decide: makes the decisions.
         """
         clusters = caches.clusters
         self.expectations: Final = Expectations(view.snapshot, view.informer_of)
@@ -95,6 +102,7 @@ class Turns:
         self._observer = observer
         self._hold = hold
         self._may_write = may_write
+        self._decide = decide
         self._executor = Executor(
             clusters.target.transport,
             source=clusters.source.transport,
@@ -110,6 +118,11 @@ class Turns:
             beyond=controller.owned is None,
             on_unserved=lambda cluster, resource: caches.discovery_of(cluster).not_found(resource),
         )
+
+    def reconfigure(self, controller: Controller[Any]) -> None:
+        """Let the turns that begin from now on be those of the same controller with another configuration."""
+        self._controller = controller
+        self.deletions.reconfigure(controller)
 
     async def take(self, key: ObjectKey, memory: object) -> Course:
         """Take the turn of a key.
@@ -171,7 +184,7 @@ class Turns:
         return plan, plan.deletions > 0 and not self.deletions.allows(turn.key, plan)
 
     def _plan(self, turn: Turn[Any]) -> Plan:
-        return turn.plan(self._snapshot, utc_now(), self._caches.discovery.known)
+        return self._decide(turn, self._snapshot, utc_now(), self._caches.discovery.known)
 
     def _take_note(self, key: ObjectKey, outcomes: Sequence[Written | NotWritten], *, is_last: bool) -> None:
         """Tell what was done. What is refused while a decision goes on is its own affair, unless all would be."""

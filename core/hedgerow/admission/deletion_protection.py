@@ -15,6 +15,7 @@ from hedgerow.admission.webhook import Webhook
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Answer, Answers, Found, ListQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
 
@@ -142,5 +143,11 @@ def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
 def webhook() -> Webhook:
     """The webhook, which keeps nothing in caches: what protects must not be out of date."""
     return Webhook(
-        NAME, "/webhooks/validate-crd-deletion", lambda request, _snapshot, answers: review(request, answers)
+        NAME,
+        "/webhooks/validate-crd-deletion",
+        lambda request, _snapshot, answers: review(request, answers),
+        permissions=tuple(
+            Permission.of(each, "list", cluster=Cluster.SOURCE)
+            for each in (CUSTOM_RESOURCE_DEFINITIONS, *CUSTOM_RESOURCES)
+        ),
     )

@@ -15,6 +15,7 @@ from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Answers
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Index, Snapshot
@@ -39,6 +40,8 @@ class Webhook:
     reads: tuple[Read, ...] = ()
     """What it looks up in caches."""
     indexes: tuple[Index[Any], ...] = ()
+    permissions: tuple[Permission, ...] = ()
+    """What it has to be allowed beside to list and watch what it looks up: what it asks about live."""
 
 
 def apply_rules(manifest: Manifest, rules: Sequence[Rule]) -> Allowed | Denied:

@@ -157,6 +157,8 @@ class Controller(Generic[Config]):
     """What it has to be allowed beside to list and watch what it declares to watch."""
     periodic: bool = False
     """Whether it has the one key `ROUND` and no others, and looks at the world when its plans say so."""
+    events_from: str = ""
+    """Who its events are said to come from; empty: its name."""
 
 
 def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:

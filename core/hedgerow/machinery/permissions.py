@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Resource
 
 READ: Final = ("get", "list", "watch")
 ANYTHING: Final = "*"
@@ -27,3 +28,27 @@ class Permission:
     """The objects that it is about; none: all."""
     namespace: str = ""
     """Where the objects are that it is about; empty: anywhere the process looks."""
+    namespaced: bool = True
+    """Whether the objects are in namespaces, so that roles there can grant it."""
+
+    @classmethod
+    def of(
+        cls,
+        resource: Resource,
+        *verbs: str,
+        cluster: Cluster = Cluster.TARGET,
+        subresource: str = "",
+        names: tuple[str, ...] = (),
+        namespace: str = "",
+    ) -> "Permission":
+        """Verbs on the objects of a resource, or on one of its subresources."""
+        plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
+        return cls(
+            resource.group,
+            plural,
+            verbs,
+            cluster=cluster,
+            names=names,
+            namespace=namespace,
+            namespaced=resource.namespaced,
+        )

@@ -119,6 +119,11 @@ class DeleteCollection:
 Action: TypeAlias = Create | Update | MergePatch | JsonPatch | Delete | DeleteCollection
 
 
+def only_asks(action: Action) -> bool:
+    """Whether an action asks a subresource for something, such as a token, and leaves the object as it is."""
+    return isinstance(action, Create) and bool(action.subresource)
+
+
 class Cause(NamedTuple):
     """One of the causes that a server names for a refusal."""
 

@@ -1,7 +1,7 @@
 """One turn of a key: the decision, made again and again until its plan is final.
 
 Knows neither who carries plans out nor where answers come from, so that the same turn is driven against API servers,
-in memory, and by who only imagines what would be done:
+in memory, and by who only imagines what would be done::
 
     turn = Turn(controller, key)
     while not (plan := turn.plan(snapshot, now, known)).is_final:

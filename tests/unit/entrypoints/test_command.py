@@ -25,9 +25,11 @@ Commands:
   review    Show what webhooks would decide about objects.
   simulate  Let controllers work in memory and print the outcome.
   health    Show which objects are healthy, and what is wrong.
+  replay    Repeat recorded decisions, and show which differ.
   demo      Show a controller at work in a sample landscape.
   config    Check component configuration files.
   webhooks  Print what registers webhooks, and make certificates.
+  install   Print the manifests of an installation.
   crds      Print the definitions of the project's resources.
 
   Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or

@@ -1,10 +1,11 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.unit.entrypoints.command_line import ALIAS_BOMB, Hedgerow
+from tests.unit.entrypoints.command_line import ALIAS_BOMB, REPOSITORY, Hedgerow
 
 HEAD = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
 ELECTION = "leaderElection: {resourceNamespace: garden}\n"
@@ -87,6 +88,32 @@ def test_what_its_author_should_know_is_a_warning(hedgerow: Hedgerow, folder: Pa
             "warning: config.yaml: debugging.enableProfiling: this field is not acted on in this version\n"
         ),
     )
+
+
+def paths(document: Any, path: str = "") -> set[str]:
+    """Every field of a document, but for what stands in lists."""
+    if not isinstance(document, dict):
+        return {path}
+    return {path}.union(*(paths(value, f"{path}.{name}") for name, value in document.items()))
+
+
+@pytest.mark.parametrize("name", ["resource-manager", "resource-manager-complete", "webhooks"])
+def test_an_example_is_valid_and_nothing_is_odd_in_it(name: str, hedgerow: Hedgerow) -> None:
+    ended = hedgerow("config", "check", str(REPOSITORY / "examples" / f"{name}.yaml"))
+
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_the_complete_example_sets_every_field_and_switches_everything_on(hedgerow: Hedgerow) -> None:
+    example = REPOSITORY / "examples" / "resource-manager-complete.yaml"
+    document = yaml.safe_load(example.read_text(encoding="utf-8"))
+
+    printed = yaml.safe_load(hedgerow("config", "check", str(example)).out)
+
+    document["controllers"]["managedResource"] = document["controllers"].pop("managedResources")
+    assert paths(document) == paths(printed)
+    sections = [*document["controllers"].values(), *document["webhooks"].values()]
+    assert all(section.get("enabled", True) for section in sections if isinstance(section, dict))
 
 
 @pytest.mark.parametrize("arguments", [("config", "check"), OFFLINE], ids=["check", "plan"])

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_entrypoints.controllers import CONTROLLERS
+from hedgerow_entrypoints.controllers import NAMES
 from tests.unit.entrypoints.command_line import (
     CART,
     CART_TABLE,
@@ -11,8 +11,8 @@ from tests.unit.entrypoints.command_line import (
 )
 
 PLAN = ("plan", "network-policy")
-CHOICES = ",\n\t".join(CONTROLLERS)
-QUOTED = ", ".join(f"'{name}'" for name in CONTROLLERS)
+CHOICES = ",\n\t".join(NAMES)
+QUOTED = ", ".join(f"'{name}'" for name in NAMES)
 USAGE = "Try 'hedgerow plan --help' for help.\n"
 
 

@@ -4,26 +4,42 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow_adapters.certificate_requests import decoded_request
 from hedgerow_adapters.compression import brotli_decompressed
 from hedgerow_entrypoints.resource_manager import declared_controllers
 
 ALWAYS = ["health", "health-progressing", "managedresource", "secret"]
 
 
-def configuration(**controllers: Any) -> ResourceManagerConfiguration:
-    document = {
+OPTIONAL = {
+    name: {"enabled": True}
+    for name in (
+        "garbageCollector",
+        "kubeletCSRApprover",
+        "networkPolicy",
+        "node",
+        "tokenInvalidator",
+        "tokenRequestor",
+    )
+}
+
+
+def document(**controllers: Any) -> dict[str, Any]:
+    return {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "leaderElection": {"leaderElect": False},
         "sourceClientConnection": {"namespaces": ["garden"]},
         "targetClientConnection": {"namespaces": ["kube-system"]},
         "controllers": controllers,
+        "webhooks": {"tokenInvalidator": {"enabled": "tokenInvalidator" in controllers}},
     }
-    return decode(document).unwrap().configuration
+
+
+def configuration(**controllers: Any) -> ResourceManagerConfiguration:
+    return decode(document(**controllers)).unwrap().configuration
 
 
 def test_what_looks_after_managed_resources_always_runs() -> None:
@@ -31,15 +47,17 @@ def test_what_looks_after_managed_resources_always_runs() -> None:
 
 
 def test_controllers_start_in_the_order_of_the_reference() -> None:
-    everything = configuration(garbageCollector={"enabled": True}, networkPolicy={"enabled": True})
-
-    assert [each.name for each in declared_controllers(everything, "")] == [
+    assert [each.name for each in declared_controllers(configuration(**OPTIONAL), "")] == [
+        "kubelet-csr-approver",
         "garbage-collector",
         "health",
         "health-progressing",
         "managedresource",
         "networkpolicy",
         "secret",
+        "token-invalidator",
+        "token-requestor",
+        "node",
     ]
 
 
@@ -58,6 +76,16 @@ def test_controllers_are_told_what_the_file_says() -> None:
         health={"concurrentSyncs": 6, "syncPeriod": "30s"},
         managedResources={"concurrentSyncs": 7, "syncPeriod": "20s", "alwaysUpdate": True, "managedByLabelValue": "us"},
         secret={"concurrentSyncs": 8},
+        kubeletCSRApprover={"enabled": True, "concurrentSyncs": 9, "machineNamespace": "garden"},
+        node={"enabled": True, "concurrentSyncs": 10, "backoff": "3s"},
+        tokenInvalidator={"enabled": True, "concurrentSyncs": 11},
+        tokenRequestor={
+            "enabled": True,
+            "concurrentSyncs": 12,
+            "class": "shoot",
+            "audiences": ["gardener"],
+            "targetNamespace": "kube-system",
+        },
     )
     by_name = {each.name: each for each in declared_controllers(told, "garden-1")}
     judging = by_name["health"].config
@@ -66,8 +94,12 @@ def test_controllers_are_told_what_the_file_says() -> None:
         "garbage-collector": 1,
         "health": 6,
         "health-progressing": 6,
+        "kubelet-csr-approver": 9,
         "managedresource": 7,
+        "node": 10,
         "secret": 8,
+        "token-invalidator": 11,
+        "token-requestor": 12,
     }
     assert by_name["health-progressing"].config == judging
     assert (judging.class_filter.own_class, judging.cluster_id, judging.sync_period.seconds) == ("seed", "garden-1", 30)
@@ -78,12 +110,50 @@ def test_controllers_are_told_what_the_file_says() -> None:
     assert by_name["secret"].config.own_class == "seed"
     collecting = by_name["garbage-collector"].config
     assert (collecting.sync_period.total_seconds(), collecting.namespaces) == (12 * 3600, ("kube-system",))
+    approving = by_name["kubelet-csr-approver"].config
+    assert (approving.decode, approving.machine_namespace) == (decoded_request, "garden")
+    waiting = by_name["node"].config
+    assert (waiting.backoff.total_seconds(), waiting.namespaces) == (3, ("kube-system",))
+    requesting = by_name["token-requestor"].config
+    assert (requesting.class_name, requesting.audiences) == ("shoot", ("gardener",))
+    assert requesting.target_namespace == "kube-system"
 
 
-@pytest.mark.parametrize("module", ["hedgerow_adapters.admission", "hedgerow_entrypoints.admission"])
-def test_a_process_without_webhooks_loads_no_server_of_webhooks(module: str) -> None:
-    program = f"import sys, hedgerow_entrypoints.resource_manager; print({module!r} in sys.modules)"
+def test_machines_are_looked_for_where_anything_is_seen_at_all() -> None:
+    (approver, *_) = declared_controllers(configuration(kubeletCSRApprover={"enabled": True}), "")
 
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert approver.config.machine_namespace == "garden"
 
-    assert loaded == "False\n"
+
+def test_nothing_but_what_every_cluster_serves_is_waited_for() -> None:
+    declared = declared_controllers(configuration(**OPTIONAL), "")
+    needed = {watch.resource.group for each in declared for watch in each.watches if not watch.optional}
+
+    assert needed <= {"", "networking.k8s.io", "certificates.k8s.io"}
+
+
+def test_a_process_loads_nothing_that_is_switched_off() -> None:
+    program = f"""
+import sys
+from hedgerow.resource_manager.configuration import decode
+from hedgerow_entrypoints.resource_manager import declared_controllers
+
+declared_controllers(decode({document()!r}).unwrap().configuration, "")
+print(*sys.modules)
+"""
+    optional = (
+        "cryptography",
+        "hedgerow.resource_manager.garbage_collection",
+        "hedgerow.resource_manager.kubelet_certificates",
+        "hedgerow.resource_manager.nodes",
+        "hedgerow.resource_manager.token_invalidation",
+        "hedgerow.resource_manager.token_requests",
+        "hedgerow_adapters.admission",
+        "hedgerow_adapters.certificate_requests",
+        "hedgerow_entrypoints.admission",
+    )
+
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+
+    assert set(optional).isdisjoint(loaded)
+    assert "hedgerow.resource_manager.managed_resources" in loaded

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow_entrypoints.controllers import CONTROLLERS
+from hedgerow_entrypoints.controllers import NAMES
 from tests.unit.entrypoints.command_line import (
     BROKEN,
     CART,
@@ -20,7 +20,7 @@ from tests.unit.entrypoints.command_line import (
 
 SIMULATE = ("simulate", "network-policy")
 MANAGED_RESOURCES = "examples/managed-resources"
-CHOICES = ",\n\t".join(CONTROLLERS)
+CHOICES = ",\n\t".join(NAMES)
 
 
 def names(objects: list[dict[str, Any]]) -> list[str]:
@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_said_in_a_sentence(hedgerow: Hedgerow, folder: P
         (("-f", "-"), f"Missing argument 'CONTROLLER...'. Choose from:\n\t{CHOICES}"),
         (
             ("network-policy", "-f", "-", "-o", "diff"),
-            "Invalid value for '-o' / '--output': 'diff' is not one of 'yaml', 'json'.",
+            "Invalid value for '-o' / '--output': 'diff' is not one of 'yaml', 'json', 'timeline'.",
         ),
         (("network-policy", "--kubeconfig", "x"), "No such option '--kubeconfig'. Did you mean '--config'?"),
     ],

@@ -26,6 +26,7 @@ from hedgerow.admission.webhook import Rule, Webhook, apply_rules, type_problem
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Answers, Found, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
@@ -128,6 +129,7 @@ def webhook(config: HighAvailabilityConfig) -> Webhook:
             Read(HVPAS, kept_of_hvpa, optional=True),
         ),
         indexes=(HPAS_BY_TARGET, HVPAS_BY_TARGET),
+        permissions=(Permission.of(NAMESPACES, "get"),),
     )
 
 

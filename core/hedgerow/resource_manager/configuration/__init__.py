@@ -24,11 +24,15 @@ from hedgerow.resource_manager.configuration.decoding import (
 )
 from hedgerow.resource_manager.configuration.garbage_collector import GarbageCollectorSettings
 from hedgerow.resource_manager.configuration.health import HealthSettings
+from hedgerow.resource_manager.configuration.kubelet_csr_approver import KubeletCSRApproverSettings
 from hedgerow.resource_manager.configuration.leader_election import LeaderElection
 from hedgerow.resource_manager.configuration.managed_resource import ManagedResourceSettings
 from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySettings
+from hedgerow.resource_manager.configuration.node import NodeSettings
 from hedgerow.resource_manager.configuration.secret import SecretSettings
 from hedgerow.resource_manager.configuration.server import Endpoint, Server, WebhookEndpoint
+from hedgerow.resource_manager.configuration.token_invalidator import TokenInvalidatorSettings
+from hedgerow.resource_manager.configuration.token_requestor import TokenRequestorSettings
 
 __all__ = [
     "API_VERSION",
@@ -40,13 +44,17 @@ __all__ = [
     "Endpoint",
     "GarbageCollectorSettings",
     "HealthSettings",
+    "KubeletCSRApproverSettings",
     "LeaderElection",
     "ManagedResourceSettings",
     "NetworkPolicySettings",
+    "NodeSettings",
     "ResourceManagerConfiguration",
     "SecretSettings",
     "Server",
     "Stage",
+    "TokenInvalidatorSettings",
+    "TokenRequestorSettings",
     "WebhookEndpoint",
     "decode",
     "decode_offline",

@@ -45,13 +45,23 @@ class ClientConnectionSection(Section):
 
     idle = ("accept_content_types", "content_type")
     kubeconfig: str = ""
+    """Path of a kubeconfig; empty: the credentials of the pod. The environment variable `KUBECONFIG` wins for the
+    source, `TARGET_KUBECONFIG` for the target."""
     accept_content_types: str = ""
+    """Not acted on: JSON is spoken."""
     content_type: str = ""
+    """Not acted on: JSON is spoken."""
     qps: float = 0
+    """Requests per second, lastingly; negative: any number. Where neither it nor `burst` is set no request is held
+    back; where `burst` alone is, it is 100."""
     burst: Int32 = 0
+    """Requests at once, beyond `qps`; where `qps` alone is set, it is 130. At least 0."""
     namespace: str | None = None
+    """An older spelling of `namespaces` with a single one; not beside it."""
     namespaces: list[str] | None = None
+    """The namespaces that are read and written in; empty: all."""
     cache_resync_period: Duration = CACHE_RESYNC_PERIOD
+    """After this time every cached object is looked at again. At least 10s."""
 
     def settings(self) -> ClientConnection:
         """The connection with its defaults."""

@@ -11,21 +11,29 @@ from hedgerow.resource_manager.configuration import (
     client_connection,
     garbage_collector,
     health,
+    kubelet_csr_approver,
     leader_election,
     managed_resource,
     network_policy,
+    node,
     secret,
     server,
+    token_invalidator,
+    token_requestor,
     webhooks,
 )
 from hedgerow.resource_manager.configuration.client_connection import ClientConnection
 from hedgerow.resource_manager.configuration.garbage_collector import GarbageCollectorSettings
 from hedgerow.resource_manager.configuration.health import HealthSettings
+from hedgerow.resource_manager.configuration.kubelet_csr_approver import KubeletCSRApproverSettings
 from hedgerow.resource_manager.configuration.leader_election import LeaderElection
 from hedgerow.resource_manager.configuration.managed_resource import ManagedResourceSettings
 from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySettings
+from hedgerow.resource_manager.configuration.node import NodeSettings
 from hedgerow.resource_manager.configuration.secret import SecretSettings
 from hedgerow.resource_manager.configuration.server import Server
+from hedgerow.resource_manager.configuration.token_invalidator import TokenInvalidatorSettings
+from hedgerow.resource_manager.configuration.token_requestor import TokenRequestorSettings
 
 API_VERSION: Final = "resourcemanager.config.gardener.cloud/v1alpha1"
 KIND: Final = "ResourceManagerConfiguration"
@@ -61,9 +69,13 @@ class ResourceManagerConfiguration:
     """The class of the ManagedResources that this process is responsible for."""
     garbage_collector: GarbageCollectorSettings
     health: HealthSettings
+    kubelet_csr_approver: KubeletCSRApproverSettings
     managed_resource: ManagedResourceSettings
     network_policy: NetworkPolicySettings
+    node: NodeSettings
     secret: SecretSettings
+    token_invalidator: TokenInvalidatorSettings
+    token_requestor: TokenRequestorSettings
     admission: AdmissionConfig
     """The webhooks that are served."""
 
@@ -111,10 +123,13 @@ def manifest(configuration: ResourceManagerConfiguration) -> dict[str, Any]:
             "resourceClass": configuration.resource_class,
             "garbageCollector": garbage_collector.manifest(configuration.garbage_collector),
             "health": health.manifest(configuration.health),
+            "kubeletCSRApprover": kubelet_csr_approver.manifest(configuration.kubelet_csr_approver),
             "managedResource": managed_resource.manifest(configuration.managed_resource),
             "networkPolicy": network_policy.manifest(configuration.network_policy),
+            "node": node.manifest(configuration.node),
             "secret": secret.manifest(configuration.secret),
-            "tokenInvalidator": {"enabled": configuration.admission.token_invalidator},
+            "tokenInvalidator": token_invalidator.manifest(configuration.token_invalidator),
+            "tokenRequestor": token_requestor.manifest(configuration.token_requestor),
         },
         "webhooks": webhooks.manifest(configuration.admission),
     }

@@ -13,17 +13,18 @@ from hedgerow.machinery.fields import FieldError, forbidden, invalid, required
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.resource_manager.configuration.garbage_collector import GarbageCollectorSection
 from hedgerow.resource_manager.configuration.health import HealthSection
+from hedgerow.resource_manager.configuration.kubelet_csr_approver import KubeletCSRApproverSection
 from hedgerow.resource_manager.configuration.managed_resource import ManagedResourceSection, ManagedResourceSettings
 from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySection
+from hedgerow.resource_manager.configuration.node import NodeSection
 from hedgerow.resource_manager.configuration.secret import SecretSection
 from hedgerow.resource_manager.configuration.shape import Purpose, Section
-from hedgerow.resource_manager.configuration.unserved import (
-    KubeletCSRApprover,
-    Node,
-    TokenInvalidator,
-    TokenRequestor,
-    TokenValidator,
+from hedgerow.resource_manager.configuration.token_invalidator import (
+    TokenInvalidatorSection,
+    TokenInvalidatorSettings,
+    TokenValidatorSection,
 )
+from hedgerow.resource_manager.configuration.token_requestor import TokenRequestorSection
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import DEFAULT_CLASS
 
@@ -32,24 +33,36 @@ class ControllersSection(Section):
     """The section as written; its errors come in the order of its fields."""
 
     cluster_id: str = Field("", alias="clusterID")
+    """The id of the source cluster in the origins of applied objects. `<cluster>`: that in the ConfigMap
+    `kube-system/cluster-identity`, without which the process ends; `<default>`: the same, or none; empty: none."""
     resource_class: str = DEFAULT_CLASS
+    """The class of the ManagedResources that are looked after. Not empty."""
     garbage_collector: GarbageCollectorSection = GarbageCollectorSection()
+    """Deletes ConfigMaps and Secrets that are marked for it when nothing refers to them any more."""
     health: HealthSection = HealthSection()
-    kubelet_csr_approver: KubeletCSRApprover | None = Field(None, alias="kubeletCSRApprover")
+    """Judges health and progress of what ManagedResources deliver."""
+    kubelet_csr_approver: KubeletCSRApproverSection = Field(KubeletCSRApproverSection(), alias="kubeletCSRApprover")
+    """Approves or denies the serving certificates that kubelets ask for."""
     managed_resource: ManagedResourceSection | None = None
+    """Applies what ManagedResources deliver."""
     managed_resources: ManagedResourceSection | None = None
+    """Another spelling of `managedResource`; not beside it."""
     network_policy: NetworkPolicySection = NetworkPolicySection()
-    node: Node | None = None
+    """Opens traffic to Services that ask for it, by NetworkPolicies."""
+    node: NodeSection = NodeSection()
+    """Keeps pods away from new Nodes until their critical components are ready."""
     secret: SecretSection = SecretSection()
-    token_invalidator: TokenInvalidator | None = None
-    token_validator: TokenValidator | None = None
-    token_requestor: TokenRequestor | None = None
+    """Protects Secrets that ManagedResources refer to."""
+    token_invalidator: TokenInvalidatorSection | None = None
+    """Labels Secrets whose static tokens are to be worthless. Enabled together with its webhook, or neither."""
+    token_validator: TokenValidatorSection | None = None
+    """An older name of `tokenInvalidator`; not beside it."""
+    token_requestor: TokenRequestorSection = TokenRequestorSection()
+    """Keeps tokens of ServiceAccounts fresh in Secrets that ask for it."""
 
-    @property
-    def invalidates_tokens(self) -> bool:
-        """Whether the token invalidator is enabled, under either of its names."""
-        section = self.token_invalidator or self.token_validator
-        return section is not None and section.enabled
+    def token_invalidator_settings(self) -> TokenInvalidatorSettings:
+        """Whether and how the token invalidator runs, under whichever name the file says so."""
+        return (self.token_invalidator or self.token_validator or TokenInvalidatorSection()).settings()
 
     def managed_resource_settings(self) -> ManagedResourceSettings:
         """How the controller of ManagedResources runs, under whichever name the file says so."""

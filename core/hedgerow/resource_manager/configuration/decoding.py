@@ -85,7 +85,9 @@ class DebuggingSection(Section):
 
     idle = ("enable_profiling", "enable_contention_profiling")
     enable_profiling: bool = False
+    """Not acted on: no profiles are offered."""
     enable_contention_profiling: bool = False
+    """Not acted on: no profiles are offered."""
 
     def settings(self) -> Debugging:
         """The section with its defaults."""
@@ -96,16 +98,27 @@ class DocumentSection(Section):
     """The whole file as written. An empty log level or format is unset."""
 
     api_version: str
+    """Always `resourcemanager.config.gardener.cloud/v1alpha1`."""
     kind: str
+    """Always `ResourceManagerConfiguration`."""
     source_client_connection: ClientConnectionSection = ClientConnectionSection()
+    """The cluster with the Lease and the ManagedResources, mostly the one that the process runs in."""
     target_client_connection: ClientConnectionSection | None = None
+    """The cluster that is looked after. Left out, it is the source; an empty section is a connection of its own."""
     server: ServerSection = ServerSection()
+    """Where the process listens."""
     leader_election: LeaderElectionSection = LeaderElectionSection()
+    """Which Lease replicas compete for. Controllers work on the one that holds it, webhooks on all."""
     debugging: DebuggingSection = DebuggingSection()
+    """Profiles."""
     log_level: str = ""
+    """How much is logged. One of `debug`, `info`, `error`."""
     log_format: str = ""
+    """How lines are logged. One of `json`, `text`."""
     controllers: ControllersSection = ControllersSection()
+    """Which controllers run, and how."""
     webhooks: WebhooksSection = WebhooksSection()
+    """Which webhooks are served, and what they go by."""
 
     def settings(self) -> ResourceManagerConfiguration:
         """The configuration with all defaults."""
@@ -121,9 +134,13 @@ class DocumentSection(Section):
             resource_class=self.controllers.resource_class,
             garbage_collector=self.controllers.garbage_collector.settings(),
             health=self.controllers.health.settings(),
+            kubelet_csr_approver=self.controllers.kubelet_csr_approver.settings(),
             managed_resource=self.controllers.managed_resource_settings(),
             network_policy=self.controllers.network_policy.settings(),
+            node=self.controllers.node.settings(),
             secret=self.controllers.secret.settings(),
+            token_invalidator=self.controllers.token_invalidator_settings(),
+            token_requestor=self.controllers.token_requestor.settings(),
             admission=self.webhooks.settings(),
         )
 
@@ -140,7 +157,7 @@ class DocumentSection(Section):
             yield unsupported("logFormat", self.log_format, LOG_FORMATS)
         yield from self.controllers.problems("controllers", purpose)
         yield from self.webhooks.problems("webhooks", purpose)
-        if self.controllers.invalidates_tokens != self.webhooks.invalidates_tokens:
+        if self.controllers.token_invalidator_settings().enabled != self.webhooks.invalidates_tokens:
             yield forbidden("controllers.tokenInvalidator", _HALF_AN_INVALIDATOR)
 
 

@@ -29,7 +29,9 @@ class GarbageCollectorSection(Section):
     """The section as written."""
 
     enabled: bool = False
+    """Whether the controller runs."""
     sync_period: Duration | None = None
+    """Between two rounds. At least 15s."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """Rounds that follow each other too fast; nothing where there are none."""

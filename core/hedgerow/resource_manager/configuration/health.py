@@ -34,7 +34,9 @@ class HealthSection(Section):
     """The section as written."""
 
     concurrent_syncs: Int64 = CONCURRENT_SYNCS
+    """How many ManagedResources are looked at at once. At least 1."""
     sync_period: Duration = SYNC_PERIOD
+    """After this time a ManagedResource is judged again although nothing has changed. At least 15s."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """No worker at all, too short a period."""

@@ -44,12 +44,19 @@ class LeaderElectionSection(Section):
     """The section as written. A zero duration, an empty lock and an empty name are unset, as in the reference."""
 
     leader_elect: bool = True
+    """Whether replicas compete. If not, the controllers of every replica work, and the fields below do not matter."""
     lease_duration: Duration = _UNSET
+    """So long others wait after the Lease was last renewed before they take it over. Longer than `renewDeadline`."""
     renew_deadline: Duration = _UNSET
+    """So long a leader that cannot renew the Lease goes on. Longer than 1.2 times `retryPeriod`."""
     retry_period: Duration = _UNSET
+    """Between two attempts to take or renew the Lease. Longer than 0."""
     resource_lock: str = ""
+    """What they compete for. One of `leases`."""
     resource_name: str = ""
+    """Name of the Lease."""
     resource_namespace: str = ""
+    """Namespace of the Lease, in the source cluster. Must be set; the chart and `hedgerow install` do so."""
 
     def settings(self) -> LeaderElection:
         """The leader election with its defaults; the namespace of the Lease has none."""

@@ -41,9 +41,13 @@ class ManagedResourceSection(Section):
     """The section as written, under either of its names."""
 
     concurrent_syncs: Int64 = CONCURRENT_SYNCS
+    """How many ManagedResources are looked at at once. At least 1."""
     sync_period: Duration = SYNC_PERIOD
+    """After this time a ManagedResource is looked at again although nothing has changed. At least 15s."""
     always_update: bool = False
+    """Whether objects are written even where they are as they should be."""
     managed_by_label_value: str = MANAGED_BY
+    """What the label `resources.gardener.cloud/managed-by` of every delivered object says. Not empty."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """No worker at all, too short a period, no label or an impossible one; told under the name in the plural."""

@@ -34,15 +34,20 @@ class RequirementSection(Section):
     """One match expression as written."""
 
     key: str = ""
+    """Key of the label."""
     operator: str = ""
+    """How the label is compared. One of `In`, `NotIn`, `Exists`, `DoesNotExist`."""
     values: list[str] = Field(default_factory=list)
+    """With `In` and `NotIn`: what it is compared with."""
 
 
 class SelectorSection(Section):
     """A label selector as written."""
 
     match_labels: dict[str, str] = Field(default_factory=dict)
+    """Labels with their values; all have to match."""
     match_expressions: list[RequirementSection] = Field(default_factory=list)
+    """Requirements on labels; all have to match."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """Every key, operator and value that no label selector may have."""
@@ -63,7 +68,9 @@ class IngressControllerSection(Section):
     """Where the pods of the ingress controller run, as written."""
 
     namespace: str = ""
+    """The namespace of its pods. Must be set."""
     pod_selector: SelectorSection | None = None
+    """The labels of its pods. Must be set."""
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """A missing half, as the pods are known only by namespace and labels together; an impossible namespace."""
@@ -84,9 +91,13 @@ class NetworkPolicySection(Section):
     """The section as written."""
 
     enabled: bool = False
+    """Whether the controller runs."""
     concurrent_syncs: Int64 | None = None
+    """How many Services are looked at at once. At least 1."""
     namespace_selectors: list[SelectorSection] = Field(default_factory=list)
+    """Services in Namespaces that match any of these are handled; empty: all."""
     ingress_controller_selector: IngressControllerSection | None = None
+    """The ingress controller that may reach the backends of Ingresses; left out: none."""
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """No worker at all, unreadable selectors, half an ingress controller; nothing where nobody runs by them."""

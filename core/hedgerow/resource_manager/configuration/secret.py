@@ -25,6 +25,7 @@ class SecretSection(Section):
     """The section as written."""
 
     concurrent_syncs: Int64 = CONCURRENT_SYNCS
+    """How many Secrets are looked at at once. At least 1."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """No worker at all."""

@@ -47,13 +47,17 @@ class TlsSection(Section):
     """`server.webhooks.tls` as written."""
 
     server_cert_dir: str = ""
+    """Folder with `tls.crt` and `tls.key`; empty: `k8s-webhook-server/serving-certs` in the folder for temporary
+    files."""
 
 
 class EndpointSection(Section):
     """An endpoint as written; port zero is unset."""
 
     bind_address: str = ""
+    """The address to listen on; empty: all."""
     port: Int64 = 0
+    """The port to listen on; 0 stands for the default."""
 
     def endpoint(self, default_port: int) -> Endpoint:
         """The endpoint with its default."""
@@ -64,6 +68,7 @@ class WebhookEndpointSection(EndpointSection):
     """`server.webhooks` as written."""
 
     tls: TlsSection = TlsSection()
+    """The serving certificate."""
 
     def webhook_endpoint(self) -> WebhookEndpoint:
         """The endpoint with its default."""
@@ -74,8 +79,11 @@ class ServerSection(Section):
     """The section as written."""
 
     webhooks: WebhookEndpointSection = WebhookEndpointSection()
+    """Where API servers ask webhooks, over HTTPS."""
     health_probes: EndpointSection = EndpointSection()
+    """Where `/healthz` and `/readyz` are."""
     metrics: EndpointSection = EndpointSection()
+    """Where `/metrics` is."""
 
     def settings(self) -> Server:
         """The endpoints with their defaults."""

@@ -24,10 +24,15 @@ class TolerationSection(Section):
     """A toleration as written; an empty text is unset."""
 
     key: str = ""
+    """Key of the taint; empty, with the operator `Exists`: every taint."""
     operator: str = ""
+    """How its value is compared; empty: `Equal`. One of `Equal`, `Exists`."""
     value: str = ""
+    """The value of the taint, where the operator is `Equal`."""
     effect: str = ""
+    """The effect of the taint; empty: every one. One of `NoSchedule`, `PreferNoSchedule`, `NoExecute`."""
     toleration_seconds: Int64 | None = None
+    """With the effect `NoExecute`: how long pods stay; left out: for good."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """What the API server would refuse in a pod."""

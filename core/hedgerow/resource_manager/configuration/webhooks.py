@@ -23,8 +23,8 @@ from hedgerow.machinery.fields import FieldError, forbidden, invalid, required
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.configuration.shape import Purpose, Section
+from hedgerow.resource_manager.configuration.token_invalidator import IS_AN_ALIAS
 from hedgerow.resource_manager.configuration.toleration import TolerationSection
-from hedgerow.resource_manager.configuration.unserved import IS_AN_ALIAS
 
 SHORTEST_EXPIRATION_SECONDS: Final = 600
 
@@ -33,6 +33,7 @@ class WebhookSection(Section):
     """A webhook with nothing but a switch."""
 
     enabled: bool = False
+    """Whether the webhook is served and registered."""
 
 
 class TokenValidatorSection(WebhookSection):
@@ -48,7 +49,9 @@ class HighAvailabilityConfigSection(WebhookSection):
     """`webhooks.highAvailabilityConfig` as written."""
 
     default_not_ready_toleration_seconds: Int64 | None = None
+    """How long pods stay on a Node that is not ready; left out: no toleration is added. At least 0."""
     default_unreachable_toleration_seconds: Int64 | None = None
+    """How long pods stay on a Node that cannot be reached; left out: no toleration is added. At least 0."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """Negative times, even where the webhook is not enabled."""
@@ -72,6 +75,7 @@ class KubernetesServiceHostSection(WebhookSection):
     """`webhooks.kubernetesServiceHost` as written."""
 
     host: str = ""
+    """The name of the API server. Must be set."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """No host: pods would be told that the API server is nowhere."""
@@ -87,6 +91,7 @@ class PodSchedulerNameSection(WebhookSection):
     """`webhooks.podSchedulerName` as written."""
 
     scheduler_name: str | None = None
+    """The scheduler of pods that name none."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """An empty name, which is not the same as none."""
@@ -102,6 +107,7 @@ class ProjectedTokenMountSection(WebhookSection):
     """`webhooks.projectedTokenMount` as written."""
 
     expiration_seconds: Int64 | None = None
+    """For how long tokens are valid. At least 600."""
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
         """A shorter time than the API server gives tokens for."""
@@ -120,8 +126,11 @@ class SystemComponentsConfigSection(WebhookSection):
     """`webhooks.systemComponentsConfig` as written; its tolerations are looked at even where it is not enabled."""
 
     node_selector: dict[str, str] = Field(default_factory=dict)
+    """Labels of the Nodes whose taints are tolerated; empty: of all."""
     pod_node_selector: dict[str, str] = Field(default_factory=dict)
+    """Added to the node selector of pods."""
     pod_tolerations: list[TolerationSection] = Field(default_factory=list)
+    """Added to the tolerations of pods."""
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """Selectors that no Node could match, because labels are spelled otherwise; then what the tolerations break."""
@@ -145,17 +154,29 @@ class WebhooksSection(Section):
     """The section as written; its errors come in the order of its fields."""
 
     crd_deletion_protection: WebhookSection = WebhookSection()
+    """Denies that protected definitions and resources are deleted without confirmation."""
     endpoint_slice_hints: WebhookSection = WebhookSection()
+    """Keeps traffic in its zone."""
     extension_validation: WebhookSection = WebhookSection()
+    """Denies extension resources that are not valid."""
     high_availability_config: HighAvailabilityConfigSection = HighAvailabilityConfigSection()
+    """Spreads workloads over nodes and zones, and sets their replicas."""
     kubernetes_service_host: KubernetesServiceHostSection = KubernetesServiceHostSection()
+    """Tells containers the name of the API server."""
     pod_scheduler_name: PodSchedulerNameSection = PodSchedulerNameSection()
+    """Names the scheduler of pods."""
     pod_topology_spread_constraints: WebhookSection = WebhookSection()
+    """Lets spread constraints count pods of the same ReplicaSet only."""
     projected_token_mount: ProjectedTokenMountSection = ProjectedTokenMountSection()
+    """Gives pods a token whose ServiceAccount mounts none."""
     seccomp_profile: WebhookSection = WebhookSection()
+    """Sets the runtime's seccomp profile where pods name none."""
     system_components_config: SystemComponentsConfigSection = SystemComponentsConfigSection()
+    """Places pods of system components on the Nodes that are meant for them."""
     token_invalidator: WebhookSection | None = None
+    """Makes static tokens worthless. Enabled together with its controller, or neither."""
     token_validator: TokenValidatorSection | None = None
+    """An older name of `tokenInvalidator`; not beside it."""
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
         """Both spellings of one webhook, then what is wrong within the sections."""

@@ -16,6 +16,7 @@ from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Delete, Outcome, Plan
 from hedgerow.machinery.questions import Answers, Found, Kinds, ListQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
@@ -59,6 +60,10 @@ def garbage_collector(config: GarbageCollectorConfig) -> Controller[GarbageColle
         config=config,
         reconcile=reconcile,
         periodic=True,
+        permissions=(
+            *(Permission.of(each, "list", "delete") for each in CANDIDATES),
+            *(Permission.of(each, "list") for each in user_resources(old_cron_jobs=True)),
+        ),
     )
 
 

@@ -10,12 +10,13 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.permissions import ANYTHING, READ, Permission
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.health.changes import health_status_changed
 from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.events import message_with_ages
+from hedgerow.resource_manager.health.events import EVENTS, message_with_ages
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
 from hedgerow.resource_manager.health.looking import concluded, looked_at
 from hedgerow.resource_manager.health.verdicts import HEALTHY, Verdict, evaluate_health
@@ -51,6 +52,11 @@ def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURREN
         primary_cluster=Cluster.SOURCE,
         follows=(Follow(kinds, watches),),
         gives_way_to=(APPLYING,),
+        permissions=(
+            Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
+            Permission.of(EVENTS, "list"),
+            Permission(ANYTHING, ANYTHING, READ),
+        ),
     )
 
 

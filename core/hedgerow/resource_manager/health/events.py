@@ -18,7 +18,7 @@ from hedgerow.resource_manager.health.ages import age_text
 _MOST: Final = 5
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _NOTHING: Final[Mapping[str, Any]] = {}
-_EVENTS: Final = Resource("", "v1", "events", "Event")
+EVENTS: Final = Resource("", "v1", "events", "Event")
 
 
 def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
@@ -30,7 +30,7 @@ def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
         "involvedObject.namespace": key.namespace,
         "type": "Warning",
     }
-    return ListQuestion(_EVENTS, Cluster.TARGET, key.namespace, field_selector=field_query(fields))
+    return ListQuestion(EVENTS, Cluster.TARGET, key.namespace, field_selector=field_query(fields))
 
 
 def is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:

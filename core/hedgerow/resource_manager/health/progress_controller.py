@@ -10,15 +10,16 @@ from typing import Final
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
+from hedgerow.machinery.permissions import ANYTHING, READ, Permission
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.health.changes import progress_changed
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
-from hedgerow.resource_manager.health.kinds import DEPLOYMENTS
+from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, REPLICA_SETS
 from hedgerow.resource_manager.health.looking import concluded, looked_at, with_pods_counted
 from hedgerow.resource_manager.health.object_progress import rolls_out
-from hedgerow.resource_manager.health.pods import pod_watches
+from hedgerow.resource_manager.health.pods import PODS, pod_watches
 from hedgerow.resource_manager.health.verdicts import ROLLED_OUT, Verdict, evaluate_progress
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
@@ -58,6 +59,12 @@ def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONC
         primary_cluster=Cluster.SOURCE,
         follows=(Follow(workloads, watches),),
         gives_way_to=(APPLYING,),
+        permissions=(
+            Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
+            Permission.of(PODS, "list", "watch"),
+            Permission.of(REPLICA_SETS, "list", "watch"),
+            Permission(ANYTHING, ANYTHING, READ),
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, Follow, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.permissions import ANYTHING, Permission
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
@@ -16,6 +17,8 @@ from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_res
 from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
 from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS, HVPAS
+from hedgerow.resource_manager.managed_resources.reconciliation.object_application import DEFINITIONS
+from hedgerow.resource_manager.managed_resources.reconciliation.removal import CLAIMS
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.waking import (
     managed_resource_changed,
@@ -80,6 +83,15 @@ def managed_resource_controller(
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
         follows=(Follow(kinds, watches),),
+        permissions=(
+            Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE),
+            Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
+            Permission.of(SECRETS, "get", cluster=Cluster.SOURCE),
+            Permission.of(DEFINITIONS, "get"),
+            Permission.of(CLAIMS, "list", "deletecollection"),
+            # Only those who write ManagedResources know what these deliver, and what is granted by it.
+            Permission(ANYTHING, ANYTHING, (ANYTHING,)),
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
@@ -72,6 +73,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
         gives_way_to=(APPLYING,),
+        permissions=(Permission.of(SECRETS, "patch", cluster=Cluster.SOURCE),),
     )
 
 

@@ -126,8 +126,14 @@ async def test_a_reader_sees_the_namespaces_that_are_shown() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [replace(WHOLE, keep=names_only), replace(WHOLE, metadata_only=True), replace(WHOLE, optional=True)],
-    ids=["other fields", "metadata alone", "what may be absent"],
+    [
+        replace(WHOLE, keep=names_only),
+        replace(WHOLE, metadata_only=True),
+        replace(WHOLE, optional=True),
+        replace(WHOLE, label_selector="value"),
+        replace(WHOLE, field_selector="metadata.name=a"),
+    ],
+    ids=["other fields", "metadata alone", "what may be absent", "other labels", "other values of fields"],
 )
 @virtual_time
 async def test_who_keeps_something_else_reads_for_himself(other: Watch) -> None:

@@ -220,6 +220,10 @@ def test_a_cache_that_is_behind_what_a_decision_was_told_says_nothing() -> None:
         assert not overtaken(Update(POLICIES, told, "edited"), shown)
 
 
+def test_what_is_asked_of_a_subresource_is_not_overtaken_by_the_object_that_it_is_asked_of() -> None:
+    assert not overtaken(Create(POLICIES, SEEN, "due", subresource="token"), SEEN)
+
+
 def test_what_names_no_version_or_is_not_watched_is_never_overtaken() -> None:
     for unconditional in (
         Update(POLICIES, policy(), "edited"),

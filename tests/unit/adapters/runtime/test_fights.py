@@ -99,6 +99,8 @@ def test_two_keys_of_one_controller_that_undo_each_other_fight_as_any_others_do(
         pytest.param(CREATION, "7", False, id="a creation"),
         pytest.param(DELETION, None, False, id="a deletion"),
         pytest.param(updated("7"), None, False, id="an update of which nobody knows more"),
+        pytest.param(replace(CREATION, subresource="token"), None, True, id="a token that is asked for"),
+        pytest.param(CREATION, "7", False, id="an object that is created"),
     ],
 )
 def test_a_write_that_leaves_the_version_has_changed_nothing(

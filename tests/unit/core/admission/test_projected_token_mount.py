@@ -191,6 +191,6 @@ def test_a_name_that_no_object_can_have_is_never_asked_for(name: str) -> None:
 
 
 def test_no_more_of_an_account_is_kept_than_is_read() -> None:
-    (kept,) = world(WEBHOOK, {**service_account(), "secrets": [{"name": "big"}]}).list(SERVICE_ACCOUNTS)
+    (kept,) = world(WEBHOOK, {**service_account(), "imagePullSecrets": [{"name": "big"}]}).list(SERVICE_ACCOUNTS)
 
     assert kept == {"metadata": {"namespace": "shop", "name": "sa"}, "automountServiceAccountToken": False}

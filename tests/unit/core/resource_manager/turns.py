@@ -10,7 +10,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow.machinery.plan import Action, Delete, JsonPatch, MergePatch, Outcome, Plan, Refusal
+from hedgerow.machinery.plan import Action, Delete, JsonPatch, MergePatch, Outcome, Plan, Refusal, Update
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.turn import Turn
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
@@ -114,6 +114,10 @@ class Clusters:
                 changed = apply_merge_patch(stored, patch)
             case JsonPatch(operations=operations):
                 changed = apply_json_patch(stored, operations).unwrap()
+            case Update(manifest=manifest):
+                if manifest["metadata"].get("resourceVersion") != stored["metadata"].get("resourceVersion"):
+                    return Outcome(action, refusal=Refusal(409, "Conflict", "the object has been modified"))
+                changed = manifest
             case _:
                 raise AssertionError(action)
         objects[action.key] = changed

@@ -41,7 +41,7 @@ from hedgerow.resource_manager.managed_resources.stored.differences import Diffe
 from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored
 from hedgerow.resource_manager.managed_resources.stored.schemas import stored_custom_resource
 
-_DEFINITIONS: Final = Resource(
+DEFINITIONS: Final = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )
 _NAMELESS: Final = "resource name may not be empty"
@@ -216,7 +216,7 @@ def _rule(stage: Stage, candidate: Candidate, resource: Resource) -> Stored | Ob
     if "." not in resource.group or stored_rule(candidate.wanted.manifest) is not AS_SENT:
         return None
     name = f"{resource.plural}.{resource.group}"
-    question = ObjectQuestion(_DEFINITIONS, ObjectKey("", name), Cluster.TARGET)
+    question = ObjectQuestion(DEFINITIONS, ObjectKey("", name), Cluster.TARGET)
     answer = stage.context.answers.get(question)
     if not isinstance(answer, Found):
         return question if answer is None else None

@@ -51,7 +51,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.live import Plac
 from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
 from hedgerow.resource_manager.managed_resources.references import Reference
 
-_CLAIMS: Final = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
+CLAIMS: Final = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
 _NAMESPACE: Final = Kind("v1", "Namespace")
 _COLLECTED: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _OWNING_GROUPS: Final = frozenset({"apps", "extensions", "batch"})
@@ -174,7 +174,7 @@ def _removal_of_claims(stage: Stage, place: Place, live: Manifest) -> Removal | 
     if not labels:
         return None
     selector = ",".join(f"{name}={value}" for name, value in sorted(labels.items()))
-    question = ListQuestion(_CLAIMS, Cluster.TARGET, place.key.namespace, selector, metadata_only=True)
+    question = ListQuestion(CLAIMS, Cluster.TARGET, place.key.namespace, selector, metadata_only=True)
     match stage.context.answers.get(question):
         case None:
             return Unknown(questions=(question,))
@@ -196,8 +196,8 @@ def _labels_of_claims(stage: Stage, place: Place, live: Manifest) -> Mapping[str
 
 
 def _deletion_of_claims(stage: Stage, namespace: str, selector: str) -> Removal | None:
-    deletion = DeleteCollection(_CLAIMS, namespace, selector, "claims-of-stateful-set")
-    done = [each for each in stage.writes_of(_CLAIMS, deletion.key) if each.action == deletion]
+    deletion = DeleteCollection(CLAIMS, namespace, selector, "claims-of-stateful-set")
+    done = [each for each in stage.writes_of(CLAIMS, deletion.key) if each.action == deletion]
     if not done:
         return Steps((deletion,))
     problem = _problem(done)

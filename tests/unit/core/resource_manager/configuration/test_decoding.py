@@ -58,6 +58,7 @@ DEFAULTS = {
         "resourceClass": "resources",
         "garbageCollector": {"enabled": False},
         "health": {"concurrentSyncs": 5, "syncPeriod": "1m0s"},
+        "kubeletCSRApprover": {"enabled": False, "machineNamespace": ""},
         "managedResource": {
             "concurrentSyncs": 5,
             "syncPeriod": "1m0s",
@@ -65,8 +66,10 @@ DEFAULTS = {
             "managedByLabelValue": "gardener",
         },
         "networkPolicy": {"enabled": False, "namespaceSelectors": []},
+        "node": {"enabled": False},
         "secret": {"concurrentSyncs": 5},
         "tokenInvalidator": {"enabled": False},
+        "tokenRequestor": {"enabled": False, "audiences": [], "targetNamespace": ""},
     },
     "webhooks": {
         name: {"enabled": False}
@@ -150,7 +153,7 @@ def test_a_log_level_or_format_must_be_one_of_few(fragment: str, text: str, refu
 def test_all_rules_that_are_broken_come_in_the_order_of_the_sections(refusal: Refusal) -> None:
     errors = refusal("""
         webhooks: {kubernetesServiceHost: {enabled: true}, tokenInvalidator: {enabled: true}}
-        controllers: {resourceClass: "", node: {enabled: true}}
+        controllers: {resourceClass: "", node: {enabled: true, backoff: 0s}}
         logFormat: bar
         logLevel: foo
         leaderElection: {}
@@ -167,7 +170,7 @@ def test_all_rules_that_are_broken_come_in_the_order_of_the_sections(refusal: Re
         "logLevel",
         "logFormat",
         "controllers.resourceClass",
-        "controllers.node",
+        "controllers.node.backoff",
         "webhooks.kubernetesServiceHost.host",
         "controllers.tokenInvalidator",
     ]

@@ -29,7 +29,7 @@ def test_what_is_left_out_has_the_defaults_of_the_reference(decoded: Callable[[s
 
 def test_the_document_of_a_configuration_spells_out_every_section(decoded: Callable[[str], Decoded]) -> None:
     controllers = manifest(decoded("controllers: {garbageCollector: {enabled: true}}").configuration)["controllers"]
-    rest = {"networkPolicy", "tokenInvalidator"}
+    rest = {"kubeletCSRApprover", "networkPolicy", "node", "tokenInvalidator", "tokenRequestor"}
 
     assert {name: section for name, section in controllers.items() if name not in rest} == {
         "clusterID": "",
@@ -120,8 +120,11 @@ def test_errors_come_in_the_order_of_the_sections(refusal: Callable[[str], Confi
     errors = refusal("""
         controllers:
           secret: {concurrentSyncs: 0}
+          tokenRequestor: {enabled: true, concurrentSyncs: 0}
+          node: {enabled: true, concurrentSyncs: 0}
           networkPolicy: {enabled: true, concurrentSyncs: 0}
           managedResource: {concurrentSyncs: 0}
+          kubeletCSRApprover: {enabled: true, concurrentSyncs: 0}
           health: {concurrentSyncs: 0}
           garbageCollector: {enabled: true, syncPeriod: 0s}
           resourceClass: ""
@@ -131,7 +134,10 @@ def test_errors_come_in_the_order_of_the_sections(refusal: Callable[[str], Confi
         "resourceClass",
         "garbageCollector",
         "health",
+        "kubeletCSRApprover",
         "managedResources",
         "networkPolicy",
+        "node",
         "secret",
+        "tokenRequestor",
     ]

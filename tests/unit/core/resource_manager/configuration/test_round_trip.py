@@ -58,6 +58,7 @@ tolerations = some_of(
 )
 labels = st.dictionaries(names, names, max_size=2)
 switch = some_of(enabled=st.booleans())
+invalidators = some_of(enabled=st.booleans(), concurrentSyncs=st.integers(-1, 9))
 webhooks = some_of(
     crdDeletionProtection=switch,
     endpointSliceHints=switch,
@@ -114,7 +115,19 @@ documents = st.builds(
             ),
             secret=some_of(concurrentSyncs=workers),
             networkPolicy=network_policies,
-            tokenInvalidator=switch,
+            kubeletCSRApprover=some_of(
+                enabled=st.booleans(), concurrentSyncs=st.integers(0, 9), machineNamespace=names
+            ),
+            node=some_of(enabled=st.booleans(), concurrentSyncs=st.integers(0, 9), backoff=durations),
+            tokenInvalidator=invalidators,
+            tokenValidator=invalidators,
+            tokenRequestor=some_of(
+                enabled=st.booleans(),
+                concurrentSyncs=st.integers(0, 9),
+                **{"class": names},
+                audiences=st.lists(names, max_size=2),
+                targetNamespace=names,
+            ),
         ),
         webhooks=webhooks,
     ),

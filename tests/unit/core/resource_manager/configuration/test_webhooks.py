@@ -7,7 +7,7 @@ import pytest
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, manifest
+from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, TokenInvalidatorSettings, manifest
 
 BOTH = "controllers.tokenInvalidator: Forbidden: controller and webhook for TokenInvalidator must either be both"
 HALF = f"{BOTH} disabled or enabled"
@@ -170,7 +170,7 @@ def test_an_alias_is_told_whether_it_switches_anything_on_or_not(decoded: Callab
 
 @pytest.mark.parametrize("controller", ["tokenInvalidator", "tokenValidator"])
 @pytest.mark.parametrize("webhook", ["tokenInvalidator", "tokenValidator"])
-def test_the_token_invalidator_is_switched_on_as_a_pair_although_its_controller_is_still_to_come(
+def test_the_token_invalidator_is_switched_on_as_a_pair_under_either_name(
     controller: str, webhook: str, decoded: Callable[[str], Decoded]
 ) -> None:
     both = f"{{controllers: {{{controller}: {{enabled: true}}}}, webhooks: {{{webhook}: {{enabled: true}}}}}}"
@@ -178,13 +178,13 @@ def test_the_token_invalidator_is_switched_on_as_a_pair_although_its_controller_
     answer = decoded(both)
 
     assert answer.configuration.admission == AdmissionConfig(token_invalidator=True)
-    without = "the controller does not exist in this version: no Secret is marked"
-    alias = "is an alias of tokenInvalidator"
-    assert answer.warnings == (
-        f"controllers.{controller}: {without if controller == 'tokenInvalidator' else f'{alias}; {without}'}",
-        *([f"webhooks.tokenValidator: {alias}"] if webhook == "tokenValidator" else []),
+    assert answer.configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=5)
+    assert answer.warnings == tuple(
+        f"{section}.tokenValidator: is an alias of tokenInvalidator"
+        for section, name in (("controllers", controller), ("webhooks", webhook))
+        if name == "tokenValidator"
     )
-    assert manifest(answer.configuration)["controllers"]["tokenInvalidator"] == {"enabled": True}
+    assert manifest(answer.configuration)["controllers"]["tokenInvalidator"] == {"enabled": True, "concurrentSyncs": 5}
 
 
 @pytest.mark.parametrize(

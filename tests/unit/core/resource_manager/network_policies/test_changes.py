@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow.network_policies.kept import kept_of_policy
 from hedgerow.resource_manager.network_policies import service_changed, service_of_policy
 from hedgerow.resource_manager.network_policies.changes import (
     ingress_changed,
     kept_of_ingress,
     kept_of_namespace,
-    kept_of_policy,
     kept_of_service,
 )
 from tests.unit.core.resource_manager.network_policies.objects import (

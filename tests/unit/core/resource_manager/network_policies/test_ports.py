@@ -3,8 +3,9 @@
 import pytest
 from returns.result import Failure, Success
 
+from hedgerow.network_policies.manifests import PortManifest
 from hedgerow.resource_manager.network_policies import PolicyPort, parse_ports_annotation
-from hedgerow.resource_manager.network_policies.ports import PortManifest, number_if_digits, port_problem
+from hedgerow.resource_manager.network_policies.ports import number_if_digits, port_problem
 
 LONG = "a-port-name-of-18-"
 

@@ -1,37 +1,10 @@
-"""Sections of the reference that this version does not act on."""
+"""Fields of the reference that this version does not act on."""
 
 from collections.abc import Callable
 
 import pytest
 
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded
-
-SWITCHES = ("kubeletCSRApprover", "node", "tokenRequestor")
-
-
-@pytest.mark.parametrize("name", SWITCHES)
-def test_what_does_not_exist_cannot_be_switched_on(name: str, refusal: Callable[[str], ConfigurationErrors]) -> None:
-    errors = refusal(f"controllers: {{{name}: {{enabled: true}}}}")
-
-    assert str(errors) == f"controllers.{name}: Forbidden: this controller does not exist in this version"
-
-
-@pytest.mark.parametrize("name", [*SWITCHES, "tokenInvalidator"])
-@pytest.mark.parametrize("section", ["{}", "{enabled: false}", "null"])
-def test_what_is_off_passes_in_silence(name: str, section: str, decoded: Callable[[str], Decoded]) -> None:
-    assert decoded(f"controllers: {{{name}: {section}}}") == decoded("{}")
-
-
-def test_the_fields_of_a_section_that_is_off_are_known_but_not_looked_at(decoded: Callable[[str], Decoded]) -> None:
-    answer = decoded("""
-        controllers:
-          kubeletCSRApprover: {enabled: false, concurrentSyncs: 0, machineNamespace: shoot--foo--bar}
-          node: {backoff: 10s}
-          tokenInvalidator: {concurrentSyncs: 0}
-          tokenRequestor: {class: shoot, audiences: [gardener], targetNamespace: kube-system}
-    """)
-
-    assert answer.warnings == ()
+from hedgerow.resource_manager.configuration import Decoded
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,48 @@
+"""How long it takes to let thirty days pass for a thousand Secrets that ask for tokens."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, Final
+
+from benchmarks.figures import Figure
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.resource_manager.token_requests import token_requestor
+from hedgerow.resource_manager.token_requests.names import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_REQUESTOR
+from hedgerow_adapters.files import LoadedObject, Source
+from hedgerow_adapters.memory import SettableClock
+from hedgerow_adapters.simulation.lapse import Course, Happening, Lapse
+from hedgerow_adapters.simulation.seeding import seeded_cluster
+
+SECRETS: Final = 1_000
+DAYS: Final = 30
+LONGEST: Final = 30.0
+"""Seconds."""
+
+
+def measure() -> Iterator[Figure]:
+    """Seconds from files that are read to the end of the thirty days, and how much happens in these."""
+    clock = SettableClock()
+    cluster, problems = seeded_cluster([_secret(number) for number in range(SECRETS)], now=clock)
+    if problems:
+        raise AssertionError(f"the cluster refuses {problems[0]}")
+    clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: cluster}
+    lapse = Lapse(clock, clusters, [token_requestor()], Course(timedelta(days=DAYS)))
+    began = time.perf_counter()
+    failed = [each for each in lapse if not isinstance(each, Happening) or each.is_failure]
+    took = time.perf_counter() - began
+    if failed:
+        raise AssertionError(f"of the renewals {len(failed)} fail")
+    what = f"{DAYS} days of {SECRETS} tokens simulated"
+    yield Figure.at_most(what, took, "s", LONGEST)
+    yield Figure(f"{what}, turns", lapse.turns)
+
+
+def _secret(number: int) -> LoadedObject:
+    metadata: dict[str, Any] = {
+        "name": f"token-{number}",
+        "namespace": "default",
+        "labels": {PURPOSE: TOKEN_REQUESTOR},
+        "annotations": {ACCOUNT_NAME: f"account-{number}", ACCOUNT_NAMESPACE: "kube-system"},
+    }
+    return LoadedObject({"apiVersion": "v1", "kind": "Secret", "metadata": metadata}, Source("tokens.yaml", number))

@@ -1,0 +1,161 @@
+"""The sections of the controllers for kubelet certificates, nodes and tokens, which have a switch."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from hedgerow.resource_manager.configuration import (
+    ConfigurationErrors,
+    Decoded,
+    KubeletCSRApproverSettings,
+    NodeSettings,
+    TokenInvalidatorSettings,
+    TokenRequestorSettings,
+    decode_offline,
+)
+
+Answer = Callable[[str], Decoded]
+INVALIDATING = "webhooks: {tokenInvalidator: {enabled: true}}"
+
+
+@pytest.mark.parametrize("section", ["{}", "{enabled: false}", "null"])
+@pytest.mark.parametrize("name", ["kubeletCSRApprover", "node", "tokenInvalidator", "tokenRequestor"])
+def test_what_is_off_gets_no_defaults(name: str, section: str, decoded: Answer) -> None:
+    configuration = decoded(f"controllers: {{{name}: {section}}}").configuration
+
+    assert configuration.kubelet_csr_approver == KubeletCSRApproverSettings(
+        enabled=False, concurrent_syncs=None, machine_namespace=""
+    )
+    assert configuration.node == NodeSettings(enabled=False, concurrent_syncs=None, backoff=None)
+    assert configuration.token_invalidator == TokenInvalidatorSettings(enabled=False, concurrent_syncs=None)
+    assert configuration.token_requestor == TokenRequestorSettings(
+        enabled=False, concurrent_syncs=None, class_name=None, audiences=(), target_namespace=""
+    )
+
+
+def test_what_is_on_gets_the_defaults_of_the_reference(decoded: Answer) -> None:
+    configuration = decoded(f"""
+        {{{INVALIDATING}, controllers: {{
+          kubeletCSRApprover: {{enabled: true}},
+          node: {{enabled: true}},
+          tokenInvalidator: {{enabled: true}},
+          tokenRequestor: {{enabled: true}},
+        }}}}
+    """).configuration
+
+    assert configuration.kubelet_csr_approver == KubeletCSRApproverSettings(
+        enabled=True, concurrent_syncs=1, machine_namespace=""
+    )
+    assert configuration.node == NodeSettings(enabled=True, concurrent_syncs=5, backoff=timedelta(seconds=10))
+    assert configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=5)
+    assert configuration.token_requestor == TokenRequestorSettings(
+        enabled=True, concurrent_syncs=5, class_name=None, audiences=(), target_namespace=""
+    )
+
+
+def test_every_field_is_read(decoded: Answer) -> None:
+    answer = decoded(f"""
+        {{{INVALIDATING}, controllers: {{
+          kubeletCSRApprover: {{enabled: true, concurrentSyncs: 2, machineNamespace: shoot--foo--bar}},
+          node: {{enabled: true, concurrentSyncs: 3, backoff: 1m}},
+          tokenInvalidator: {{enabled: true, concurrentSyncs: 4}},
+          tokenRequestor:
+            {{enabled: true, concurrentSyncs: 6, class: shoot, audiences: [b, a, b], targetNamespace: kube-system}},
+        }}}}
+    """)
+    configuration = answer.configuration
+
+    assert answer.warnings == ()
+    assert configuration.kubelet_csr_approver == KubeletCSRApproverSettings(
+        enabled=True, concurrent_syncs=2, machine_namespace="shoot--foo--bar"
+    )
+    assert configuration.node == NodeSettings(enabled=True, concurrent_syncs=3, backoff=timedelta(minutes=1))
+    assert configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=4)
+    assert configuration.token_requestor == TokenRequestorSettings(
+        enabled=True, concurrent_syncs=6, class_name="shoot", audiences=("b", "a"), target_namespace="kube-system"
+    )
+
+
+def test_a_class_that_is_empty_is_none(decoded: Answer) -> None:
+    assert decoded("controllers: {tokenRequestor: {class: ''}}").configuration.token_requestor.class_name is None
+
+
+BROKEN = [
+    pytest.param(
+        "kubeletCSRApprover",
+        "concurrentSyncs: 0",
+        "controllers.kubeletCSRApprover.concurrentSyncs: Invalid value: 0: must be at least 1",
+        id="CFG-9",
+    ),
+    pytest.param(
+        "node",
+        "concurrentSyncs: -1",
+        "controllers.node.concurrentSyncs: Invalid value: -1: must be at least 1",
+        id="nobody looks at nodes",
+    ),
+    pytest.param(
+        "tokenRequestor",
+        "concurrentSyncs: 0",
+        "controllers.tokenRequestor.concurrentSyncs: Invalid value: 0: must be at least 1",
+        id="nobody requests tokens",
+    ),
+]
+BROKEN_WHOEVER_ASKS = [
+    pytest.param(
+        "node",
+        "backoff: 0s",
+        "controllers.node.backoff: Invalid value: 0s: must be greater than zero",
+        id="nodes are looked at without a break",
+    ),
+    pytest.param(
+        "tokenRequestor",
+        "class: a b",
+        'controllers.tokenRequestor.class: Invalid value: "a b": must be empty or consist of A-Z, a-z, 0-9, "-", "_" '
+        'and ".", starting and ending with a letter or digit, for example "MyValue" or "my_value"',
+        id="a class that no Secret can have",
+    ),
+    pytest.param(
+        "tokenRequestor",
+        "audiences: [gardener, '']",
+        "controllers.tokenRequestor.audiences[1]: Required value: must not be empty",
+        id="an audience without a name",
+    ),
+    pytest.param(
+        "tokenRequestor",
+        "targetNamespace: kube.system",
+        'controllers.tokenRequestor.targetNamespace: Invalid value: "kube.system": must not contain dots, '
+        'for example "my-name" or "123-abc"',
+        id="a namespace that cannot be",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "text"), [*BROKEN, *BROKEN_WHOEVER_ASKS])
+def test_a_rule_binds_only_what_is_on(
+    name: str, field: str, text: str, refusal: Callable[[str], ConfigurationErrors], decoded: Answer
+) -> None:
+    assert str(refusal(f"controllers: {{{name}: {{enabled: true, {field}}}}}")) == text
+    assert decoded(f"controllers: {{{name}: {{enabled: false, {field}}}}}").warnings == ()
+
+
+@pytest.mark.parametrize(("name", "field", "text"), BROKEN_WHOEVER_ASKS)
+def test_offline_what_decisions_go_by_is_looked_at_although_it_is_off(
+    name: str, field: str, text: str, document: Callable[[str], dict[str, Any]]
+) -> None:
+    assert str(decode_offline(document(f"controllers: {{{name}: {{{field}}}}}")).failure()) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "opening"), [("tokenInvalidator", ""), ("tokenValidator", "is an alias of tokenInvalidator; ")]
+)
+def test_less_than_one_worker_of_the_token_invalidator_is_one(name: str, opening: str, decoded: Answer) -> None:
+    answer = decoded(f"{{{INVALIDATING}, controllers: {{{name}: {{enabled: true, concurrentSyncs: 0}}}}}}")
+
+    assert answer.configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=1)
+    assert answer.warnings == (f"controllers.{name}: {opening}one worker runs instead of 0",)
+
+
+def test_workers_of_a_token_invalidator_that_is_off_are_nobodys_concern(decoded: Answer) -> None:
+    assert decoded("controllers: {tokenInvalidator: {concurrentSyncs: 0}}").warnings == ()
