@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from hedgerow.version import __version__
+from hedgerow_entrypoints.collector import search_seldom
 from hedgerow_entrypoints.errors import CommandError, note
 
 
@@ -32,7 +33,7 @@ SUBCOMMANDS: Final = {
     "health": Subcommand("hedgerow_entrypoints.health.command", "Show which objects are healthy, and what is wrong."),
     "replay": Subcommand("hedgerow_entrypoints.replay", "Repeat recorded decisions, and show which differ."),
     "demo": Subcommand("hedgerow_entrypoints.demo", "Show a controller at work in a sample landscape."),
-    "config": Subcommand("hedgerow_entrypoints.config", "Check component configuration files."),
+    "config": Subcommand("hedgerow_entrypoints.config", "Check and explain component configuration files."),
     "webhooks": Subcommand("hedgerow_entrypoints.webhooks", "Print what registers webhooks, and make certificates."),
     "install": Subcommand("hedgerow_entrypoints.install.command", "Print the manifests of an installation."),
     "crds": Subcommand("hedgerow_entrypoints.crds", "Print the definitions of the project's resources."),
@@ -105,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: what follows the command's name; none: what the process was started with.
     """
+    search_seldom()
     try:
         code = hedgerow.main(arguments, prog_name="hedgerow", standalone_mode=False)
     except click.Abort:

@@ -58,6 +58,7 @@ class WebhookMetrics:
             ("webhook", "decision"),
             registry=registry,
         )
+        self.panics: Final = Counter(f"{prefix}panics_total", "Reviews that ended with a defect.", registry=registry)
         self.certificates: Final = Counter(
             "certwatcher_read_certificate_total", "Attempts to read the server's certificate.", registry=registry
         )
@@ -149,7 +150,8 @@ class AdmissionTelemetry(AdmissionObserver):
 
     @override
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
-        """Show a defect with its traceback."""
+        """Count a defect, and show it with its traceback."""
+        self._metrics.panics.inc()
         self._log.error("Review ended with a defect", exc_info=error, **_about(path, request))
 
     @override

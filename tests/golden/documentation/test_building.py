@@ -9,7 +9,18 @@ DOCS: Final = Path(__file__).parents[3] / "docs"
 
 
 def test_the_documentation_is_built_without_a_warning(tmp_path: Path) -> None:
-    building = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", DOCS, tmp_path / "html"]
+    building = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        str(DOCS),
+        str(tmp_path / "html"),
+    ]
 
     built = subprocess.run(building, cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
 

@@ -18,7 +18,7 @@ BLOCK: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 IN_A_SENTENCE: Final = re.compile(r"`(hedgerow\s[^`]+)`")
 HERE_DOCUMENT: Final = re.compile(r"<<'(\w+)'\n.*?^\1$", re.MULTILINE | re.DOTALL)
 CONTINUED: Final = "\\\n"
-ENDS_A_CALL: Final = frozenset({"|", "&", "&&", "||", ";", ">"})
+ENDS_A_CALL: Final = frozenset({"|", "&", "&&", "||", ";", ">", "2>/dev/null"})
 ELLIPSIS: Final = "…"
 
 

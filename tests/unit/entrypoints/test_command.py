@@ -27,7 +27,7 @@ Commands:
   health    Show which objects are healthy, and what is wrong.
   replay    Repeat recorded decisions, and show which differ.
   demo      Show a controller at work in a sample landscape.
-  config    Check component configuration files.
+  config    Check and explain component configuration files.
   webhooks  Print what registers webhooks, and make certificates.
   install   Print the manifests of an installation.
   crds      Print the definitions of the project's resources.

@@ -143,12 +143,13 @@ def test_lines_are_no_longer_than_it_takes_however_much_is_sent() -> None:
     assert all(len(value) <= LONGEST_TEXT + 1 for line in lines for value in line.values() if isinstance(value, str))
 
 
-def test_a_defect_is_shown_with_its_traceback() -> None:
+def test_a_defect_is_counted_and_shown_with_its_traceback() -> None:
     heard = Heard()
     with pytest.raises(KeyError) as defect:
         raise KeyError("spec")
     heard.telemetry.raised(PATH, POD, defect.value)
 
     (line,) = heard.lines()
+    assert heard.count("controller_runtime_webhook_panics_total") == 1
     assert line["stacktrace"].endswith("KeyError: 'spec'")
     assert line["uid"] == POD.uid
