@@ -1,4 +1,5 @@
-# The image of every component: `hedgerow run COMPONENT --config FILE`. It needs no root, and writes no file.
+# The image of every component: `hedgerow run COMPONENT --config FILE`. It needs no root, and writes no file
+# but the one that `--record` names.
 #
 #   docker build -t hedgerow:0.1.0 .
 

@@ -12,7 +12,7 @@ PROBE = """
 import json, sys, time
 before = set(sys.modules)
 began = time.perf_counter()
-import {module}
+from {module} import *
 took = time.perf_counter() - began
 print(json.dumps([took, sorted(set(sys.modules) - before)]))
 """

@@ -6,13 +6,15 @@ from datetime import timedelta
 from typing import Any, Final
 
 from benchmarks.figures import Figure
+from hedgerow.admission.token_invalidator import PURPOSE
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
-from hedgerow.resource_manager.token_requests.names import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_REQUESTOR
+from hedgerow.resource_manager.token_requests.names import ACCOUNT_NAME, ACCOUNT_NAMESPACE, TOKEN_REQUESTOR
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.memory import SettableClock
 from hedgerow_adapters.simulation.lapse import Course, Happening, Lapse
 from hedgerow_adapters.simulation.seeding import seeded_cluster
+from hedgerow_entrypoints.collector import search_seldom
 
 SECRETS: Final = 1_000
 DAYS: Final = 30
@@ -22,6 +24,7 @@ LONGEST: Final = 30.0
 
 def measure() -> Iterator[Figure]:
     """Seconds from files that are read to the end of the thirty days, and how much happens in these."""
+    search_seldom()  # as the command does
     clock = SettableClock()
     cluster, problems = seeded_cluster([_secret(number) for number in range(SECRETS)], now=clock)
     if problems:

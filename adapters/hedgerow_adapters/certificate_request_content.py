@@ -9,13 +9,14 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
 from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID, ObjectIdentifier
 from returns.result import Failure, Result, Success
 
 from hedgerow.resource_manager.kubelet_certificates import CertificateRequest
 
-_EXTENSION_REQUESTS: Final = frozenset({"1.2.840.113549.1.9.14", "1.3.6.1.4.1.311.2.1.14"})
-"""Attributes in which readers look for extensions: that of PKCS #9, and a vendor's older one."""
+_EXTENSION_REQUEST: Final = ObjectIdentifier("1.2.840.113549.1.9.14")
+"""The attribute of PKCS #9 for extensions. In others some readers look for extensions as well, and some do not."""
 _STRING_TYPES: Final = frozenset({"UTF8String", "PrintableString", "IA5String"})
 """Those of whose bytes all readers make the same text."""
 
@@ -30,7 +31,7 @@ def content_of(der: bytes) -> Result[CertificateRequest, str]:
         with warnings.catch_warnings():
             # Names of nodes are longer than the 64 characters that a common name should have, and mean the same.
             warnings.simplefilter("ignore")
-            return Success(_content(x509.load_der_x509_csr(der)))
+            return Success(_content(der))
     except _AmbiguousError as error:
         return Failure(str(error))
     except (
@@ -43,7 +44,11 @@ def content_of(der: bytes) -> Result[CertificateRequest, str]:
         return Failure(f"malformed certificate request: {_one_line(error)}")
 
 
-def _content(csr: x509.CertificateSigningRequest) -> CertificateRequest:
+def _content(der: bytes) -> CertificateRequest:
+    csr = x509.load_der_x509_csr(der)
+    # The decoder knows distinguished rules alone; should it ever know others, no request is read by them.
+    if csr.public_bytes(Encoding.DER) != der:
+        raise _AmbiguousError("not encoded by the distinguished rules")
     common_names = _texts(csr.subject, NameOID.COMMON_NAME)
     names = _alternative_names(csr)
     return CertificateRequest(
@@ -67,8 +72,8 @@ def _text(attribute: x509.NameAttribute[str | bytes]) -> str:
 
 
 def _alternative_names(csr: x509.CertificateSigningRequest) -> Iterable[x509.GeneralName]:
-    if sum(attribute.oid.dotted_string in _EXTENSION_REQUESTS for attribute in csr.attributes) > 1:
-        raise _AmbiguousError("extensions stand in more than one attribute")
+    if [attribute.oid for attribute in csr.attributes] not in ([], [_EXTENSION_REQUEST]):
+        raise _AmbiguousError("there are other attributes than a single one for extensions")
     try:
         return tuple(csr.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
     except x509.ExtensionNotFound:

@@ -19,12 +19,12 @@ from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.configuration import WebhookEndpoint
 from hedgerow_adapters.admission import (
-    DEFAULT_FOLDER,
     AdmissionServer,
     CertificateError,
     Certificates,
     Exchange,
     Reviewer,
+    default_folder,
 )
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.probes import Checks, Listener, ListenError
@@ -86,8 +86,9 @@ class Admission:
         Raises:
             CommandError: there is no usable certificate, or the address cannot be listened on.
         """
-        folder = Path(self._endpoint.server_cert_dir or DEFAULT_FOLDER)
-        where = Listener(self._endpoint.bind_address, self._endpoint.port)
+        stated = self._endpoint.server_cert_dir
+        folder = Path(stated) if stated else default_folder()
+        where = Listener(self._endpoint.bind_address, self._endpoint.port, "server.webhooks")
         try:
             certificates = Certificates.of(folder, self._observer)
             server = AdmissionServer(where, certificates, self._exchange, observer=self._observer)

@@ -31,8 +31,9 @@ def kubelet_csr_approver(configuration: "ResourceManagerConfiguration | None") -
 
     if configuration is None:
         return kubelet_csr_approver(KubeletCertificateConfig(decoded_request))
-    config = KubeletCertificateConfig(decoded_request, _machine_namespace(configuration))
-    return kubelet_csr_approver(config, **_concurrency(configuration.kubelet_csr_approver.concurrent_syncs))
+    settings, namespaces = configuration.kubelet_csr_approver, configuration.source.namespaces
+    config = KubeletCertificateConfig(decoded_request, settings.machine_namespace, namespaces)
+    return kubelet_csr_approver(config, **_concurrency(settings.concurrent_syncs))
 
 
 def network_policy(configuration: "ResourceManagerConfiguration | None") -> Controller[Any]:
@@ -76,12 +77,6 @@ def token_requestor(configuration: "ResourceManagerConfiguration | None") -> Con
     settings = configuration.token_requestor
     config = TokenRequestorConfig(settings.class_name, settings.audiences, settings.target_namespace)
     return token_requestor(config, **_concurrency(settings.concurrent_syncs))
-
-
-def _machine_namespace(configuration: "ResourceManagerConfiguration") -> str:
-    """Where Machines are: the namespace that is named, or the only one that is seen; empty: anywhere."""
-    named, seen = configuration.kubelet_csr_approver.machine_namespace, configuration.source.namespaces
-    return seen[0] if not named and len(seen) == 1 else named
 
 
 def _concurrency(concurrent_syncs: int | None) -> dict[str, int]:

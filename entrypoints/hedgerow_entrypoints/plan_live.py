@@ -135,7 +135,7 @@ class LiveClusters:
             ObjectStore(index for index in controller.indexes if is_over(index, watch)),
         )
         try:
-            for part in visible_parts(watch.resource, self._namespaces[watch.cluster]):
+            for part in visible_parts(watch.resource, self._namespaces[watch.cluster], watch.namespace):
                 for kept in await kept_of(
                     transport,
                     watch.resource,

@@ -46,8 +46,8 @@ def probes(
     roles = [tuple(Cluster)] if clusters.are_one else [(cluster,) for cluster in Cluster]
     ready = {f"{of[0].value}-informer-sync": _caches_are_complete(readers, of) for of in roles}
     return serve(
-        health=listener(server.health_probes.bind_address, server.health_probes.port),
-        metrics=listener(server.metrics.bind_address, server.metrics.port),
+        health=listener(server.health_probes.bind_address, server.health_probes.port, "server.healthProbes"),
+        metrics=listener(server.metrics.bind_address, server.metrics.port, "server.metrics"),
         endpoints=(
             Endpoint("healthz", {"ping": ping, "apiserver-healthz": _is_healthy(clusters.source.urgent)}),
             Endpoint("readyz", {**ready, **checks}),

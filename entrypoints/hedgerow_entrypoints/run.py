@@ -6,7 +6,6 @@ from typing import Final
 
 import click
 
-from hedgerow_entrypoints.collector import search_seldom
 from hedgerow_entrypoints.errors import CommandError
 
 RESOURCE_MANAGER: Final = "resource-manager"
@@ -38,7 +37,6 @@ def command(component: str, config_file: str | None, record: str | None) -> None
 def _run(component: str, config_file: str | None, record: str | None) -> None:
     if not config_file:
         raise CommandError("missing config file")
-    search_seldom()
     # The process's parts are slow to import, and a wrong call should not wait for them.
     from hedgerow.resource_manager.configuration import decode, with_kubeconfigs  # noqa: PLC0415
     from hedgerow_entrypoints.configuration import read_configuration  # noqa: PLC0415

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from hedgerow.machinery.controller import Controller, is_owned
+from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import render_json, render_yaml
@@ -87,10 +88,12 @@ def command(
     half a minute, and so does a month of one ManagedResource, which is looked at every minute.
 
     Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with, with --for in the end. The
-    outcome of the others is printed all the same. 130: interrupted; what has happened until then is printed.
+    outcome of the others is printed all the same. 130: interrupted, 143: terminated; what has happened until then is printed.
     """
     only_with_time = {"--start": start, "--seed": seed, "--at": arrivals, "--all-lines": all_lines}
     _require_sense(length, output, only_with_time, {"--all": everything, "--show-secrets": show_secrets})
+    if length is not None:
+        _require_time_for(arrivals, length)
     configuration = offline_configuration(config_file)
     objects_read = objects_in_files(paths)
     chosen = chosen_controllers(controllers, configuration, gardens=lambda: gardens_in(objects_read))
@@ -131,6 +134,18 @@ def _require_sense(
             raise click.UsageError(f"{name} is {'not for' if is_timed else 'only for'} --for")
     if output == ("yaml" if is_timed else "timeline"):
         raise click.UsageError(f"-o {output} is {'not for' if is_timed else 'only for'} --for")
+
+
+def _require_time_for(arrivals: Sequence[tuple[timedelta, str]], length: timedelta) -> None:
+    """Refuse what would come too late.
+
+    Raises:
+        UsageError: something would.
+    """
+    for after, path in arrivals:
+        if after > length:
+            late, end = format_duration(after), format_duration(length)
+            raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
 
 
 def _outcome(

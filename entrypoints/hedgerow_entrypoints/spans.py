@@ -13,9 +13,13 @@ from typing_extensions import override
 from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.timestamps import parse_timestamp
 
-_DAYS: Final = re.compile(r"([0-9]{1,6})d([0-9.].*)?", re.DOTALL)
+_DAYS: Final = re.compile(r"0*([0-9]+)d([0-9.].*)?", re.DOTALL)
 _Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 _LONGEST: Final = timedelta(days=36_500)
+_DIGITS: Final = 6
+"""Of days; more are too many in any case."""
+_YEARS: Final = range(1970, 9000)
+"""In which time may begin, so that whatever follows from it can still be told as a time."""
 
 
 class Span(click.ParamType[timedelta]):
@@ -28,10 +32,10 @@ class Span(click.ParamType[timedelta]):
         if isinstance(value, timedelta):
             return value
         found = _DAYS.fullmatch(value)
-        days, rest = (int(found[1]), found[2] or "0s") if found else (0, value)
+        days, rest = (int(found[1][: _DIGITS + 1]), found[2] or "0s") if found else (0, value)
         parsed = parse_duration(rest)
         if isinstance(parsed, Failure):
-            self.fail(f'{value!r} is no duration such as "30d", "1d12h" or "90m"', param, ctx)
+            self.fail(f'{value!r} is no duration such as "30d", "1d12h" or "90m", of at most {_LONGEST.days} days', param, ctx)
         span = timedelta(days=days) + parsed.unwrap()
         if not timedelta(0) <= span <= _LONGEST:
             self.fail(f"{value!r} is not between 0 and {_LONGEST.days} days", param, ctx)
@@ -50,6 +54,8 @@ class Moment(click.ParamType[datetime]):
         moment = datetime.now(UTC).replace(microsecond=0) if value == "now" else parse_timestamp(value)
         if moment is None:
             self.fail(f'{value!r} is neither "now" nor a time such as "2026-01-31T12:00:00Z"', param, ctx)
+        if moment.year not in _YEARS:
+            self.fail(f"{value!r} is not in the years {_YEARS[0]} to {_YEARS[-1]}", param, ctx)
         return moment.astimezone(UTC)
 
 

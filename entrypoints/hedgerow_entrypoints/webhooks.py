@@ -187,6 +187,8 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
     The key of the authority is forgotten, so it can sign nothing else.
     """
     target = Path(folder)
+    if target.is_file():
+        raise CommandError(f"{folder}: is a file, not a folder")
     existing = [name for name in ("ca.crt", "tls.crt", "tls.key") if (target / name).exists()]
     if existing and not force:
         raise CommandError(f"{folder}: {', '.join(existing)} would be overwritten; --force does that")

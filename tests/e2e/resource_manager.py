@@ -27,6 +27,13 @@ WORKING: Final = f"Controller {NETWORK_POLICIES} works"
 
 # What the person who runs the tests has set must not reach the command.
 _ENV: Final = [shutil.which("env") or "/usr/bin/env", "-u", "KUBECONFIG", "-u", "TARGET_KUBECONFIG"]
+# Its output goes to its file by way of somebody who may write.
+_WITHOUT_FILES: Final = [
+    shutil.which("bash") or "/bin/bash",
+    "-c",
+    'exec > >(cat) 2>&1; export PYTHONDONTWRITEBYTECODE=1; ulimit -f 0; exec "$@"',
+    "without-files",
+]
 
 
 def configuration(
@@ -70,7 +77,13 @@ class ResourceManager(Server):
     """
 
     def __init__(
-        self, folder: Path, config: Mapping[str, Any], *, name: str = "resource-manager", record: Path | None = None
+        self,
+        folder: Path,
+        config: Mapping[str, Any],
+        *,
+        name: str = "resource-manager",
+        record: Path | None = None,
+        writes: bool = True,
     ) -> None:
         """A process that has not been started.
 
@@ -79,6 +92,7 @@ class ResourceManager(Server):
             config: as `configuration` makes it; its `server` is set here.
             name: tells the processes of one test apart.
             record: where it records its decisions; none: it does not.
+            writes: whether it may write files, which it may not in a pod.
         """
         self.health_port, self.metrics_port, self.webhook_port = free_ports(3)
         self.config_file = folder / f"{name}.yaml"
@@ -90,7 +104,7 @@ class ResourceManager(Server):
         self.config_file.write_text(yaml.safe_dump({"logFormat": "json", **config, "server": server}), encoding="utf-8")
         command = [*_ENV, str(COMMAND), "run", "resource-manager", "--config", str(self.config_file)]
         command += ["--record", str(record)] if record is not None else []
-        super().__init__(name, command, folder / f"{name}.log")
+        super().__init__(name, command if writes else [*_WITHOUT_FILES, *command], folder / f"{name}.log")
 
     def __enter__(self) -> Self:
         self.start()

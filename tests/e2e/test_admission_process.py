@@ -64,6 +64,13 @@ def test_it_is_ready_once_its_webhooks_can_be_called(process: ResourceManager) -
     ]
 
 
+def test_webhooks_are_served_where_no_file_can_be_written(territory: Territory, serving_pair: ServingPair) -> None:
+    with ResourceManager(territory.folder, territory.configuration(webhooks=WEBHOOKS), writes=False) as process:
+        process.wait_ready()
+
+        assert process.terminate() == 0
+
+
 def test_without_webhooks_nothing_is_served_and_no_certificate_needed(resource_manager: ResourceManager) -> None:
     assert "webhook" not in resource_manager.probe("/readyz?verbose")[1]
     assert 'controller="webhooks"' not in resource_manager.metrics()

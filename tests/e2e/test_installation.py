@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from hedgerow_entrypoints.command import main
-from tests.control_plane import ControlPlane
+from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane.kubectl import KubectlError
 from tests.e2e.servers.build import HELM, build
 
 ROOT: Final = Path(__file__).parents[2]
@@ -21,6 +22,7 @@ CHART: Final = ROOT / "deploy" / "charts" / "resource-manager"
 KUBERNETES: Final = "1.36.0"
 """Of the cluster that a rendering is for, which Helm asks nobody about."""
 NAMESPACE: Final = "garden"
+RBAC: Final = "rbac.authorization.k8s.io/"
 pytestmark = pytest.mark.usefixtures("servers")
 Objects = dict[tuple[str, str, str], dict[str, Any]]
 
@@ -66,6 +68,32 @@ def objects(rendering: Rendering) -> Objects:
     return found
 
 
+ODD: Final[Mapping[str, Mapping[str, Any]]] = {
+    "nothing where something could be said": {
+        "config": {
+            "sourceClientConnection": {"namespace": None, "namespaces": ["a"]},
+            "targetClientConnection": None,
+            "leaderElection": None,
+            "server": {"webhooks": {"port": None, "tls": None}, "healthProbes": None, "metrics": None},
+            "controllers": {
+                "node": None,
+                "garbageCollector": {"enabled": None},
+                "networkPolicy": {"enabled": True, "ingressControllerSelector": None},
+                "tokenInvalidator": None,
+                "tokenValidator": {"enabled": True},
+            },
+            "webhooks": {"tokenInvalidator": None, "tokenValidator": {"enabled": True}},
+        }
+    },
+    "nobody knows whether it leads": {"config": {"leaderElection": {"leaderElect": None}}},
+    "half an ingress controller that nobody looks for": {
+        "config": {"controllers": {"networkPolicy": {"ingressControllerSelector": {}}}}
+    },
+    "quantities that are numbers": {
+        "resources": {"limits": {"cpu": 2}, "requests": {"cpu": 0.5}},
+        "record": {"enabled": True, "sizeLimit": 1048576},
+    },
+}
 BOTH_CLUSTERS: Final = (CASES / "in-a-separate-target" / "values.yaml", "all")
 
 
@@ -84,6 +112,14 @@ def test_helm_renders_what_the_command_prints(values: Path, part: str) -> None:
     assert set(rendered) == set(printed)
     for key, manifest in printed.items():
         assert rendered[key] == manifest
+
+
+@pytest.mark.parametrize("values", ODD.values(), ids=ODD)
+def test_odd_values_are_taken_by_both(tmp_path: Path, values: Mapping[str, Any]) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+
+    assert objects(by_helm(file, "--include-crds")) == objects(by_command(file))
 
 
 @pytest.fixture
@@ -115,6 +151,35 @@ def pod_of(deployment: Mapping[str, Any]) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
+def test_a_process_that_looks_after_some_namespaces_delivers_what_is_in_none(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    within = ("--set", f"config.sourceClientConnection.namespaces={{{namespace}}}")
+    rendered = objects(by_helm(CASES / "nothing-is-said" / "values.yaml", *within, namespace=namespace))
+    roles = yaml.safe_dump_all(each for each in rendered.values() if each["apiVersion"].startswith(RBAC))
+    account = f"system:serviceaccount:{namespace}:gardener-resource-manager"
+
+    control_plane.kubectl("create", "-f", "-", input=roles)
+    try:
+        for kind in ("clusterroles", "customresourcedefinitions", "namespaces"):
+            allowed = ("auth", "can-i", "create", kind, "--as", account)
+            wait_until(
+                partial(is_said_yes_to, control_plane, *allowed),
+                timeout=30,
+                otherwise=lambda: AssertionError("it may not"),
+            )
+    finally:
+        control_plane.kubectl("delete", "-f", "-", input=roles)
+
+
+def is_said_yes_to(control_plane: ControlPlane, *question: str) -> bool:
+    """The answer of an API server, which takes up roles a moment after they were made."""
+    try:
+        return control_plane.kubectl(*question).strip() == "yes"
+    except KubectlError:
+        return False
+
+
 WRONG: Final = {
     "a field that nobody knows": {"replica": 3},
     "a value of another type": {"replicas": "three"},
@@ -124,6 +189,17 @@ WRONG: Final = {
     "a separate target without a kubeconfig": {"config": {"targetClientConnection": {}}},
     "a kubeconfig without a separate target": {"target": {"kubeconfigSecret": "kubeconfig"}},
     "the part of a target that there is not": {"part": "target"},
+    "a namespace beside namespaces": {"config": {"sourceClientConnection": {"namespace": "a", "namespaces": ["b"]}}},
+    "two names of a controller": {"config": {"controllers": {"tokenInvalidator": {}, "tokenValidator": {}}}},
+    "two names of a webhook": {"config": {"webhooks": {"tokenInvalidator": {}, "tokenValidator": {}}}},
+    "two names of what cannot be switched off": {
+        "config": {"controllers": {"managedResource": {}, "managedResources": {}}}
+    },
+    "half an ingress controller": {
+        "config": {"controllers": {"networkPolicy": {"enabled": True, "ingressControllerSelector": {}}}}
+    },
+    "probes that nobody reaches": {"config": {"server": {"healthProbes": {"bindAddress": "127.0.0.1"}}}},
+    "a limit that is no quantity": {"resources": {"limits": {"cpu": True}}},
 }
 
 

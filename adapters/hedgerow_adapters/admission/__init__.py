@@ -5,7 +5,7 @@ folder, `desk` answers HTTP requests, `exchange` turns bodies into answers, `rev
 decided is decided in the core.
 """
 
-from hedgerow_adapters.admission.certificates import DEFAULT_FOLDER, CertificateError, Certificates
+from hedgerow_adapters.admission.certificates import CertificateError, Certificates, default_folder
 from hedgerow_adapters.admission.exchange import Exchange
 from hedgerow_adapters.admission.limits import Limits
 from hedgerow_adapters.admission.observer import AdmissionObserver
@@ -13,7 +13,6 @@ from hedgerow_adapters.admission.reviewer import Reviewer, View
 from hedgerow_adapters.admission.server import AdmissionServer
 
 __all__ = [
-    "DEFAULT_FOLDER",
     "AdmissionObserver",
     "AdmissionServer",
     "CertificateError",
@@ -22,4 +21,5 @@ __all__ = [
     "Limits",
     "Reviewer",
     "View",
+    "default_folder",
 ]

@@ -9,8 +9,8 @@ Sources: webhooks-and-tokens §2.1, §3.1; Kubernetes documentation, "Secrets" (
 
 import asyncio
 import contextlib
+import os
 import ssl
-import tempfile
 from pathlib import Path
 from typing import Final, Self
 
@@ -18,11 +18,19 @@ from hedgerow_adapters.kubernetes.seen_files import SeenFiles
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
-DEFAULT_FOLDER: Final = Path(tempfile.gettempdir(), "k8s-webhook-server", "serving-certs")
 PERIOD: Final = 1.0
 """Seconds between looks at the files."""
 _ATTEMPTS: Final = 5
 """Reads of a pair whose files are replaced between one and the other."""
+
+
+def default_folder() -> Path:
+    """Where the reference looks for the pair unless it is told otherwise: under the folder for temporary files.
+
+    That one is only named. `tempfile` would try to write there, which a process in a pod can do nowhere.
+    """
+    temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- nothing is made there
+    return Path(temporary, "k8s-webhook-server", "serving-certs")
 
 
 class CertificateError(Exception):

@@ -3,13 +3,12 @@
 import asyncio
 import contextlib
 import errno
-import os
 import resource
 import socket
 from collections.abc import Callable
 from typing import Final
 
-from hedgerow_adapters.probes import Listener, ListenError
+from hedgerow_adapters.probes import Listener, explained
 
 BACKLOG: Final = 1024
 """Connections that wait to be accepted; the system may allow fewer."""
@@ -97,13 +96,8 @@ def listening_socket(purpose: str, where: Listener) -> socket.socket:
     Raises:
         ListenError: the address cannot be listened on.
     """
-    try:
+    with explained(purpose, where):
         listening = _on_every_address(where.port) if not where.address else _on(where)
-    except OSError as error:
-        reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else error.strerror
-        raise ListenError(f"cannot listen on {where} for {purpose}: {reason or error}") from error
-    except OverflowError as error:
-        raise ListenError(f"cannot listen on {where} for {purpose}: there is no such port") from error
     listening.settimeout(0)
     return listening
 

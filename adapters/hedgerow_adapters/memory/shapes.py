@@ -32,7 +32,7 @@ class ShapeError(Exception):
 
 def anything(value: Any, path: str) -> Any:
     """A copy of the value without the null members of its objects."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {key: anything(item, path) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
         return [anything(item, path) for item in value]
@@ -118,7 +118,7 @@ def text_map(value: Any, path: str) -> dict[str, str] | None:
     """Strings by key, left out where there are none; null stands for the empty string."""
     if value is None:
         return None
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):
         raise _mismatch(value, path, "map[string]string")
     return {key: optional_text(item, path) or "" for key, item in value.items()} or None
 
@@ -151,7 +151,7 @@ def structure(fields: Mapping[str, Shape]) -> Shape:
     def decode(value: Any, path: str) -> dict[str, Any] | None:
         if value is None:
             return None
-        if not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             raise _mismatch(value, path, "object")
         prefix = f"{path}." if path else ""
         kept = {name: fields[name](item, f"{prefix}{name}") for name, item in value.items() if name in fields}

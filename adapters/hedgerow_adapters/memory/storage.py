@@ -6,7 +6,7 @@ is not known here.
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -83,6 +83,10 @@ class Storage:
     def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
         """The object of a key."""
         return self._shelves[resource].objects.get(path_of(key))
+
+    def all(self, resource: Resource) -> Iterable[Manifest]:
+        """The present objects of a resource, in no order; they change with the next write."""
+        return self._shelves[resource].objects.values()
 
     def state(self, resource: Resource) -> State:
         """The present objects of a resource. A view: it changes with the next write."""
@@ -171,8 +175,7 @@ class Storage:
             del shelf.history[: -self._history]
         self._untold.append((resource, change))
         if not self._held_back:
-            with self.held_back():
-                pass
+            self._tell()
 
     @contextmanager
     def trial(self, *, is_trial: bool) -> Iterator[None]:
@@ -189,10 +192,18 @@ class Storage:
         outermost, self._held_back = not self._held_back, True
         try:
             yield
-            while outermost and self._untold:
+        finally:
+            self._held_back = not outermost
+        if outermost:
+            self._tell()
+
+    def _tell(self) -> None:
+        """Tell the listeners of all writes that were not told yet, those included that they make meanwhile."""
+        self._held_back = True
+        try:
+            while self._untold:
                 resource, change = self._untold.popleft()
                 for tell in tuple(self._listeners[resource]):
                     tell(change)
         finally:
-            if outermost:
-                self._held_back = False
+            self._held_back = False

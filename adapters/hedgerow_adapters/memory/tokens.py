@@ -4,7 +4,6 @@ What a token is bound to is not looked at.
 """
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -15,6 +14,7 @@ from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.kinds.kind import Fields
 from hedgerow_adapters.memory.kinds.service_accounts import TOKEN_REQUESTS
+from hedgerow_adapters.protocol import json_codec
 
 _ISSUER: Final = "https://kubernetes.default.svc"
 
@@ -60,13 +60,16 @@ def _token(request: Manifest, account: Manifest, valid: tuple[datetime, datetime
         "nbf": begin,
         "sub": f"system:serviceaccount:{namespace}:{name}",
     }
-    signed = f"{_part({'alg': 'RS256', 'kid': 'in-memory'})}.{_part(claims)}"
+    signed = f"{_HEADER}.{_part(claims)}"
     return f"{signed}.{_encoded(sha256(signed.encode()).digest())}"
 
 
 def _part(document: Mapping[str, Any]) -> str:
-    return _encoded(json.dumps(document, separators=(",", ":")).encode())
+    return _encoded(json_codec.encode(document))
 
 
 def _encoded(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+_HEADER: Final = _part({"alg": "RS256", "kid": "in-memory"})

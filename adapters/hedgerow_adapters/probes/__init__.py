@@ -4,7 +4,7 @@
 """
 
 from hedgerow_adapters.probes.health import Check, Checks, Endpoint, HealthAnswer, health_of, ping
-from hedgerow_adapters.probes.server import Listener, ListenError, Ports, listener, serve
+from hedgerow_adapters.probes.server import Listener, ListenError, Ports, explained, listener, serve
 
 __all__ = [
     "Check",
@@ -14,6 +14,7 @@ __all__ = [
     "ListenError",
     "Listener",
     "Ports",
+    "explained",
     "health_of",
     "listener",
     "ping",

@@ -4,9 +4,9 @@ Decides nothing: what is healthy and what the metrics say come from outside.
 """
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from aiohttp import web
@@ -14,6 +14,7 @@ from aiohttp import web
 from hedgerow_adapters.probes.health import Check, Endpoint, HealthAnswer, health_of, health_of_one
 
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+LAST_PORT: Final = 65_535
 STOP_TIMEOUT: Final = 1.0
 """Seconds that answers under way get when the server stops."""
 _HEADERS: Final = {
@@ -38,6 +39,8 @@ class Listener:
     """Empty: every address."""
     port: int
     """0: any that is free."""
+    section: str = field(default="", compare=False)
+    """Where the configuration asks for it, such as `server.metrics`; empty: it does not."""
 
     def __str__(self) -> str:
         """As users write it."""
@@ -52,9 +55,35 @@ class Ports:
     metrics: int | None
 
 
-def listener(bind_address: str, port: int) -> Listener | None:
-    """The listener that a configuration asks for; port 0 asks for none, as with controller-runtime."""
-    return Listener(bind_address, port) if port else None
+def listener(bind_address: str, port: int, section: str = "") -> Listener | None:
+    """The listener that a section of a configuration asks for; port 0 asks for none, as with controller-runtime."""
+    return Listener(bind_address, port, section) if port else None
+
+
+@contextmanager
+def explained(purpose: str, where: Listener) -> Iterator[None]:
+    """Turn what keeps one from listening into a sentence that names the section of the configuration.
+
+    The port is looked at first: some event loops take another one for a port that there is not.
+
+    Args:
+        purpose: what is listened for.
+        where: the address.
+
+    Raises:
+        ListenError: it cannot be listened on.
+    """
+    if not 0 <= where.port <= LAST_PORT:
+        at = f"{where.section}.port" if where.section else "port"
+        raise ListenError(f"{at}: {where.port} is no port, which are 0 to {LAST_PORT}")
+    sentence = f"{where.section}: " * bool(where.section) + f"cannot listen on {where} for {purpose}"
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else error.strerror
+        raise ListenError(f"{sentence}: {reason or error}") from error
+    except ValueError as error:
+        raise ListenError(f"{sentence}: {where.address!r} is no address") from error
 
 
 @asynccontextmanager
@@ -142,10 +171,5 @@ async def _server(purpose: str, where: Listener, routes: Routes) -> AsyncIterato
 
 
 async def _listen(purpose: str, where: Listener, runner: web.AppRunner) -> None:
-    try:
+    with explained(purpose, where):
         await web.TCPSite(runner, where.address or None, where.port).start()
-    except OSError as error:
-        reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else error.strerror
-        raise ListenError(f"cannot listen on {where} for {purpose}: {reason or error}") from error
-    except OverflowError as error:
-        raise ListenError(f"cannot listen on {where} for {purpose}: there is no such port") from error

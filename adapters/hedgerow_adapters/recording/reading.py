@@ -49,5 +49,7 @@ def _parsed(path: Path, lines: Iterable[bytes]) -> Iterator[RecordLine]:
             yield RecordLine(number, entry(json.loads(line)))
         except ValueError:
             yield RecordLine(number, None)
+        except RecursionError as error:
+            raise RecordError(f"{path}: line {number}: is nested too deeply") from error
         except UnknownValueError as error:
             raise RecordError(f"{path}: line {number}: {error}") from error

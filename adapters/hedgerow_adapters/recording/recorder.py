@@ -7,9 +7,8 @@ from typing import Any
 
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import Kinds
-from hedgerow.machinery.recording.codec import UnrecordableError
 from hedgerow.machinery.recording.confidential import Wardrobe
-from hedgerow.machinery.recording.decisions import Decision, Header, Unrecorded
+from hedgerow.machinery.recording.decisions import Header, Unrecorded
 from hedgerow.machinery.recording.rehearsing import Rehearsals
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.turn import Turn
@@ -47,12 +46,8 @@ class Recorder:
         self._record(self._rehearsals.rehearsed(turn, snapshot, now, known, plan))
         return plan
 
-    def _record(self, entry: Decision | Unrecorded) -> None:
-        if isinstance(entry, Decision):
-            try:
-                self._file.append(json.dumps(entry.to_json()))
-            except UnrecordableError as error:
-                entry = Unrecorded(entry.controller, entry.key, entry.turn, str(error))
-        if isinstance(entry, Unrecorded):
-            self._on_unrecorded(f"{entry.controller} {entry.key}: {entry.problem}")
-            self._file.append(json.dumps(entry.to_json()))
+    def _record(self, line: str | Unrecorded) -> None:
+        if isinstance(line, Unrecorded):
+            self._on_unrecorded(f"{line.controller} {line.key}: {line.problem}")
+            line = json.dumps(line.to_json())
+        self._file.append(line)

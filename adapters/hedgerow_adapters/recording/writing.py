@@ -2,11 +2,15 @@
 
 Guarantees: lines are whole and in order, but for the last one where the process or the disk ends in the middle of it.
 When one cannot be written, or the disk falls too far behind, that is told once, and nothing more is written: a record
-with a gap could not be repeated. Whoever records goes on with his work.
+with a gap could not be repeated. Whoever records goes on with his work. A file has one writer at a time, and is read by
+nobody but its owner.
 """
 
+import errno
+import fcntl
 import os
 import queue
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +22,8 @@ LONGEST_END: Final = 5.0
 """Seconds that what waits gets to be written at the end."""
 _END: Final = b""
 _OWNER_ONLY: Final = 0o600
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_OPENING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class RecordFile:
@@ -31,9 +37,9 @@ class RecordFile:
             on_failure: is told, from another thread perhaps, why nothing more is written.
 
         Raises:
-            OSError: it cannot be opened.
+            OSError: it cannot be opened, is a link, is for others to read, or somebody else is writing it.
         """
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
+        self._descriptor = _opened(path)
         self._on_failure = on_failure
         self._waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._bytes_waiting = 0
@@ -41,7 +47,7 @@ class RecordFile:
         self._failed = False
         # A daemon: a disk that does not answer must not keep the process from its end.
         self._thread = threading.Thread(target=self._write, name="record", daemon=True)
-        if _ends_in_a_line(self._descriptor):
+        if _ends_in_the_middle_of_a_line(self._descriptor):
             self.append("")
         self._thread.start()
 
@@ -87,13 +93,48 @@ class RecordFile:
             self._on_failure(problem)
 
 
+def _opened(path: Path) -> int:
+    """The descriptor of a file that this process may append to, and nobody else writes or reads."""
+    try:
+        descriptor = os.open(path, _OPENING, _OWNER_ONLY)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "is a symbolic link: name the file itself") from error
+        raise
+    try:
+        _claim(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _claim(descriptor: int) -> None:
+    """Make sure that a file is this process's own until it is closed; pipes and devices are as their owner wants them.
+
+    Raises:
+        OSError: it is not.
+    """
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return
+    if status.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, "belongs to somebody else")
+    if status.st_mode & _OTHERS:
+        raise PermissionError(errno.EPERM, "others may read or write it: chmod 600 makes it its owner's alone")
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise BlockingIOError(error.errno, "another process is recording in it") from error
+
+
 def _write_all(descriptor: int, data: bytes) -> None:
     written = 0
     while written < len(data):
         written += os.write(descriptor, data[written:])
 
 
-def _ends_in_a_line(descriptor: int) -> bool:
+def _ends_in_the_middle_of_a_line(descriptor: int) -> bool:
     """Whether a file ends in the middle of a line, as one does whose writer was killed."""
     size = os.fstat(descriptor).st_size
     return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"

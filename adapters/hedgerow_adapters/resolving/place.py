@@ -30,11 +30,11 @@ def place_of_api_server(server: str, environment: Mapping[str, str]) -> Result[P
         server: the URL in the client configuration.
         environment: the variables of the process, in which a cluster says where its API server is.
     """
-    url = urlsplit(server if "://" in server else f"https://{server}")
     try:
+        url = urlsplit(server if "://" in server else f"https://{server}")
         host, port = url.hostname or "", url.port
     except ValueError:
-        return Failure(f'"{server}" names no port')
+        return Failure(f'"{server}" is not the URL of a server')
     if host and not _is_address(host):
         return Success(Place(host, port or USUAL_PORT))
     return _place_in(environment)

@@ -1,8 +1,9 @@
 """Resolves a host again and again, and tells when its addresses have changed.
 
 Expected flow: `run` in a task for as long as the outcome matters; `resolved` is what is known so far. Guarantees: each
-change of the addresses is told once, in order; a look-up that fails, or takes too long, is told and changes nothing.
-Assumptions: whoever is told neither waits nor fails. Source: network-and-nodes §3.7.
+change of the addresses is told once, in order; a look-up that fails is told and changes nothing, as does one that takes
+too long until it ends; no other begins before that, as whatever hangs keeps a thread. Assumptions: whoever is told
+neither waits nor fails. Source: network-and-nodes §3.7.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from hedgerow_adapters.resolving.place import Place
 RESOLVE_EVERY: Final = 30.0
 """Seconds from one look-up to the next."""
 LOOKED_UP_WITHIN: Final = 10.0
-"""Seconds that a look-up may take."""
+"""Seconds that a look-up may take before it is told that it takes too long."""
 
 Lookup: TypeAlias = Callable[[str], Awaitable[Iterable[str]]]
 """The addresses of a host."""
@@ -59,20 +60,29 @@ class HostResolver:
         self._on_problem = on_problem
         self._lookup = lookup
         self._pause = pause
+        self._under_way: asyncio.Future[Iterable[str]] | None = None
+        """The look-up that has not ended yet."""
 
     async def run(self) -> None:
         """Resolve at once, and every 30 s after that, until cancelled."""
-        while True:
-            await self._resolve()
-            await self._pause(RESOLVE_EVERY)
+        try:
+            while True:
+                await self._resolve()
+                await self._pause(RESOLVE_EVERY)
+        finally:
+            if self._under_way is not None:
+                self._under_way.cancel()
+                self._under_way = None
 
     async def _resolve(self) -> None:
-        try:
-            async with asyncio.timeout(LOOKED_UP_WITHIN):
-                addresses = tuple(sorted(set(await self._lookup(self._host))))
-        except TimeoutError:
+        looking = self._under_way = self._under_way or asyncio.ensure_future(self._lookup(self._host))
+        await asyncio.wait([looking], timeout=LOOKED_UP_WITHIN)
+        if not looking.done():
             self._on_problem(f"{self._host} was not resolved within {LOOKED_UP_WITHIN:g} s")
             return
+        self._under_way = None
+        try:
+            addresses = tuple(sorted(set(looking.result())))
         except (OSError, UnicodeError) as error:
             self._on_problem(f"{self._host} cannot be resolved: {error}")
             return

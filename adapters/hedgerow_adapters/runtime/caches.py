@@ -28,7 +28,7 @@ from hedgerow_adapters.runtime.shared_cache import Cache, Listener
 
 __all__ = ["Caches", "Listener", "View"]
 
-Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool, bool, str, str]
+Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool, bool, str, str, str]
 """What two readers have in common that can do with one cache."""
 
 
@@ -273,6 +273,7 @@ class Caches:
             read.optional,
             read.label_selector,
             read.field_selector,
+            read.namespace,
         )
 
     def _inform(self, shared: Shared) -> None:

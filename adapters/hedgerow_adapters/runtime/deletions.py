@@ -119,11 +119,17 @@ class DeletionLedger:
         self._seen_to_go.discard(key)
         self._seen_to_change.discard(key)
 
-    def allows(self, key: ObjectKey, plan: Plan) -> bool:
-        """Whether a plan that was made just now may delete what it wants to; that much is no longer covered then."""
+    def allows(self, key: ObjectKey, plan: Plan, controller: Controller[Any]) -> bool:
+        """Whether a plan that was made just now may delete what it wants to; that much is no longer covered then.
+
+        Args:
+            key: whose turn it is.
+            plan: what is wanted.
+            controller: who wants it; no forecast speaks for the plans of a configuration that was replaced since.
+        """
         if self._owned is None or self._owner_was_seen(key):
             return True
-        if plan.deletions > self._left():
+        if controller is not self._controller or plan.deletions > self._left():
             return False
         self._covered -= plan.deletions
         return True

@@ -72,10 +72,10 @@ class ControllerRunner:
         source, target = clusters.source.namespaces, clusters.target.namespaces
         self.controller = restricted(controller, source=source, target=target)
         self.synced: Final = asyncio.Event()
-        right_of_way = right_of_way or RightOfWay()
-        self.queue: Final = WorkQueue(observer or ControllerObserver(), right_of_way.way(controller.gives_way_to))
-        right_of_way.enter(controller.name, self.queue)
         self._observer = observer or ControllerObserver()
+        right_of_way = right_of_way or RightOfWay()
+        self.queue: Final = WorkQueue(self._observer, right_of_way.way(controller.gives_way_to))
+        right_of_way.enter(controller.name, self.queue)
         self._clusters = clusters
         self._memories: dict[ObjectKey, object] = {}
         """What the last turn of a key wants its next one to be told."""
@@ -109,8 +109,10 @@ class ControllerRunner:
     def reconfigure(self, config: Any, concerned: Callable[[ObjectKey], bool] = lambda _key: True) -> None:
         """Decide by another configuration from now on, and look at every key again that it concerns.
 
-        A turn that is under way ends by the configuration that it began with, and is followed by one more. What the
-        controller watches stays as it was declared. Where nothing has started yet, everything is looked at anyway.
+        A turn that is under way ends by the configuration that it began with, but deletes nothing more that needs a
+        forecast, and is followed by one more. None of these keys waits for the end of a fight: that was over the last
+        configuration. What the controller watches stays as it was declared. Where nothing has started yet, everything
+        is looked at anyway.
 
         Args:
             config: what decisions are told from now on.
@@ -123,6 +125,7 @@ class ControllerRunner:
         if self._started:
             for key in filter(concerned, all_keys(self.controller, self.snapshot)):
                 self.queue.add(key, patient=True)
+                self.queue.release(key)
 
     async def run(self) -> None:
         """Work until cancelled or drained."""
@@ -280,7 +283,11 @@ class ControllerRunner:
             course = await self._turns.take(key, self._memories.get(key))
         except LeaseLostError:
             return self._give_up(key)
-        self._remember(key, course.plan.memory if configured is self.controller else None)
+        if configured is self.controller:
+            self._remember(key, course.plan.memory)
+        else:
+            self._remember(key, None)
+            self.queue.release(key)
         if course.plan.failures:
             self._observer.refused(key, course.plan.failures)
         return self._next_turn(key, course)

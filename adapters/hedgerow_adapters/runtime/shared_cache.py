@@ -71,7 +71,7 @@ class Cache:
                 part=part,
                 pause=recovery.pause,
             )
-            for part in visible_parts(read.resource, access.namespaces)
+            for part in visible_parts(read.resource, access.namespaces, read.namespace)
         )
 
     @property
@@ -125,8 +125,9 @@ class Cache:
             observer.resumed(watched)
 
     def silence(self) -> float:
-        """For how many seconds nothing has been heard, of that part which is worst off."""
-        return asyncio.get_running_loop().time() - min(informer.heard_at for informer in self.informers)
+        """For how many seconds nothing has been heard, of that part which is worst off; 0 if no part is in sight."""
+        now = asyncio.get_running_loop().time()
+        return now - min((informer.heard_at for informer in self.informers), default=now)
 
     def _distinct_observers(self) -> Iterable[InformerObserver]:
         """Each once, although one may read in two roles of one cluster."""

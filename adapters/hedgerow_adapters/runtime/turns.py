@@ -167,21 +167,21 @@ class Turns:
         discovery = self._caches.discovery
         # Others get a turn as well where nothing has to be waited for.
         await asyncio.sleep(0)
-        answers, kinds = await asyncio.gather(
-            self._questions.ask_all(turn.open_questions(plan)),
-            discovery.look_up(turn.open_kinds(plan, discovery.known)),
-        )
+        questions, unknown = turn.open_questions(plan), turn.open_kinds(plan, discovery.known)
+        if not questions and not unknown:
+            return turn
+        answers, kinds = await asyncio.gather(self._questions.ask_all(questions), discovery.look_up(unknown))
         return turn.told(answers, kinds)
 
     async def _decision(self, turn: Turn[Any]) -> tuple[Plan, bool]:
         """What a turn wants next, and whether the deletions of that are held back."""
         plan = self._plan(turn)
-        if not plan.deletions or self.deletions.allows(turn.key, plan):
+        if not plan.deletions or self.deletions.allows(turn.key, plan, turn.controller):
             return plan, False
         if forecast := await self.deletions.look_again(plan.deletions):
             self._warn(turn.key, "DeletionsHeld", f"deletions are held back: {forecast}")
         plan = self._plan(turn)
-        return plan, plan.deletions > 0 and not self.deletions.allows(turn.key, plan)
+        return plan, plan.deletions > 0 and not self.deletions.allows(turn.key, plan, turn.controller)
 
     def _plan(self, turn: Turn[Any]) -> Plan:
         return self._decide(turn, self._snapshot, utc_now(), self._caches.discovery.known)

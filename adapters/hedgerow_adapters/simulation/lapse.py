@@ -231,6 +231,7 @@ class Lapse:
             self._surroundings,
             jitter=self._random(),
             memory=seat.memories.pop(key, None),
+            looks_before=False,
         )
         plan = decision.plan
         if plan.memory is not None:

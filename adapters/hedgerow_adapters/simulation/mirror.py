@@ -7,7 +7,7 @@ controller follows is seen as soon as it is named and served, once `follow` was 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.clusters import Cluster, is_visible
+from hedgerow.machinery.clusters import Cluster, visible_parts
 from hedgerow.machinery.controller import Change, Controller, Follow, Watch, all_keys, concerned_keys
 from hedgerow.machinery.field_selectors import parse_field_query
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
@@ -142,13 +142,16 @@ class Mirror:
     def _sight(self, watch: Watch) -> Callable[[Manifest], bool]:
         """Which objects of a watch are seen."""
         namespaces = self._namespaces if watch.cluster is Cluster.TARGET else ()
+        parts = visible_parts(watch.resource, namespaces, watch.namespace)
         labels = parse_selector_query(watch.label_selector).unwrap()
         fields = parse_field_query(watch.field_selector).unwrap()
 
         def is_seen(manifest: Manifest) -> bool:
-            if namespaces and not is_visible(watch.resource, key_of(manifest), namespaces):
-                return False
-            return labels.matches(labels_of(manifest)) and all(term.matches(manifest) for term in fields)
+            return (
+                any(part.holds(key_of(manifest)) for part in parts)
+                and labels.matches(labels_of(manifest))
+                and all(term.matches(manifest) for term in fields)
+            )
 
         return is_seen
 

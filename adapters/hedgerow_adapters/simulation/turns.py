@@ -35,7 +35,7 @@ class DecidedStep:
 
     action: Action
     before: Manifest | None
-    """The whole object as it was; none if it did not exist, and for a deletion of many."""
+    """The whole object as it was; none if it did not exist, for a deletion of many, and where nobody looked."""
     is_last: bool = False
     """Whether the last plan asks for it, so that it was not tried."""
     refusal: Refusal | None = None
@@ -69,6 +69,7 @@ def decided(
     *,
     jitter: float = 0.0,
     memory: object = None,
+    looks_before: bool = True,
 ) -> Decision:
     """Everything that a turn of a key asks for; what plans before the last one want is carried out.
 
@@ -80,6 +81,7 @@ def decided(
         surroundings: where questions are answered, kinds looked up and actions carried out.
         jitter: where between 0 and 1 the turn is to lie among those that would all be due at one time.
         memory: what the last turn of the key wanted this one to be told.
+        looks_before: whether the steps are to tell what their objects were before.
 
     Raises:
         EndlessTurnError: the decision goes on and on.
@@ -91,7 +93,7 @@ def decided(
         events += plan.events
         outcomes: list[Outcome] = []
         for action in plan.actions:
-            before = _live(action, surroundings)
+            before = _live(action, surroundings) if looks_before else None
             outcomes.append(surroundings.carry_out(action))
             steps.append(DecidedStep(action, before, refusal=outcomes[-1].refusal))
             if plan.in_order and outcomes[-1].refusal:
@@ -101,7 +103,10 @@ def decided(
             {question: surroundings.answer(question) for question in turn.open_questions(plan)},
             {kind: surroundings.look_up(kind) for kind in turn.open_kinds(plan, {})},
         )
-    steps += (DecidedStep(action, _live(action, surroundings), is_last=True) for action in plan.actions)
+    steps += (
+        DecidedStep(action, _live(action, surroundings) if looks_before else None, is_last=True)
+        for action in plan.actions
+    )
     return Decision(tuple(steps), plan, (*events, *plan.events))
 
 

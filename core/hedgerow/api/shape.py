@@ -5,7 +5,7 @@ Reads untrusted documents into types. It knows no particular type, no default an
 `null` means the same as an absent field, as it does to an API server and in component configurations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from types import NoneType
@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import rendered
+from hedgerow.machinery.fields import perhaps, rendered
 from hedgerow.machinery.timestamps import parse_timestamp
 
 _EXPECTED: Final = {
@@ -44,6 +44,7 @@ _JSON_TYPES: Final = (
 )
 """The first that fits counts: Python takes a boolean for an integer."""
 _MISSING: Final = "missing"
+_UNDECLARED: Final = "extra_forbidden"
 _OTHER: Final = "literal_error"
 _KEY: Final = "[key]"
 """How pydantic ends the place of a key, as opposed to the value behind it."""
@@ -93,7 +94,7 @@ def read(shape: type[T], document: object) -> Result[T, tuple[ShapeError, ...]]:
     try:
         read_as = shape.model_validate(document)
     except ValidationError as error:
-        return Failure((*unsaid, *map(_shape_error, error.errors(include_url=False))))
+        return Failure((*unsaid, *(_shape_error(shape, each) for each in error.errors(include_url=False))))
     return Failure(unsaid) if unsaid else Success(read_as)
 
 
@@ -152,14 +153,16 @@ Items = Annotated[tuple[Item, ...], Field(strict=False)]
 """A list that nobody changes; strict types would take no list for it."""
 
 
-def _shape_error(error: ErrorDetails) -> ShapeError:
-    """A complaint of pydantic's in our words."""
+def _shape_error(shape: type[Typed], error: ErrorDetails) -> ShapeError:
+    """A complaint of pydantic's about a document of a shape, in our words."""
     place, expected = error["loc"], _EXPECTED.get(error["type"])
     if place and place[-1] == _KEY:
         place, expected = place[:-1], _EXPECTED["invalid_key"]
     path = reduce(_below, place, "")
     if error["type"] == _MISSING:
         return ShapeError(path, "must be set")
+    if error["type"] == _UNDECLARED:
+        return ShapeError(path, f"no such value{perhaps(str(place[-1]), _declared(shape, place[:-1]))}")
     found = error["input"]
     if error["type"] == _OTHER:
         return ShapeError(path, f"expected {error['ctx']['expected']}, got {rendered(found)}".replace("'", '"'))
@@ -167,6 +170,15 @@ def _shape_error(error: ErrorDetails) -> ShapeError:
         return ShapeError(path, error["msg"])
     got = rendered(found) if isinstance(found, float) else json_type(found)
     return ShapeError(path, f"expected {expected}, got {got}")
+
+
+def _declared(shape: type[Typed], place: Sequence[int | str]) -> list[str]:
+    """The names that the object at a place in a shape knows."""
+    fields = {field.alias or name: field for name, field in shape.model_fields.items()}
+    if not place:
+        return [*fields]
+    below = fields[str(place[0])].annotation
+    return _declared(below, place[1:]) if isinstance(below, type) and issubclass(below, Typed) else []
 
 
 def _below(path: str, part: int | str) -> str:

@@ -35,7 +35,7 @@ class Part(NamedTuple):
 EVERYTHING: Final = Part()
 
 
-def visible_parts(resource: Resource, namespaces: Sequence[str]) -> tuple[Part, ...]:
+def visible_parts(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[Part, ...]:
     """The parts of a resource that a connection shows which is restricted to some namespaces.
 
     Of the Namespaces themselves it shows those, each by its name, which is what a role can grant. Other cluster-scoped
@@ -44,7 +44,11 @@ def visible_parts(resource: Resource, namespaces: Sequence[str]) -> tuple[Part, 
     Args:
         resource: what is read.
         namespaces: what the connection is restricted to; none: it is not restricted.
+        within: the only namespace whose objects matter, of a resource in namespaces; empty: those of all do. It may be
+            one that the connection does not show.
     """
+    if within and resource.namespaced:
+        return (Part(within),) if not namespaces or within in namespaces else ()
     if not namespaces:
         return (EVERYTHING,)
     if resource.namespaced:

@@ -74,11 +74,17 @@ class Read:
     """As a query spells it: objects with other labels are not read at all; empty: all are."""
     field_selector: str = ""
     """As a query spells it: objects with other values in these fields are not read at all; empty: all are."""
+    namespace: str = ""
+    """Objects in other namespaces are not read at all, so that a role in this one is enough; empty: all are."""
 
     def reads(self, manifest: Manifest) -> bool:
         """Whether an object of the resource is among those that are read."""
         labels, fields = parse_selector_query(self.label_selector), parse_field_query(self.field_selector)
-        return labels.unwrap().matches(labels_of(manifest)) and all(term.matches(manifest) for term in fields.unwrap())
+        return (
+            self.namespace in {"", key_of(manifest).namespace}
+            and labels.unwrap().matches(labels_of(manifest))
+            and all(term.matches(manifest) for term in fields.unwrap())
+        )
 
 
 @dataclass(frozen=True, slots=True)

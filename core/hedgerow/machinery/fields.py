@@ -75,6 +75,15 @@ class FieldError:
         return f"{self.path}: {self.body}"
 
 
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """What to add to a clause about a name that is not known: which of the known ones may have been meant, if any."""
+    # Slow to import, and most names are known.
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    close = get_close_matches(name, [*known], n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
 def invalid(path: str, value: object, detail: str) -> FieldError:
     """The error of a field whose value breaks a rule, which `detail` states.
 

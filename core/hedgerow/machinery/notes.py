@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 class Notes:
     """The notes of one turn, under names."""
 
-    __slots__ = ("_taken",)
+    __slots__ = ("__weakref__", "_taken")
 
     def __init__(self) -> None:
         self._taken: dict[Hashable, tuple[tuple[Any, ...], Any]] = {}

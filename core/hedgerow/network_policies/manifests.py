@@ -8,6 +8,9 @@ from typing import Any, NotRequired, TypedDict
 
 from typing_extensions import ReadOnly
 
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.network_policies.names import NETWORK_POLICIES
+
 
 class PortManifest(TypedDict):
     """A port in the spec of a NetworkPolicy."""
@@ -51,3 +54,16 @@ class PolicySpec(TypedDict):
     policyTypes: ReadOnly[list[str]]
     ingress: NotRequired[ReadOnly[list[IngressRule]]]
     egress: NotRequired[ReadOnly[list[EgressRule]]]
+
+
+def policy_manifest(
+    key: ObjectKey, spec: PolicySpec, annotations: Mapping[str, str], labels: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """A policy to send to an API server or to write to a file."""
+    metadata = {"name": key.name, "namespace": key.namespace}
+    return {
+        "apiVersion": NETWORK_POLICIES.api_version,
+        "kind": NETWORK_POLICIES.kind,
+        "metadata": {**metadata, **({"labels": labels} if labels else {}), "annotations": annotations},
+        "spec": spec,
+    }

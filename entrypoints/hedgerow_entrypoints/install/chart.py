@@ -25,6 +25,7 @@ NAMESPACE: Final = "release-namespace"
 """Stand for what only a release knows; templates replace them, the prefix together with the name behind it."""
 ELECTS: Final = "installation.elects"
 ASKS_FOR_IDENTITY: Final = "installation.asksForIdentity"
+IS_ITS_OWN_TARGET: Final = "installation.isItsOwnTarget"
 """Facts that templates find out themselves."""
 
 
@@ -72,6 +73,7 @@ _INVALIDATION: Final = Switch(
     {"controllers": {"tokenInvalidator": {"enabled": True}}, "webhooks": {"tokenInvalidator": {"enabled": True}}},
 )
 """Controller and webhook are enabled together, or the configuration is not valid."""
+_SEPARATE: Final[Mapping[str, Any]] = {"targetClientConnection": {}}
 CONTROLLERS: Final = (
     _controller("garbageCollector"),
     _controller("kubeletCSRApprover", "machineNamespace"),
@@ -98,18 +100,27 @@ WEBHOOKS: Final = (
 
 def permission_features() -> list[dict[str, Any]]:
     """The permissions of what is always on, and what each switch adds to them."""
-    always = permissions_of_process(configuration_of(_document({})))
+    always = _permissions({})
     features = [_feature((), _without_anything(always), {})]
     for switch in (*CONTROLLERS, *(each for each in WEBHOOKS if each not in CONTROLLERS)):
-        all_of_them = permissions_of_process(configuration_of(_document(switch.section)))
-        added = [each for each in all_of_them if each not in always]
-        if added:
-            features.append(_feature(switch.fields, added, switch.places))
+        added = [each for each in _permissions(switch.section) if each not in always]
+        beside_another_target = _permissions({**switch.section, **_SEPARATE})
+        anyway = [each for each in added if each in beside_another_target]
+        else_alone = [each for each in added if each not in anyway]
+        if anyway:
+            features.append(_feature(switch.fields, anyway, switch.places))
+        if else_alone:
+            features.append(_feature((*switch.fields, (IS_ITS_OWN_TARGET,)), else_alone, switch.places))
     lease = ObjectKey("leaderElection.resourceNamespace", "leaderElection.resourceName")
     fields = {name: name for name in lease}
     features.append(_feature(((ELECTS,),), election_permissions(lease), fields))
     features.append(_feature(((ASKS_FOR_IDENTITY,),), identity_permissions(), {}))
     return features
+
+
+def _permissions(section: Mapping[str, Any]) -> tuple[Permission, ...]:
+    """All permissions of a process whose configuration has a section."""
+    return permissions_of_process(configuration_of(_document(section)))
 
 
 def registration_features() -> dict[str, list[dict[str, Any]]]:

@@ -9,8 +9,8 @@ from returns.result import Failure
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.resource_manager.installation.manifests import manifests
 from hedgerow_adapters.files import render_json, render_sorted_yaml, render_yaml
-from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.install.installing import installation
+from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.install.installing import installation, warnings
 from hedgerow_entrypoints.install.stated import stated_values
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}
@@ -56,7 +56,10 @@ def resource_manager(
 
     The namespace itself is not among them.
     """
-    stated = installation(stated_values(files, settings, part=part), namespace)
+    values = stated_values(files, settings, part=part)
+    for warning in warnings(values, namespace):
+        note(f"warning: {warning}")
+    stated = installation(values, namespace)
     if isinstance(stated, Failure):
         raise CommandError(*stated.failure())
     wanted = stated.unwrap()

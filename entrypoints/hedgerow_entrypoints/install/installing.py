@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from returns.result import Result
+from returns.result import Failure, Result, Success
 
+from hedgerow.admission.registration import Mode, registered_paths
+from hedgerow.api.shape import ShapeError
+from hedgerow.machinery.fields import FieldError
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.permissions import Permission
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
+from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode
 from hedgerow.resource_manager.installation.installation import Installation, completed
 from hedgerow.resource_manager.installation.permissions import (
     election_permissions,
@@ -30,28 +33,47 @@ def installation(values: Values, namespace: str) -> Result[Installation, tuple[s
     document = completed(values.config, namespace)
     return (
         decode(document)
+        .alt(lambda errors: errors.errors)
+        .bind(_with_possible_ports)
         .map(
-            lambda decoded: Installation(
-                values,
-                namespace,
-                __version__,
-                document,
-                decoded.configuration,
-                permissions_of_process(decoded.configuration),
+            lambda configuration: Installation(
+                values, namespace, __version__, document, configuration, permissions_of_process(configuration)
             )
         )
-        .alt(lambda errors: tuple(f"config: {error}" for error in errors.errors))
+        .alt(lambda errors: tuple(f"config: {error}" for error in errors))
     )
+
+
+def warnings(values: Values, namespace: str) -> tuple[str, ...]:
+    """What the author of the values should know of their component configuration, valid or not.
+
+    Args:
+        values: what is said about an installation.
+        namespace: of the process.
+    """
+    decoded = decode(completed(values.config, namespace))
+    found = decoded.failure().warnings if isinstance(decoded, Failure) else decoded.unwrap().warnings
+    return tuple(f"config: {warning}" for warning in found)
+
+
+def _with_possible_ports(
+    decoded: Decoded,
+) -> Result[ResourceManagerConfiguration, tuple[ShapeError | FieldError, ...]]:
+    """The configuration, unless no container could have its ports."""
+    problems = tuple(decoded.configuration.server.impossible_ports())
+    return Failure(problems) if problems else Success(decoded.configuration)
 
 
 def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple[Permission, ...]:
     """All that a process with a configuration has to be allowed."""
     # The id of a cluster is found out when the process starts; nothing that is read or written depends on it.
     controllers = declared_controllers(configuration, cluster_id="")
+    mode = Mode.RUNTIME if configuration.target is None else Mode.TARGET
+    called = registered_paths(mode, configuration.admission)
     election = configuration.leader_election
     lease = ObjectKey(election.resource_namespace, election.resource_name)
     return (
-        *permissions_of(controllers, enabled_webhooks(configuration.admission)),
+        *permissions_of(controllers, enabled_webhooks(configuration.admission), called),
         *(election_permissions(lease) if election.leader_elect else ()),
         *(identity_permissions() if asks_for_identity(configuration.cluster_id) else ()),
     )

@@ -60,9 +60,10 @@ def _file(path: str) -> Mapping[str, Any]:
 def _setting(text: str) -> dict[str, Any]:
     """The values in which a single one is set."""
     path, equals, value = text.partition("=")
-    if not equals or not path:
+    split = _DOT.split(path)
+    if not equals or not all(split):
         raise CommandError(f"--set {text}: must be NAME=VALUE, with dots between the names of what is nested")
-    names: Iterable[str] = (name.replace(r"\.", ".") for name in reversed(_DOT.split(path)))
+    names: Iterable[str] = (name.replace(r"\.", ".") for name in reversed(split))
     setting = _typed(value)
     for name in names:
         setting = {name: setting}
@@ -78,11 +79,11 @@ def _typed(text: str) -> Any:
 
 
 def _combined(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Values with others on top: objects are combined, null takes away, everything else replaces."""
+    """Values with others on top: objects are combined, null takes away what there is, everything else replaces."""
     combined = dict(below)
     for name, value in above.items():
-        if value is None:
-            combined.pop(name, None)
+        if value is None and name in combined:
+            del combined[name]
         elif isinstance(value, Mapping) and isinstance(combined.get(name), Mapping):
             combined[name] = _combined(combined[name], value)
         else:

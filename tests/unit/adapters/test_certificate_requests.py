@@ -5,9 +5,11 @@ import sys
 from base64 import b64decode, b64encode
 from functools import cache
 from ipaddress import ip_network
+from textwrap import wrap
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.name import _ASN1Type
 from cryptography.x509.oid import NameOID
@@ -21,6 +23,8 @@ from tests.kubelet_requests import kubelet_request, request_for, signed
 
 COMMON_NAME, ORGANIZATION = NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME
 NO_REQUEST = "PEM block type must be CERTIFICATE REQUEST"
+NOT_ALONE = "PEM is not a single block as kubelets write it"
+BEGIN, END = b"-----BEGIN CERTIFICATE REQUEST-----\n", b"-----END CERTIFICATE REQUEST-----\n"
 
 
 @cache
@@ -29,7 +33,8 @@ def typical() -> bytes:
 
 
 def pem(der: bytes, kind: str = "CERTIFICATE REQUEST") -> bytes:
-    return f"-----BEGIN {kind}-----\n".encode() + b64encode(der) + f"\n-----END {kind}-----\n".encode()
+    text = b64encode(der).decode()
+    return "\n".join([f"-----BEGIN {kind}-----", *wrap(text, 64), f"-----END {kind}-----", ""]).encode()
 
 
 def der(text: bytes) -> bytes:
@@ -91,23 +96,15 @@ def test_names_of_other_kinds_are_told() -> None:
     assert len(decoded_request(pem(asking(names=names))).unwrap().other_names) == 2
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        pytest.param((b"", b""), id="nothing"),
-        pytest.param((b"a remark\n", b"another\n"), id="remarks"),
-        pytest.param((b"in -----BEGIN CERTIFICATE----- a line\n", b""), id="what looks like a beginning within a line"),
-        pytest.param((b"", pem(b"no matter", "CERTIFICATE")), id="a second block"),
-    ],
-)
-def test_the_first_block_counts(around: tuple[bytes, bytes]) -> None:
+@pytest.mark.parametrize("around", [(b"", b""), (b"\n\n", b"\n"), (b"", b" \t\r\n \n")], ids=str)
+def test_nothing_but_blanks_may_be_around_a_request(around: tuple[bytes, bytes]) -> None:
     before, after = around
 
-    assert decoded_request(before + typical() + after) == decoded_request(typical())
+    assert decoded_request(before + typical().strip() + after) == decoded_request(typical())
 
 
-def test_lines_may_end_as_they_do_elsewhere() -> None:
-    assert decoded_request(typical().replace(b"\n", b"\r\n")) == decoded_request(typical())
+def test_a_request_written_as_these_tests_do_is_as_kubelets_write_it() -> None:
+    assert pem(der(typical())) == typical()
 
 
 @pytest.mark.parametrize(  # C21
@@ -119,21 +116,122 @@ def test_lines_may_end_as_they_do_elsewhere() -> None:
         pytest.param(pem(der(typical()), "CERTIFICATE"), id="certificate"),
         pytest.param(pem(der(typical()), "NEW CERTIFICATE REQUEST"), id="an older name"),
         pytest.param(pem(b"no matter", "CERTIFICATE") + typical(), id="another block first"),
-        pytest.param(typical().replace(b"\n-----END", b"\n-----BEGIN"), id="no end"),
-        pytest.param(typical().replace(b"-----\n", b"-----\nComment: hello\n\n", 1), id="headers"),
-        pytest.param(typical()[:-40], id="cut"),
-        pytest.param(typical().replace(b"\n-----END", b"-----END"), id="an end within a line"),
         pytest.param(b" " + typical(), id="indented"),
+        pytest.param(b"a remark\n" + typical(), id="a remark"),
+        pytest.param(b"in a line " + typical(), id="within a line"),
+        pytest.param(b"\x00\n" + typical(), id="a zero"),
+        pytest.param(typical().replace(b"-----", b"----"), id="fewer dashes"),
+        pytest.param(typical().replace(b"-----", "\N{EN DASH}".encode() * 5), id="other dashes"),
     ],
 )
 def test_what_does_not_begin_with_a_request_is_refused(text: bytes) -> None:
     assert problem_of(text) == NO_REQUEST
 
 
-def test_what_another_reader_might_skip_is_refused() -> None:
-    broken = b"-----BEGIN CERTIFICATE REQUEST-----\n=A==\n-----END CERTIFICATE REQUEST-----\n"
+@cache
+def honest(padding: int) -> bytes:
+    """The body of a request that ends with so much padding."""
+    key = Ed25519PrivateKey.generate()  # its signatures are all of one length
+    for length in range(1, 4):
+        request = request_for(x509.Name([x509.NameAttribute(COMMON_NAME, "n" * length)]))
+        body = b64encode(request.sign(key, None).public_bytes(Encoding.DER))
+        if body.count(b"=") == padding:
+            return body
+    raise AssertionError("of three lengths one has each padding")
 
-    assert problem_of(broken + typical()) == "PEM block is not encoded in base64"
+
+def block(body: bytes) -> bytes:
+    return BEGIN + b"\n".join(body[at : at + 64] for at in range(0, len(body), 64)) + b"\n" + END
+
+
+@cache
+def hidden() -> bytes:
+    """What a reader finds who skips the block before."""
+    return kubelet_request("node-1", ["evil.example.com"], ["10.0.0.99"])
+
+
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("surplus", [b"=", b"==", b"====", b"\n=", b"=\n=", b"A===", b"=A=="])
+def test_padding_behind_what_is_complete_is_refused(padding: int, surplus: bytes) -> None:
+    body = honest(padding)
+    assert decoded_request(block(body)).unwrap().common_name.startswith("n")
+
+    assert problem_of(block(body + surplus) + hidden()) == NOT_ALONE
+    assert problem_of(block(body + surplus)) == NOT_ALONE
+
+
+def test_bits_behind_the_last_byte_are_refused() -> None:
+    body = honest(2)
+    digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    other = body[:-3] + digits[digits.index(body[-3]) + 1 :][:1] + b"=="
+    assert b64decode(other, validate=True) == b64decode(body)
+
+    assert problem_of(block(other)) == NOT_ALONE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(typical() + hidden(), id="a second block"),
+        pytest.param(typical() + b"\n \n" + hidden(), id="a second block behind a blank"),
+        pytest.param(typical().rstrip() + b" remark\n" + hidden(), id="a remark behind the end"),
+        pytest.param(typical().rstrip() + hidden(), id="a second block in the line of the end"),
+        pytest.param(typical() + b"a remark\n", id="a remark"),
+        pytest.param(typical() + b"\x00", id="a zero behind"),
+        pytest.param(typical() + b"\xa0", id="a blank of another character set"),
+        pytest.param(typical() + b"\x0b", id="a blank of another kind"),
+        pytest.param(typical() + pem(b"no matter", "CERTIFICATE"), id="a certificate behind"),
+        pytest.param(typical() + END, id="a second end"),
+        pytest.param(BEGIN + typical(), id="a second beginning"),
+        pytest.param(typical().replace(b"\n-----END", b"\n-----BEGIN"), id="no end"),
+        pytest.param(typical().replace(b"-----END", b"-----End"), id="another end"),
+        pytest.param(typical().replace(END, b"-----END CERTIFICATE-----\n"), id="the end of something else"),
+        pytest.param(typical().replace(b"-----\n", b"-----\nComment: hello\n\n", 1), id="headers"),
+        pytest.param(typical().replace(b"-----\n", b"-----\n\n", 1), id="an empty line"),
+        pytest.param(typical().replace(b"-----\n", b"----- \n", 1), id="a blank behind the beginning"),
+        pytest.param(typical().replace(b"-----\n", b"-----\x00\n", 1), id="a zero behind the beginning"),
+        pytest.param(typical().replace(b"\n-----END", b" \n-----END"), id="a blank within"),
+        pytest.param(typical().replace(b"\n-----END", b"\n -----END"), id="a blank before the end"),
+        pytest.param(typical().replace(b"\n", b"\r\n"), id="lines as they end elsewhere"),
+        pytest.param(typical().replace(b"\nM", b"\n\x00M", 1), id="a zero within"),
+        pytest.param(typical().replace(b"\nM", b"\n\xc3\xa9M", 1), id="a letter of another alphabet"),
+        pytest.param(typical().replace(b"\nM", b"\n-M", 1), id="a dash within"),
+        pytest.param(BEGIN + b64encode(der(typical())) + b"\n" + END, id="one long line"),
+        pytest.param(typical()[:-40], id="cut"),
+        pytest.param(typical().replace(b"\n-----END", b"-----END"), id="an end within a line"),
+    ],
+)
+def test_a_request_that_is_not_alone_in_its_one_form_is_refused(text: bytes) -> None:
+    assert text != typical()
+    assert problem_of(text) == NOT_ALONE
+
+
+@given(st.integers(min_value=0), st.sampled_from(list(b"=\r\n\t -:AQ/\x00\x0b\x0c\xa0")), st.booleans())
+def test_whatever_is_changed_in_a_text_no_block_behind_another_is_read(place: int, byte: int, replaces: bool) -> None:  # noqa: FBT001 -- hypothesis draws it
+    text = bytearray(typical() + hidden())
+    place %= len(text)
+    text[place : place + replaces] = bytes([byte])
+
+    assert isinstance(decoded_request(bytes(text)), Failure)
+
+
+def longer(value: bytes) -> bytes:
+    """A sequence whose length is encoded in more bytes than it takes, which only the basic rules let."""
+    assert value[:2] == b"\x30\x82"
+    return b"\x30\x83\x00" + value[2:]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(der(typical()) + b"\x00", id="a byte behind"),
+        pytest.param(der(typical()) + der(hidden()), id="a second request behind"),
+        pytest.param(longer(der(typical())), id="a length in more bytes than it takes"),
+        pytest.param(b"\x30\x80" + der(typical())[4:] + b"\x00\x00", id="no length, and an end instead"),
+    ],
+)
+def test_what_is_encoded_otherwise_than_by_the_distinguished_rules_is_refused(content: bytes) -> None:
+    assert problem_of(pem(content)).startswith("malformed certificate request: ")
 
 
 def test_what_is_too_large_is_not_even_looked_at() -> None:
@@ -200,6 +298,7 @@ def test_a_network_is_no_address(network: str) -> None:
 
 
 GOOD = request_for(x509.Name([]), [x509.DNSName("good")])
+OTHER_ATTRIBUTES = "there are other attributes than a single one for extensions"
 
 
 def test_names_in_two_extensions_are_refused() -> None:
@@ -215,9 +314,24 @@ def test_extensions_in_two_places_are_refused() -> None:
     template = signed(GOOD.add_attribute(x509.ObjectIdentifier("1.2.840.113549.1.9.99"), b"evil"), Encoding.DER)
     prefix = bytes.fromhex("06092a864886f70d0109")
 
-    problem = problem_of(with_value(template, prefix + b"\x63", prefix + b"\x0e"))
+    assert problem_of(with_value(template, prefix + b"\x63", prefix + b"\x0e")) == OTHER_ATTRIBUTES
 
-    assert problem == "extensions stand in more than one attribute"
+
+def test_extensions_where_not_everybody_looks_for_them_are_refused() -> None:
+    vendors = x509.ObjectIdentifier("1.3.6.1.4.1.311.2.1.14")
+    extension = bytes.fromhex("300f0603551d110408300682046576696c")
+    request = request_for(x509.Name([])).add_attribute(vendors, extension, _tag=_ASN1Type.OctetString)
+    size = bytes([len(extension)])
+
+    text = with_value(signed(request, Encoding.DER), b"\x04" + size + extension, b"\x30" + size + extension)
+
+    assert problem_of(text) == OTHER_ATTRIBUTES
+
+
+def test_a_password_beside_the_names_is_refused() -> None:
+    password = GOOD.add_attribute(x509.oid.AttributeOID.CHALLENGE_PASSWORD, b"secret")
+
+    assert problem_of(signed(password)) == OTHER_ATTRIBUTES
 
 
 @given(st.binary(max_size=400))

@@ -182,6 +182,46 @@ def test_only_a_process_in_a_cluster_needs_a_namespace_for_its_lease(hedgerow: H
     )
 
 
+def test_a_field_is_explained_and_those_right_below_it(hedgerow: Hedgerow) -> None:
+    ended = hedgerow("config", "explain", "leaderElection")
+
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("leaderElection <object>\n  Which Lease replicas compete for.")
+    assert "\n\n  leaseDuration <duration>, default 15s\n    So long others wait" in ended.out
+
+
+def test_some_defaults_count_only_where_a_section_is_enabled(hedgerow: Hedgerow) -> None:
+    listed = hedgerow("config", "explain", "--recursive").out.splitlines()
+
+    assert "controllers.node.backoff <duration>, default 10s where enabled" in listed
+    assert "controllers.health.syncPeriod <duration>, default 1m0s" in listed
+    assert "targetClientConnection.cacheResyncPeriod <duration>, default 24h0m0s" in listed
+    assert "sourceClientConnection.qps <number>" in listed
+
+
+@pytest.mark.parametrize("place", ["", "[]", "[0]"])
+def test_places_in_lists_do_not_matter_to_what_a_field_means(place: str, hedgerow: Hedgerow) -> None:
+    path = f"webhooks.systemComponentsConfig.podTolerations{place}.effect"
+
+    assert hedgerow("config", "explain", path).out.startswith(
+        "webhooks.systemComponentsConfig.podTolerations[].effect <string>\n  The effect of the taint"
+    )
+
+
+def test_all_fields_are_listed_one_to_a_line(hedgerow: Hedgerow) -> None:
+    assert hedgerow("config", "explain", "--recursive", "server.metrics").out == (
+        'server.metrics.bindAddress <string>, default ""\nserver.metrics.port <integer>, default 8080\n'
+    )
+
+
+def test_a_field_that_does_not_exist_is_an_error(hedgerow: Hedgerow) -> None:
+    assert hedgerow("config", "explain", "controllers.nodes") == (
+        1,
+        "",
+        'error: there is no field "controllers.nodes"; did you mean controllers.node?\n',
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

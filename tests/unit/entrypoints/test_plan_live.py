@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -127,6 +128,20 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
     assert {request.path for request in wire.asked if "/services" in request.path} == {
         "/api/v1/namespaces/shop/services",
         "/api/v1/namespaces/default/services",
+    }
+
+
+def test_who_reads_within_a_namespace_asks_for_nothing_else(runner: asyncio.Runner) -> None:
+    wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
+    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, Place(None, None, [])))
+    (controller,) = chosen_controllers(["network-policy"], None)
+    within = tuple(replace(watch, namespace="shop") for watch in controller.watches)
+
+    snapshot = clusters.situation(replace(controller, watches=within), NOW).snapshot
+
+    assert [key_of(manifest) for manifest in snapshot.list(SERVICES)] == [CART]
+    assert {request.path for request in wire.asked if "/services" in request.path} == {
+        "/api/v1/namespaces/shop/services"
     }
 
 

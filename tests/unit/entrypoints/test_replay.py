@@ -11,6 +11,7 @@ import yaml
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow.version import __version__
+from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.recording import Recording
 from hedgerow_entrypoints.replay import restricted_controllers
 from tests.unit.adapters.recording.session import Session, documents, encoded
@@ -201,6 +202,13 @@ def test_a_record_that_cannot_be_opened_ends_the_start(folder: Path, hedgerow: H
 
     assert ended.code == 1
     assert ended.out.endswith("error opening record: no/such/folder/record: No such file or directory\n")
+
+
+def test_a_record_that_others_may_read_ends_the_start(folder: Path) -> None:
+    (folder / RECORD).touch(mode=0o644)
+
+    with pytest.raises(CommandError, match=f"error opening record: {RECORD}: others may read or write it: chmod 600"):
+        Recording(RECORD, "resource-manager", decode_offline(CONFIGURATION).unwrap().configuration)
 
 
 def test_the_same_value_is_another_fingerprint_in_the_record_of_another_run(folder: Path) -> None:

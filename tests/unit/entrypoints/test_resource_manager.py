@@ -112,6 +112,7 @@ def test_controllers_are_told_what_the_file_says() -> None:
     assert (collecting.sync_period.total_seconds(), collecting.namespaces) == (12 * 3600, ("kube-system",))
     approving = by_name["kubelet-csr-approver"].config
     assert (approving.decode, approving.machine_namespace) == (decoded_request, "garden")
+    assert approving.namespaces == ("garden",)
     waiting = by_name["node"].config
     assert (waiting.backoff.total_seconds(), waiting.namespaces) == (3, ("kube-system",))
     requesting = by_name["token-requestor"].config
@@ -122,7 +123,7 @@ def test_controllers_are_told_what_the_file_says() -> None:
 def test_machines_are_looked_for_where_anything_is_seen_at_all() -> None:
     (approver, *_) = declared_controllers(configuration(kubeletCSRApprover={"enabled": True}), "")
 
-    assert approver.config.machine_namespace == "garden"
+    assert (approver.config.machine_namespace, approver.config.namespaces) == ("", ("garden",))
 
 
 def test_nothing_but_what_every_cluster_serves_is_waited_for() -> None:
@@ -145,6 +146,8 @@ print(*sys.modules)
         "cryptography",
         "hedgerow.resource_manager.garbage_collection",
         "hedgerow.resource_manager.kubelet_certificates",
+        "hedgerow.resource_manager.network_policies.controller",
+        "hedgerow.resource_manager.network_policies.policies",
         "hedgerow.resource_manager.nodes",
         "hedgerow.resource_manager.token_invalidation",
         "hedgerow.resource_manager.token_requests",

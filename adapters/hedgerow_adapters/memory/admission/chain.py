@@ -37,6 +37,7 @@ from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
 
+_CONFIGURATIONS: Final = (MUTATING_CONFIGURATIONS.stored_as, VALIDATING_CONFIGURATIONS.stored_as)
 _SILENT: Final = Verdict(None)
 """What a webhook says that could not be asked and is not waited for."""
 
@@ -90,11 +91,7 @@ class Admission:
 
     def _registrations(self) -> Registrations:
         """What is registered now; read again only after it has changed."""
-        stored = [
-            manifest
-            for kind in (MUTATING_CONFIGURATIONS, VALIDATING_CONFIGURATIONS)
-            for manifest in self._storage.state(kind.stored_as).objects.values()
-        ]
+        stored = [manifest for resource in _CONFIGURATIONS for manifest in self._storage.all(resource)]
         versions = [manifest["metadata"]["resourceVersion"] for manifest in stored]
         if versions != self._versions:
             self._registered, self._versions = parse_registrations(stored).unwrap(), versions

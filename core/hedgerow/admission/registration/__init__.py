@@ -6,8 +6,8 @@ registered in, `entry` how one is written, `configurations` puts the enabled one
 Source: webhooks-and-tokens §4.
 """
 
-from hedgerow.admission.registration.configurations import build_webhook_configurations
+from hedgerow.admission.registration.configurations import build_webhook_configurations, registered_paths
 from hedgerow.admission.registration.mode import Mode
 from hedgerow.admission.registration.server import Server, service_name
 
-__all__ = ["Mode", "Server", "build_webhook_configurations", "service_name"]
+__all__ = ["Mode", "Server", "build_webhook_configurations", "registered_paths", "service_name"]

@@ -37,10 +37,19 @@ def build_webhook_configurations(
     Source: webhooks-and-tokens §4.
     """
     server = Server(service_name(name_prefix), namespace, ca_bundle, url)
-    mutating = mutating_webhooks(mode, server.name, config)
-    validating = validating_webhooks(config) if mode is Mode.RUNTIME else ()
-    objects = ((MUTATING, mutating), (VALIDATING, validating))
+    objects = _registered(mode, server.name, config)
     return tuple(_configuration(kind, webhooks, mode, server) for kind, webhooks in objects if webhooks)
+
+
+def registered_paths(mode: Mode, config: AdmissionConfig) -> frozenset[str]:
+    """Where the enabled webhooks are served that one of the clusters calls at all."""
+    return frozenset(each.path for _, webhooks in _registered(mode, "", config) for each in webhooks)
+
+
+def _registered(mode: Mode, app: str, config: AdmissionConfig) -> tuple[tuple[str, tuple[RegisteredWebhook, ...]], ...]:
+    """The entries of both kinds of registration objects; what denies is only called by the cluster of the process."""
+    validating = validating_webhooks(config) if mode is Mode.RUNTIME else ()
+    return ((MUTATING, mutating_webhooks(mode, app, config)), (VALIDATING, validating))
 
 
 def _configuration(kind: str, webhooks: Sequence[RegisteredWebhook], mode: Mode, server: Server) -> dict[str, Any]:

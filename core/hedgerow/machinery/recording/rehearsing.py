@@ -5,12 +5,16 @@ the disguised world leads to, and whoever repeats it in that world comes to the 
 changed. Where the process has decided something else, an outline of that is recorded as well. What one turn leaves to
 the next is of the disguised world, too: nothing in the record comes of anything that it must not show, but for that
 outline.
+
+Of a turn nothing is kept once it is over, and of a key only what the next turn is to be told.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.notes import Notes
@@ -31,14 +35,14 @@ class _Course:
     """A turn under way, as the record shows it."""
 
     number: int
-    original: Notes
-    """By which the turn is recognised."""
     disguise: Disguise
     memory: object
     notes: Notes = field(default_factory=Notes)
     answers: dict[Question, Answer] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
     memory_is_told: bool = False
+    is_broken: bool = False
+    """Whether the record lacks a decision of it, so that nobody can repeat it any further."""
 
 
 class Rehearsals:
@@ -52,16 +56,17 @@ class Rehearsals:
         """
         self._wardrobe = wardrobe
         self._turns = 0
-        self._under_way: dict[tuple[str, ObjectKey], _Course] = {}
+        self._under_way: WeakKeyDictionary[Notes, _Course] = WeakKeyDictionary()
+        """By the notes of the process: they are those of one turn, and gone with it."""
         self._left: dict[tuple[str, ObjectKey], object] = {}
         """What the last turn of a key wants the next one to be told."""
         self._told: dict[tuple[str, ObjectKey], object] = {}
-        """What the last turn of a key was told, and was recorded of that."""
+        """What the last turn of a key was told, if whoever repeats the record knows that as well."""
 
     def rehearsed(
         self, turn: Turn[Any], snapshot: Snapshot, now: datetime, known: Kinds, plan: Plan | None
-    ) -> Decision | Unrecorded:
-        """A decision as it is recorded.
+    ) -> str | Unrecorded:
+        """The line that records a decision, or why there is none.
 
         Args:
             turn: as it was when the decision was made.
@@ -73,20 +78,37 @@ class Rehearsals:
         place = (turn.controller.name, turn.key)
         course = self._course(place, turn)
         try:
-            return self._decision(place, course, turn, _Scene(snapshot, now, known, plan))
+            line = json.dumps(self._decision(place, course, turn, _Scene(snapshot, now, known, plan)).to_json())
         except UnrecordableError as error:
-            return Unrecorded(*place, course.number, str(error))
+            return self._unrecorded(place, course, str(error))
+        except RecursionError:
+            return self._unrecorded(place, course, "something in it is nested too deeply")
         except Exception as error:  # noqa: BLE001 -- a defect of the record must not stop the process
             # What it says may show what nobody may read.
-            return Unrecorded(*place, course.number, f"defect: {type(error).__name__}")
+            return self._unrecorded(place, course, f"defect: {type(error).__name__}")
+        self._note_told(place, course, is_over=plan is not None and plan.is_final)
+        return line
+
+    def _note_told(self, place: tuple[str, ObjectKey], course: _Course, *, is_over: bool) -> None:
+        """Know for the next turn what this one was told, if there is anything that it can be told again."""
+        if course.is_broken or course.memory is None or (is_over and place not in self._left):
+            self._told.pop(place, None)
+        else:
+            self._told[place] = course.memory
+
+    def _unrecorded(self, place: tuple[str, ObjectKey], course: _Course, problem: str) -> Unrecorded:
+        """A gap in the record: what the turn was told cannot be taken as known afterwards."""
+        course.is_broken = True
+        self._told.pop(place, None)
+        return Unrecorded(*place, course.number, problem)
 
     def _course(self, place: tuple[str, ObjectKey], turn: Turn[Any]) -> _Course:
-        course = self._under_way.get(place)
-        if course is None or course.original is not turn.notes:
+        course = self._under_way.get(turn.notes)
+        if course is None:
             self._turns += 1
-            memory = self._left.pop(place, None) if turn.memory is not None else None
-            course = _Course(self._turns, turn.notes, self._wardrobe.disguise(), memory)
-            self._under_way[place] = course
+            left = self._left.pop(place, None)
+            memory = left if turn.memory is not None else None
+            course = self._under_way[turn.notes] = _Course(self._turns, self._wardrobe.disguise(), memory)
         return course
 
     def _decision(self, place: tuple[str, ObjectKey], course: _Course, turn: Turn[Any], scene: "_Scene") -> Decision:
@@ -104,6 +126,7 @@ class Rehearsals:
             turn.jitter,
         )
         repeated, raised = _decided(turn, world, context)
+        self._conclude(place, scene.plan, repeated)
         is_new = not course.memory_is_told
         as_before = is_new and course.memory is not None and self._told.get(place) is course.memory
         decision = Decision(
@@ -124,8 +147,6 @@ class Rehearsals:
             acted=_otherwise(scene.plan, repeated),
         )
         course.memory_is_told = True
-        self._told[place] = course.memory
-        self._conclude(place, scene.plan, repeated)
         return decision
 
     def _conclude(self, place: tuple[str, ObjectKey], plan: Plan | None, repeated: Plan | None) -> None:
@@ -133,8 +154,9 @@ class Rehearsals:
         if plan is None or not plan.is_final:
             return
         self._left.pop(place, None)
-        if repeated is not None and repeated.is_final and repeated.memory is not None:
-            self._left[place] = repeated.memory
+        if plan.memory is None or repeated is None or not repeated.is_final or repeated.memory is None:
+            return
+        self._left[place] = repeated.memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ beginning, and no more is kept of it than the turns under way and what each key 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.notes import Notes
@@ -81,11 +81,19 @@ class Repetition:
         if course is not None and course.number == entry.turn:
             return course
         course = self._under_way[place] = _Course(entry.turn, None)
-        if isinstance(entry, Decision):
-            course.is_broken = entry.stage > 0 or (entry.remembers_as_before and place not in self._told)
-            course.memory = self._told.get(place) if entry.remembers_as_before else entry.memory
+        if self._begins(entry):
+            course.memory = self._told[place] if entry.remembers_as_before else entry.memory
             self._told[place] = course.memory
+        else:
+            course.is_broken = True
+            self._told.pop(place, None)
         return course
+
+    def _begins(self, entry: Decision | Unrecorded | Unreadable) -> TypeGuard[Decision]:
+        """Whether a turn can be repeated from here on: from its first stage, and with all that it was told."""
+        if not isinstance(entry, Decision) or entry.stage > 0:
+            return False
+        return not entry.remembers_as_before or (entry.controller, entry.key) in self._told
 
     def _compared(self, decision: Decision, course: _Course) -> Difference | None:
         course.answers.update(decision.answers)

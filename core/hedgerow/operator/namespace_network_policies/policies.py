@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from returns.result import Success
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.network_policies.manifests import EgressRule, PolicySpec
-from hedgerow.network_policies.names import ALLOWED, DESCRIPTION, NETWORK_POLICIES
+from hedgerow.network_policies.manifests import EgressRule, PolicySpec, policy_manifest
+from hedgerow.network_policies.names import ALLOWED, DESCRIPTION
 from hedgerow.operator.namespace_network_policies.egress import (
     Rules,
     to_blocked_cidrs,
@@ -48,16 +48,7 @@ class NamespacePolicy(NamedTuple):
 
     def manifest(self) -> dict[str, Any]:
         """The object to send to an API server."""
-        return {
-            "apiVersion": NETWORK_POLICIES.api_version,
-            "kind": NETWORK_POLICIES.kind,
-            "metadata": {
-                "name": self.key.name,
-                "namespace": self.key.namespace,
-                "annotations": self.annotations,
-            },
-            "spec": self.spec,
-        }
+        return policy_manifest(self.key, self.spec, self.annotations)
 
 
 class General(NamedTuple):

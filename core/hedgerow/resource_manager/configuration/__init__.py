@@ -30,13 +30,14 @@ from hedgerow.resource_manager.configuration.managed_resource import ManagedReso
 from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySettings
 from hedgerow.resource_manager.configuration.node import NodeSettings
 from hedgerow.resource_manager.configuration.secret import SecretSettings
-from hedgerow.resource_manager.configuration.server import Endpoint, Server, WebhookEndpoint
+from hedgerow.resource_manager.configuration.server import PORTS, Endpoint, Server, WebhookEndpoint
 from hedgerow.resource_manager.configuration.token_invalidator import TokenInvalidatorSettings
 from hedgerow.resource_manager.configuration.token_requestor import TokenRequestorSettings
 
 __all__ = [
     "API_VERSION",
     "KIND",
+    "PORTS",
     "ClientConnection",
     "ConfigurationErrors",
     "Debugging",

@@ -31,6 +31,7 @@ from hedgerow.resource_manager.configuration.shape import Purpose, Section, warn
 from hedgerow.resource_manager.configuration.webhooks import WebhooksSection
 
 _HALF_AN_INVALIDATOR: Final = "controller and webhook for TokenInvalidator must either be both disabled or enabled"
+_OUT_OF_SIGHT: Final = "not among the namespaces of sourceClientConnection, so that no request of a kubelet is decided"
 
 
 class Stage(Enum):
@@ -73,9 +74,10 @@ def decode(document: object) -> Result[Decoded, ConfigurationErrors]:
 def decode_offline(document: object) -> Result[Decoded, ConfigurationErrors]:
     """The configuration that a parsed document states for a command that runs named controllers outside a cluster.
 
-    As `decode`, with two differences. `leaderElection` may be missing or unable to work: nobody competes. And what
-    `controllers.networkPolicy` says of namespaces and the ingress controller must be right even where the section is
-    not enabled, because the command, not the file, says which controllers run.
+    As `decode`, but `leaderElection` may be missing or unable to work: nobody competes. And because the command, not
+    the file, says which controllers run, what some sections say must be right even where they are not enabled:
+    `controllers.networkPolicy` of namespaces and the ingress controller, `controllers.node` of the time between two
+    looks, `controllers.tokenRequestor` of the class and the namespace.
     """
     return _decode(document, Purpose.OFFLINE)
 
@@ -160,6 +162,17 @@ class DocumentSection(Section):
         if self.controllers.token_invalidator_settings().enabled != self.webhooks.invalidates_tokens:
             yield forbidden("controllers.tokenInvalidator", _HALF_AN_INVALIDATOR)
 
+    def contradictions(self, purpose: Purpose) -> Iterator[str]:
+        """What makes a controller useless that is valid by itself: Machines out of sight.
+
+        Args:
+            purpose: what the configuration is read for.
+        """
+        approver, seen = self.controllers.kubelet_csr_approver, self.source_client_connection.settings().namespaces
+        runs = approver.enabled or purpose is Purpose.OFFLINE
+        if runs and seen and approver.machine_namespace and approver.machine_namespace not in seen:
+            yield f"controllers.kubeletCSRApprover.machineNamespace: {_OUT_OF_SIGHT}"
+
 
 def _decode(document: object, purpose: Purpose) -> Result[Decoded, ConfigurationErrors]:
     return (
@@ -184,7 +197,7 @@ def _of_this_kind(document: object) -> Result[object, tuple[ShapeError, ...]]:
 
 def _valid(section: DocumentSection, purpose: Purpose) -> Result[Decoded, ConfigurationErrors]:
     """The configuration of a well-formed document, if its values break no rule."""
-    remarks = tuple(warnings(section))
+    remarks = (*warnings(section), *section.contradictions(purpose))
     if problems := tuple(section.problems("", purpose)):
         return Failure(ConfigurationErrors(Stage.VALIDATION, problems, remarks))
     return Success(Decoded(section.settings(), remarks))

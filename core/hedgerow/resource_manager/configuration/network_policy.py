@@ -14,9 +14,9 @@ from hedgerow.api.shape import Int64
 from hedgerow.machinery.fields import FieldError, FieldErrorType, invalid, required
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
+from hedgerow.resource_manager.configuration.pace import CONCURRENT_SYNCS
 from hedgerow.resource_manager.configuration.shape import Purpose, Section
 from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
-from hedgerow.resource_manager.network_policies.controller import DEFAULT_CONCURRENCY
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class NetworkPolicySection(Section):
 
     def settings(self) -> NetworkPolicySettings:
         """The section with its defaults, which a section that is not enabled does not get."""
-        default = DEFAULT_CONCURRENCY if self.enabled else None
+        default = CONCURRENT_SYNCS if self.enabled else None
         return NetworkPolicySettings(
             enabled=self.enabled,
             concurrent_syncs=default if self.concurrent_syncs is None else self.concurrent_syncs,

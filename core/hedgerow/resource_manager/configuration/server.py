@@ -14,6 +14,7 @@ from hedgerow.resource_manager.configuration.shape import Purpose, Section
 WEBHOOKS_PORT: Final = 9449
 HEALTH_PROBES_PORT: Final = 8081
 METRICS_PORT: Final = 8080
+PORTS: Final = range(1, 65_536)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,13 @@ class Server:
     health_probes: Endpoint
     metrics: Endpoint
 
+    def impossible_ports(self) -> Iterator[FieldError]:
+        """Ports that there are not. The reference takes them for valid, and no process can listen there."""
+        endpoints = (("webhooks", self.webhooks), ("healthProbes", self.health_probes), ("metrics", self.metrics))
+        for name, endpoint in endpoints:
+            if endpoint.port not in PORTS:
+                yield invalid(f"server.{name}.port", endpoint.port, f"must be between {PORTS[0]} and {PORTS[-1]}")
+
 
 class TlsSection(Section):
     """`server.webhooks.tls` as written."""
@@ -58,6 +66,11 @@ class EndpointSection(Section):
     """The address to listen on; empty: all."""
     port: Int64 = 0
     """The port to listen on; 0 stands for the default."""
+
+    @property
+    def remark(self) -> str:
+        """That no process can listen there."""
+        return f"there is no port {self.port}, so that no process starts with it" if self.port not in (0, *PORTS) else ""
 
     def endpoint(self, default_port: int) -> Endpoint:
         """The endpoint with its default."""

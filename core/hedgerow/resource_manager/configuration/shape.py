@@ -13,7 +13,7 @@ from returns.result import Failure
 
 from hedgerow.api.shape import Typed, child, json_type, unreadable
 from hedgerow.machinery.durations import parse_duration
-from hedgerow.machinery.fields import FieldError, rendered
+from hedgerow.machinery.fields import FieldError, perhaps, rendered
 
 
 class Purpose(Enum):
@@ -56,7 +56,8 @@ def warnings(section: Section, path: str = "") -> Iterator[str]:
         if getattr(section, attribute) != field.default:
             yield f"{child(path, field.alias or attribute)}: this field is not acted on in this version"
     for name in section.model_extra or {}:
-        yield f"{child(path, name)}: unknown field, ignored"
+        declared = [field.alias or known for known, field in type(section).model_fields.items()]
+        yield f"{child(path, name)}: unknown field, ignored{perhaps(name, declared)}"
     for at, subsection in subsections(section, path):
         yield from warnings(subsection, at)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
 
-_PLAIN: Final = frozenset({"apiVersion", "kind", "current-context", "preferences"})
+_PLAIN: Final = frozenset({"apiVersion", "kind", "current-context"})
 _ENTRIES: Final[Mapping[str, frozenset[str]]] = {
     "clusters": frozenset(
         {"certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name"}
@@ -18,11 +18,12 @@ _ENTRIES: Final[Mapping[str, frozenset[str]]] = {
 }
 """The lists of a kubeconfig, and what is shown of the one thing that each of their entries names."""
 _SERVER: Final = "server"
+_KINDS: Final = (None, "", "Config")
 
 
 def is_kubeconfig(content: Any) -> bool:
-    """Whether a document is a kubeconfig, whole or not."""
-    return isinstance(content, Mapping) and (content.get("kind") == "Config" or "users" in content)
+    """Whether a document is a kubeconfig, whole or not: as they are read here, it need not say so."""
+    return isinstance(content, Mapping) and content.get("kind") in _KINDS and isinstance(content.get("users"), list)
 
 
 def shown_kubeconfig(content: Mapping[str, Any], fingerprints: Fingerprints) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What is shown of an object: all of it, but for the values of Secrets and for tokens, wherever in it they stand.
 
-Of a Secret those fields are shown that every Secret has, and of its annotations those that decisions know: others are
-copies of it that tools keep there.
+Whatever says that its kind is Secret is one, however it is spelled and wherever it stands, or names one. Of a Secret
+those fields are shown that every Secret has, and of its annotations those that decisions know: others are copies of it
+that tools keep there.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,14 +11,34 @@ from typing import Any, Final, TypeAlias
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.disguise.values import ShowManifest, Values
 
-_KIND: Final = "Secret"
-_TOKEN_REQUEST: Final = "TokenRequest"  # noqa: S105 -- the name of a kind
-_VALUES: Final = ("data", "stringData")
+_SECRET: Final = "secret"  # noqa: S105 -- the name of a kind
+_SECRETS: Final = "secretlist"
+_TOKEN_REQUEST: Final = "tokenrequest"  # noqa: S105 -- the name of a kind
 _CHECKSUM: Final = "secretsDataChecksum"
 _PLAIN: Final = frozenset({"apiVersion", "kind", "type", "immutable"})
+_PLAIN_IN_METADATA: Final = frozenset(
+    {
+        "name",
+        "generateName",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "labels",
+        "finalizers",
+        "ownerReferences",
+        "managedFields",
+    }
+)
+_PLAIN_IN_REFERENCES: Final = frozenset(
+    {"name", "namespace", "uid", "resourceVersion", "labels", "fieldPath", "controller", "blockOwnerDeletion"}
+)
+"""What names a Secret, and what ManagedResources say of one in their status."""
 _KNOWN_ANNOTATIONS: Final = ("gardener.cloud", "hedgerow.dev")
 """The ends of the domains whose annotations hold no copies."""
-_DIGEST_OF_METADATA: Final = "labelsAndAnnotations"
 
 ShowChecksum: TypeAlias = Callable[[str], str]
 
@@ -39,9 +60,12 @@ class Manifests:
     def shown(self, value: Any) -> Any:
         """What is shown of a JSON value; the very same if there is nothing to hide."""
         if isinstance(value, Mapping):
-            if value.get("kind") == _KIND:
+            kind = _kind(value)
+            if kind == _SECRET:
                 return self.secret(value) if "metadata" in value else self._reference(value)
-            return self._members(value, hides_token=value.get("kind") == _TOKEN_REQUEST)
+            if kind == _SECRETS:
+                return {name: self._member_of_secrets(name, each) for name, each in value.items()}
+            return self._members(value, hides_token=kind == _TOKEN_REQUEST)
         if isinstance(value, list | tuple):
             items = [self.shown(each) for each in value]
             return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
@@ -80,11 +104,21 @@ class Manifests:
         return {**status, "token": self._fingerprints.of_leaves(status["token"])} if "token" in status else status
 
     def _reference(self, reference: Manifest) -> Manifest:
-        """What is shown of what names a Secret: all but what it may repeat of it."""
-        shown = {name: self._member_of_secret(name, reference[name], None) for name in _VALUES if name in reference}
-        if "annotations" in reference:
-            shown["annotations"] = self._annotations(reference["annotations"])
-        return {**reference, **shown} if shown else reference
+        """What is shown of what names a Secret: what it is called, and nothing that may repeat what is in it."""
+        return {name: self._member_of_reference(name, value) for name, value in reference.items()}
+
+    def _member_of_reference(self, name: str, value: Any) -> Any:
+        if name == "annotations":
+            return self._annotations(value)
+        return value if name in _PLAIN_IN_REFERENCES else self._member_of_secret(name, value, None)
+
+    def _member_of_secrets(self, name: str, value: Any) -> Any:
+        """What is shown of a member of a list of Secrets, which need not say that they are such."""
+        if name != "items" or not isinstance(value, list):
+            return self._member_of_secret(name, value, None)
+        return [
+            self.secret(each) if isinstance(each, Mapping) else self._fingerprints.of_leaves(each) for each in value
+        ]
 
     def _member_of_secret(self, name: str, value: Any, manifests: ShowManifest | None) -> Any:
         match name:
@@ -95,17 +129,18 @@ class Manifests:
             case "metadata":
                 return self._metadata(value)
             case _:
-                return value if name in _PLAIN else self._fingerprints.of_leaves(value)
+                is_plain = name in _PLAIN and not isinstance(value, Mapping | list)
+                return value if is_plain else self._fingerprints.of_leaves(value)
 
     def _metadata(self, metadata: Any) -> Any:
         if not isinstance(metadata, Mapping):
             return self._fingerprints.of_leaves(metadata)
-        shown = {**metadata}
-        if "annotations" in metadata:
-            shown["annotations"] = self._annotations(metadata["annotations"])
-        if _DIGEST_OF_METADATA in metadata:
-            shown[_DIGEST_OF_METADATA] = self._fingerprints.of_leaves(metadata[_DIGEST_OF_METADATA])
-        return shown
+        return {name: self._member_of_metadata(name, value) for name, value in metadata.items()}
+
+    def _member_of_metadata(self, name: str, value: Any) -> Any:
+        if name == "annotations":
+            return self._annotations(value)
+        return value if name in _PLAIN_IN_METADATA else self._fingerprints.of_leaves(value)
 
     def _annotations(self, annotations: Any) -> Any:
         if not isinstance(annotations, Mapping):
@@ -114,6 +149,12 @@ class Manifests:
             name: value if _is_known(name) else self._fingerprints.of_leaves(value)
             for name, value in annotations.items()
         }
+
+
+def _kind(value: Manifest) -> str:
+    """What a value says that it is; nobody knows who reads `secret` as a Secret."""
+    kind = value.get("kind")
+    return kind.casefold() if isinstance(kind, str) else ""
 
 
 def _is_known(annotation: Any) -> bool:

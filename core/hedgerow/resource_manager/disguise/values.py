@@ -10,6 +10,7 @@ from returns.result import Failure
 
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.resource_manager.disguise.documents import is_manifest
 from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
 from hedgerow.resource_manager.disguise.kubeconfigs import is_kubeconfig, shown_kubeconfig
 from hedgerow.resource_manager.managed_resources.decoding import COMPRESSED, MOST_DECOMPRESSED, Decompress
@@ -18,6 +19,8 @@ _LINE_ENDS: Final = str.maketrans("", "", "\r\n")
 _SEPARATOR: Final = "---\n"
 _EMPTY: Final = "# empty"
 """A document without content."""
+_OTHER: Final = "noManifest"
+"""The one member of what stands for a mapping that is no manifest: a mapping that is none either."""
 
 ShowManifest: TypeAlias = Callable[[Any], Any]
 """What is shown of a manifest."""
@@ -82,7 +85,7 @@ class Values:
 
     def _credentials(self, raw: bytes) -> bytes:
         """A kubeconfig without its credentials; of all else the fingerprint."""
-        if b"users" in raw or b"Config" in raw:
+        if b"users" in raw:
             documents = _documents(raw)
             found = [each.value for each in documents if each.value is not None]
             if len(found) == 1 and not any(each.problems for each in documents) and is_kubeconfig(found[0]):
@@ -95,8 +98,18 @@ class Values:
         if not documents:
             return self.fingerprints.of(raw).encode()
         whole = self.fingerprints.of(raw)
-        shown = [_shown_document(each, manifests, whole) for each in documents]
+        shown = [whole if each.problems else self._document(each.value, manifests, whole) for each in documents]
         return "".join(f"{_SEPARATOR}{each}\n" for each in shown).encode(errors="surrogatepass")
+
+    def _document(self, content: Any, manifests: ShowManifest, otherwise: str) -> str:
+        """A document as it is shown; what decisions find wrong in it, they find wrong in what is shown."""
+        if content is None:
+            return _EMPTY
+        if is_manifest(content):
+            return json.dumps(manifests(content))
+        if is_kubeconfig(content):
+            return json.dumps(shown_kubeconfig(content, self.fingerprints))
+        return json.dumps({_OTHER: otherwise})
 
 
 def _documents(raw: bytes) -> tuple[Document, ...]:
@@ -104,9 +117,3 @@ def _documents(raw: bytes) -> tuple[Document, ...]:
         return stream_documents(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return ()
-
-
-def _shown_document(document: Document, manifests: ShowManifest, otherwise: str) -> str:
-    if document.problems:
-        return otherwise
-    return _EMPTY if document.value is None else json.dumps(manifests(document.value))

@@ -4,6 +4,7 @@ Source: managed-resources §4, §19; webhooks-and-tokens §4, §4.4.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from returns.result import Failure, Result, Success
 
@@ -29,6 +30,10 @@ NO_KUBECONFIG = (
     "target.kubeconfigSecret must name a Secret, as the component configuration has a targetClientConnection"
 )
 NO_CONNECTION = "target.kubeconfigSecret leads nowhere, as the component configuration has no targetClientConnection"
+NO_PROBES = (
+    "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses"
+)
+_LOOPBACK: Final = ("127.", "localhost", "::1")
 
 
 def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], str]:
@@ -45,9 +50,16 @@ def manifests(installation: Installation, config_text: str) -> Result[tuple[Mani
         return Failure(NO_CONNECTION)
     if not separate and part == "target":
         return Failure(NO_TARGET)
+    if _is_loopback(installation.configuration.server.health_probes.bind_address):
+        return Failure(NO_PROBES)
     source = _in_source(installation, config_text) if part != "target" else ()
     target = _in_target(installation) if separate and part != "source" else ()
     return Success((*source, *target))
+
+
+def _is_loopback(address: str) -> bool:
+    """Whether nobody outside of the pod can reach an address."""
+    return address.startswith(_LOOPBACK)
 
 
 def _in_source(installation: Installation, config_text: str) -> Iterator[Manifest]:
@@ -103,11 +115,15 @@ def _holder(installation: Installation, subject: dict[str, str], namespaces: tup
 def _managed_objects(
     installation: Installation, subject: dict[str, str], namespaces: tuple[str, ...]
 ) -> Iterator[Manifest]:
-    """What stands for the permissions to do anything, as far as the values go."""
+    """What stands for the permissions to do anything, as far as the values go.
+
+    Whatever namespaces are looked after: what is in none is delivered all the same, and only one binding reaches it.
+    """
     if not any(concerns_anything(each) for each in installation.permissions):
         return
-    rules = installation.values.managed_objects.rules
-    yield from role_with(_holder(installation, subject, namespaces, "managed-objects"), rules)
+    allowed = installation.values.managed_objects
+    places = () if allowed.cluster_wide else namespaces
+    yield from role_with(_holder(installation, subject, places, "managed-objects"), allowed.rules)
 
 
 def _webhooks(installation: Installation) -> Iterator[Manifest]:

@@ -6,7 +6,7 @@ Source: managed-resources §19; webhooks-and-tokens §4.4.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,11 +24,19 @@ CLUSTER_SCOPED_EVENTS: Final = "default"
 """The namespace of Events about objects that are in none."""
 
 
-def permissions_of(controllers: Iterable[Controller[Any]], webhooks: Iterable[Webhook]) -> tuple[Permission, ...]:
-    """What controllers and webhooks have to be allowed; one may be named more than once."""
+def permissions_of(
+    controllers: Iterable[Controller[Any]], webhooks: Iterable[Webhook], called: Container[str]
+) -> tuple[Permission, ...]:
+    """What controllers and webhooks have to be allowed; one may be named more than once.
+
+    Args:
+        controllers: those that run.
+        webhooks: those that are served. What they look up is read from the start, whether they are asked or not.
+        called: the paths of those that API servers call; others never come to ask anything live.
+    """
     return (
         *(permission for controller in controllers for permission in _of_controller(controller)),
-        *(permission for webhook in webhooks for permission in (*_reading(webhook.reads), *webhook.permissions)),
+        *(permission for webhook in webhooks for permission in _of_webhook(webhook, called)),
     )
 
 
@@ -76,8 +84,16 @@ def _of_controller(controller: Controller[Any]) -> Iterator[Permission]:
         yield _telling(controller)
 
 
+def _of_webhook(webhook: Webhook, called: Container[str]) -> Iterator[Permission]:
+    yield from _reading(webhook.reads)
+    if webhook.path in called:
+        yield from webhook.permissions
+
+
 def _reading(reads: Iterable[Read]) -> Iterator[Permission]:
-    return (Permission.of(read.resource, "list", "watch", cluster=read.cluster) for read in reads)
+    return (
+        Permission.of(read.resource, "list", "watch", cluster=read.cluster, namespace=read.namespace) for read in reads
+    )
 
 
 def _telling(controller: Controller[Any]) -> Permission:

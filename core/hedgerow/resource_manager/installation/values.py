@@ -12,42 +12,20 @@ from pydantic.alias_generators import to_camel
 
 from hedgerow.api.shape import Items, Typed
 from hedgerow.resource_manager.configuration import API_VERSION, KIND
+from hedgerow.resource_manager.installation.config_schema import CONFIG_SCHEMA
 
-DEFAULT_REQUESTS: Final = {"cpu": "20m", "memory": "128Mi"}
-DEFAULT_LIMITS: Final = {"memory": "512Mi"}
+Texts = dict[str, str]
+Quantity = str | int | float
+Quantities = dict[str, Quantity]
+
+DEFAULT_REQUESTS: Final[Quantities] = {"cpu": "20m", "memory": "128Mi"}
+DEFAULT_LIMITS: Final[Quantities] = {"memory": "512Mi"}
 TO_DNS: Final = "networking.gardener.cloud/to-dns"
 TO_RUNTIME_API_SERVER: Final = "networking.gardener.cloud/to-runtime-apiserver"
 TO_TARGET_API_SERVER: Final = "networking.resources.gardener.cloud/to-kube-apiserver-tcp-443"
 ALLOWED: Final = "allowed"
 LONGEST_PREFIX: Final = 36
 """Characters before `gardener-resource-manager` that leave a valid name of a Service."""
-
-Texts = dict[str, str]
-
-_SECTION: Final = {"type": "object"}
-_SWITCHED: Final = {
-    "type": "object",
-    "additionalProperties": {
-        "anyOf": [
-            {"type": "object", "properties": {"enabled": {"type": "boolean"}}},
-            {"type": ["string", "null"]},
-        ]
-    },
-}
-_CONFIG: Final[dict[str, Any]] = {
-    "required": ["apiVersion", "kind"],
-    "properties": {
-        "apiVersion": {"const": API_VERSION},
-        "kind": {"const": KIND},
-        "sourceClientConnection": _SECTION,
-        "targetClientConnection": _SECTION,
-        "leaderElection": {"type": "object", "properties": {"leaderElect": {"type": "boolean"}}},
-        "server": {"type": "object", "additionalProperties": _SECTION},
-        "controllers": _SWITCHED,
-        "webhooks": _SWITCHED,
-    },
-}
-"""As much of the component configuration as templates read."""
 
 
 class Part(Typed):
@@ -110,6 +88,17 @@ class ManagedObjects(Part):
         {"nonResourceURLs": ["*"], "verbs": ["*"]},
     )
     """What the process may do with it, as rules of a role. It grants what they grant, which is usually everything."""
+    cluster_wide: bool = True
+    """Whether it may everywhere. If only where it looks, nothing can be delivered that is in no namespace."""
+
+
+class Record(Part):
+    """Whether pods record their decisions, for `hedgerow replay`."""
+
+    enabled: bool = False
+    """Whether they do, each in a file of its own that is gone with the pod."""
+    size_limit: Quantity = "1Gi"
+    """How long the file may grow: it is never cut off, and a pod whose file is longer is evicted."""
 
 
 class ServiceAccount(Part):
@@ -131,9 +120,9 @@ class Service(Part):
 class Resources(Part):
     """How much of a node a pod takes."""
 
-    requests: Texts = DEFAULT_REQUESTS
+    requests: Quantities = DEFAULT_REQUESTS
     """What is set aside for it."""
-    limits: Texts = DEFAULT_LIMITS
+    limits: Quantities = DEFAULT_LIMITS
     """What it may take at most."""
 
 
@@ -158,7 +147,7 @@ class Values(Part):
     image_pull_secrets: Items[Texts] = ()
     """By which Secrets it is fetched: a list of `name`."""
     config: dict[str, Any] = Field(
-        default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND}, json_schema_extra=_CONFIG
+        default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND}, json_schema_extra=CONFIG_SCHEMA
     )
     """The component configuration, as in its file. What it enables decides about roles and webhooks."""
     webhooks: Webhooks = Webhooks()
@@ -167,6 +156,8 @@ class Values(Part):
     """The separate target cluster."""
     managed_objects: ManagedObjects = ManagedObjects()
     """What ManagedResources deliver."""
+    record: Record = Record()
+    """Whether pods record their decisions, for `hedgerow replay`."""
     service_account: ServiceAccount = ServiceAccount()
     """The account of the pods."""
     service: Service = Service()

@@ -15,6 +15,8 @@ CONFIG_FOLDER: Final = f"{FOLDER}/config"
 API_ACCESS: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TARGET_ACCESS: Final = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig"
 """Where Gardener's kubeconfigs look for the token beside them."""
+RECORDING: Final = "/var/lib/gardener-resource-manager"
+RECORD_FILE: Final = f"{RECORDING}/decisions.jsonl"
 NOBODY: Final = 65532
 """User and group of the process."""
 READABLE: Final = 0o440
@@ -153,7 +155,7 @@ def _container(installation: Installation) -> dict[str, Any]:
         "name": CONTAINER,
         "image": f"{values.image.repository}:{values.image.tag or installation.version}",
         "imagePullPolicy": values.image.pull_policy,
-        "args": ["run", "resource-manager", f"--config={CONFIG_FOLDER}/{CONFIG_FILE}"],
+        "args": _arguments(installation),
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": _probe("/healthz", server.health_probes.port, initial=30, period=30, failures=5),
         "readinessProbe": _probe("/readyz", server.health_probes.port, initial=2, period=10, failures=3),
@@ -163,13 +165,21 @@ def _container(installation: Installation) -> dict[str, Any]:
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         },
-        "volumeMounts": [
-            {"name": volume["name"], "mountPath": path, "readOnly": True} for volume, path in _volumes(installation)
-        ],
+        "volumeMounts": [_mount(volume, path) for volume, path in _volumes(installation)],
     }
     if installation.target_is_separate:
         container["env"] = [{"name": "TARGET_KUBECONFIG", "value": f"{TARGET_ACCESS}/kubeconfig"}]
     return container
+
+
+def _arguments(installation: Installation) -> list[str]:
+    arguments = ["run", "resource-manager", f"--config={CONFIG_FOLDER}/{CONFIG_FILE}"]
+    return [*arguments, f"--record={RECORD_FILE}"] if installation.values.record.enabled else arguments
+
+
+def _mount(volume: Mapping[str, Any], path: str) -> Manifest:
+    mount = {"name": volume["name"], "mountPath": path}
+    return mount if "emptyDir" in volume else {**mount, "readOnly": True}
 
 
 def _probe(path: str, port: int, *, initial: int, period: int, failures: int) -> Manifest:
@@ -195,6 +205,8 @@ def _volumes(installation: Installation) -> Iterator[tuple[Mapping[str, Any], st
         if values.target.token_secret:
             sources.append(_file_of_secret(values.target.token_secret, "token"))
         yield _projected("target-access", READABLE, *sources), TARGET_ACCESS
+    if values.record.enabled:
+        yield {"name": "recording", "emptyDir": {"sizeLimit": values.record.size_limit}}, RECORDING
 
 
 def _projected(name: str, mode: int, *sources: Manifest) -> Manifest:

@@ -75,6 +75,8 @@ class KubeletCertificateConfig:
     """The content of a certificate request in PEM, or why it cannot be read, as one clause."""
     machine_namespace: str = ""
     """In the source cluster; empty: any namespace."""
+    namespaces: tuple[str, ...] = ()
+    """The only ones of the source cluster that are in sight; none: all are."""
 
 
 def kubelet_csr_approver(
@@ -107,6 +109,7 @@ def kubelet_csr_approver(
                 optional=True,
                 essential=False,
                 label_selector=NODE_LABEL,
+                namespace=config.machine_namespace,
             ),
         ),
         indexes=(MACHINES_BY_NODE,),
@@ -120,7 +123,7 @@ def kubelet_csr_approver(
                 CERTIFICATE_SIGNING_REQUESTS.group, "signers", ("approve",), names=(KUBELET_SERVING,), namespaced=False
             ),
             Permission.of(NODES, "get"),
-            Permission.of(MACHINES, "list", cluster=Cluster.SOURCE, namespace=config.machine_namespace),
+            Permission.of(MACHINES, "get", "list", cluster=Cluster.SOURCE, namespace=config.machine_namespace),
         ),
     )
 
@@ -144,15 +147,17 @@ def _decided(csr: Manifest, snapshot: Snapshot, context: Context[KubeletCertific
     if not is_successful(content):
         return _failed(key_of(csr), "spec.request", f"unable to parse csr: {content.failure()}")
     username = text_at(csr, "spec", "username") or ""
-    evidence = Evidence(username, content.unwrap(), machine_namespace=config.machine_namespace)
+    evidence = Evidence(
+        username, content.unwrap(), machine_namespace=config.machine_namespace, namespaces=config.namespaces
+    )
     for look, checks in _STAGES:
         match look(evidence, snapshot, context.answers):
             case Evidence() as seen:
                 evidence = seen
             case Unknown(problem):
                 return _failed(key_of(csr), "", f"failed when checking for approval conditions: {problem}")
-            case question:
-                return Plan(questions=(question,))
+            case questions:
+                return Plan(questions=questions)
         if (reason := denial_reason(evidence, checks)) is not None:
             return Plan((denial(csr, reason),))
     return Plan((approval(csr),))

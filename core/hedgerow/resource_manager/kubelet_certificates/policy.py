@@ -29,7 +29,9 @@ class Evidence:
     """None: there is no Node of that name."""
     machine_count: int = 0
     machine_namespace: str = ""
-    """Where Machines were looked for; empty: in all namespaces."""
+    """Where Machines were looked for; empty: in all namespaces that are in sight."""
+    namespaces: tuple[str, ...] = ()
+    """Those that are in sight; none: all."""
 
 
 Check: TypeAlias = Callable[[Evidence], str | None]

@@ -15,11 +15,11 @@ from hedgerow.network_policies.manifests import (
     PolicySpec,
     PortManifest,
     SelectorManifest,
+    policy_manifest,
 )
 from hedgerow.resource_manager.network_policies.annotations import (
     DESCRIPTION,
     METADATA_NAME,
-    NETWORK_POLICIES,
     SERVICE_NAME,
     SERVICE_NAMESPACE,
 )
@@ -50,17 +50,7 @@ class NetworkPolicy(NamedTuple):
 
     def manifest(self) -> dict[str, Any]:
         """The object to send to an API server or to write to a file."""
-        return {
-            "apiVersion": NETWORK_POLICIES.api_version,
-            "kind": NETWORK_POLICIES.kind,
-            "metadata": {
-                "name": self.key.name,
-                "namespace": self.key.namespace,
-                "labels": self.labels,
-                "annotations": self.annotations,
-            },
-            "spec": self.spec,
-        }
+        return policy_manifest(self.key, self.spec, self.annotations, self.labels)
 
 
 class Peer(NamedTuple):

@@ -1,7 +1,8 @@
 """The controller that keeps the tokens in Secrets fresh, declared.
 
 Of Secrets it sees those alone that ask for a token; of ServiceAccounts whether pods get tokens of them, so that one
-that is as it should be costs no request. That one of these changes is no reason to do anything before the next renewal.
+that is as it should be costs no request. That one of these changes is no reason to do anything before the next renewal,
+and neither is a renewal itself.
 
 Source: webhooks-and-tokens §10.
 """
@@ -9,13 +10,16 @@ Source: webhooks-and-tokens §10.
 from typing import Final
 
 from hedgerow.admission.projected_token_mount import kept_of_service_account
+from hedgerow.admission.token_invalidator import PURPOSE
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Controller, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.network_policies.names import NAMESPACES
 from hedgerow.resource_manager.managed_resources.names import SECRETS
-from hedgerow.resource_manager.token_requests.names import PURPOSE, SERVICE_ACCOUNTS, TOKEN, TOKEN_REQUESTOR
+from hedgerow.resource_manager.token_requests.due import is_mere_renewal
+from hedgerow.resource_manager.token_requests.names import SERVICE_ACCOUNTS, TOKEN, TOKEN_REQUESTOR
 from hedgerow.resource_manager.token_requests.reconcile import TokenRequestorConfig, reconcile
 from hedgerow.resource_manager.token_requests.token_secret import is_concerned, kept_of_token_secret
 
@@ -23,12 +27,12 @@ NAME: Final = "token-requestor"
 DEFAULT_CONCURRENCY: Final = 5
 _EVERY_SECRET: Final = TokenRequestorConfig()
 
-PERMISSIONS: Final = (
+_PERMISSIONS: Final = (
     Permission.of(SECRETS, "patch", cluster=Cluster.SOURCE),
     Permission.of(SECRETS, "get", "create", "patch"),
-    Permission.of(SERVICE_ACCOUNTS, "get", "create", "patch"),
-    Permission.of(SERVICE_ACCOUNTS, "create", subresource=TOKEN),
+    Permission.of(NAMESPACES, "get"),
 )
+"""Wherever the ServiceAccounts are: Secrets say themselves where their tokens are wanted."""
 
 
 def token_requestor(
@@ -41,9 +45,10 @@ def token_requestor(
         concurrency: how many Secrets are reconciled at once.
     """
 
-    def is_or_was_concerned(change: Change) -> bool:
+    def is_worth_a_look(change: Change) -> bool:
         versions = (change.old, change.new)
-        return any(version is not None and is_concerned(version, config.class_name) for version in versions)
+        is_or_was_concerned = any(each is not None and is_concerned(each, config.class_name) for each in versions)
+        return is_or_was_concerned and not is_mere_renewal(change)
 
     return Controller(
         name=NAME,
@@ -53,12 +58,12 @@ def token_requestor(
                 SECRETS,
                 kept_of_token_secret,
                 _own_key,
-                is_or_was_concerned,
+                is_worth_a_look,
                 cluster=Cluster.SOURCE,
                 label_selector=f"{PURPOSE}={TOKEN_REQUESTOR}",
                 asks=True,
             ),
-            Watch(SERVICE_ACCOUNTS, kept_of_service_account, _nothing),
+            Watch(SERVICE_ACCOUNTS, kept_of_service_account, _nothing, namespace=config.target_namespace),
         ),
         indexes=(),
         owned=None,
@@ -66,7 +71,15 @@ def token_requestor(
         config=config,
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
-        permissions=PERMISSIONS,
+        permissions=(*_PERMISSIONS, *_of_accounts(config.target_namespace)),
+    )
+
+
+def _of_accounts(namespace: str) -> tuple[Permission, ...]:
+    """What may be done with the ServiceAccounts of a namespace; empty: of all."""
+    return (
+        Permission.of(SERVICE_ACCOUNTS, "get", "create", "patch", namespace=namespace),
+        Permission.of(SERVICE_ACCOUNTS, "create", subresource=TOKEN, namespace=namespace),
     )
 
 

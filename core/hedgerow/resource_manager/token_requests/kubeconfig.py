@@ -19,6 +19,9 @@ from hedgerow.machinery.fields import rendered
 from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_value, without
 from hedgerow.resource_manager.token_requests.names import TOKEN
 
+LARGEST: Final = 128 * 1024
+"""Bytes of the largest kubeconfig that is read: nothing else happens meanwhile, and real ones are a tenth of that."""
+_LARGEST_TOKEN: Final = 16 * 1024
 _KINDS: Final = (("apiVersion", "v1"), ("kind", "Config"))
 
 
@@ -42,12 +45,19 @@ class Kubeconfig:
         return sorted_yaml({**self.content, "users": users}).encode()
 
     @property
+    def takes_token(self) -> bool:
+        """Whether it can still be read once another token is in it: written out it may be larger than it was."""
+        return len(self.with_token("")) <= LARGEST - _LARGEST_TOKEN
+
+    @property
     def _users(self) -> Sequence[Mapping[str, Any]]:
         return objects_at(self.content, "users")
 
 
 def read_kubeconfig(raw: bytes) -> Result[Kubeconfig, str]:
     """A kubeconfig in YAML or JSON, or why nobody can say whose token it holds."""
+    if len(raw) > LARGEST:
+        return Failure(f"is larger than {LARGEST // 1024} KiB")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -13,9 +13,8 @@ TOKEN: Final = "token"  # noqa: S105 -- the name of a subresource, of a data key
 KUBECONFIG: Final = "kubeconfig"
 """The data key of a kubeconfig that holds the token of its current user."""
 
-PURPOSE: Final = "resources.gardener.cloud/purpose"
-TOKEN_REQUESTOR: Final = "token-requestor"  # noqa: S105 -- a value of that label
-"""Label of every Secret that wants a token, and its value."""
+TOKEN_REQUESTOR: Final = "token-requestor"  # noqa: S105 -- a value of a label
+"""Purpose, as its label has it, of every Secret that wants a token."""
 CLASS: Final = "resources.gardener.cloud/class"
 """Label that says whose token requestor is to see to the Secret."""
 

@@ -16,9 +16,8 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Create, Outcome, Plan
-from hedgerow.machinery.questions import Answers, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests.due import seconds_until_due
@@ -27,16 +26,15 @@ from hedgerow.resource_manager.token_requests.names import (
     ACCOUNT_NAMESPACE,
     KUBECONFIG,
     SERVICE_ACCOUNTS,
-    TARGET_NAME,
-    TARGET_NAMESPACE,
     annotation,
 )
-from hedgerow.resource_manager.token_requests.schedule import renewal
+from hedgerow.resource_manager.token_requests.place import Place, frozen, place_of_token
+from hedgerow.resource_manager.token_requests.schedule import SHORTEST_LIFE, renewal
 from hedgerow.resource_manager.token_requests.service_account import missing_account
-from hedgerow.resource_manager.token_requests.token_data import Data, unusable
+from hedgerow.resource_manager.token_requests.token_data import unusable
 from hedgerow.resource_manager.token_requests.token_request import Token, granted, lifetime, token_request
-from hedgerow.resource_manager.token_requests.token_secret import TokenSecret, data_of, is_concerned
-from hedgerow.resource_manager.token_requests.writing import writes
+from hedgerow.resource_manager.token_requests.token_secret import TokenSecret, is_concerned
+from hedgerow.resource_manager.token_requests.writing import writes, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +54,16 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRequesto
     manifest = snapshot.get(SECRETS, key, Cluster.SOURCE)
     if manifest is None or not is_concerned(manifest, context.config.class_name):
         return Plan()
-    secret = TokenSecret.of(manifest, context.config.target_namespace)
-    place = _place(secret, context.answers)
+    if end := _end(context):
+        return end
+    target_namespace = context.config.target_namespace
+    secret = context.notes.once(
+        "secret", (manifest, target_namespace), lambda: TokenSecret.of(manifest, target_namespace)
+    )
+    place = place_of_token(secret, context.answers)
     if isinstance(place, Plan):
         return place
-    wait = seconds_until_due(secret, place.data, context.now)
+    wait = seconds_until_due(secret, place.data, context.now, context.notes)
     if isinstance(wait, Failure):
         return Plan(failures=(wait.failure(),))
     if seconds := wait.unwrap():
@@ -68,45 +71,16 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRequesto
     return _renewed(secret, place, snapshot, context)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the token of a Secret is."""
-
-    target: Manifest | None
-    """The Secret of the target cluster; none if there is none."""
-    data: Data | None
-    """The data that hold the token; none: those of a Secret that does not exist."""
-
-
-def _place(secret: TokenSecret, answers: Answers) -> _Place | Plan:
-    """Where the token of a Secret is, or the plan without which nobody can say."""
-    if secret.target is None:
-        return _Place(None, secret.data)
-    if failure := next(_misnamed_target(secret, secret.target), None):
-        return Plan(failures=(failure,))
-    question = ObjectQuestion(SECRETS, secret.target, Cluster.TARGET)
-    match answers.get(question):
-        case None:
-            return Plan(questions=(question,))
-        case NotAnswered() as answer if not answer.is_not_found:
-            problem = f"could not read target secret: {answer.message}"
-            return Plan(failures=(DomainFailure(SECRETS, secret.target, "", problem, retryable=True),))
-        case Found((target,)):
-            return _Place(target, data_of(target))
-        case _:
-            return _Place(None, None)
-
-
-def _renewed(secret: TokenSecret, place: _Place, snapshot: Snapshot, context: Context[TokenRequestorConfig]) -> Plan:
+def _renewed(secret: TokenSecret, place: Place, snapshot: Snapshot, context: Context[TokenRequestorConfig]) -> Plan:
     """What gets a Secret a new token, step by step."""
-    if failure := next(_misnamed_account(secret), None):
+    if failure := next(_misnamed_account(secret), None) or frozen(secret, place.target):
         return Plan(failures=(failure,))
     if plan := missing_account(secret.account, snapshot, context.answers, context.outcomes):
         return plan
     life = lifetime(secret)
     if isinstance(life, Failure):
         return Plan(failures=(life.failure(),))
-    if problem := unusable(place.data or {}):
+    if problem := unusable(place.data or {}, context.notes):
         return Plan(failures=(_unusable(secret, problem),))
     request = token_request(secret.account, life.unwrap(), context.config.audiences)
     outcome = _outcome(request, context.outcomes)
@@ -116,15 +90,27 @@ def _renewed(secret: TokenSecret, place: _Place, snapshot: Snapshot, context: Co
     return Plan(failures=(token,)) if isinstance(token, DomainFailure) else _written(secret, place, token, context)
 
 
-def _written(secret: TokenSecret, place: _Place, token: Token, context: Context[TokenRequestorConfig]) -> Plan:
+def _written(secret: TokenSecret, place: Place, token: Token, context: Context[TokenRequestorConfig]) -> Plan:
     """What puts a token where it is wanted, unless it is worth nothing by our clock."""
-    schedule = renewal(token.expiration, context.now, context.jitter)
-    if schedule.renew_at <= context.now:
+    if token.expiration - context.now < SHORTEST_LIFE:
         return Plan(failures=(_skewed(secret.account, token.expiration, context.now),))
-    actions = writes(secret, place.target, token.value, schedule.renew_at)
+    schedule = renewal(token.expiration, context.now, context.jitter)
+    actions = writes(secret, place.target, token.value, schedule.renew_at, context.notes)
     if isinstance(actions, Failure):
         return Plan(failures=(_unusable(secret, actions.failure()),))
-    return Plan(actions.unwrap(), in_order=True, requeue_after=schedule.renew_after.total_seconds())
+    return Plan(actions.unwrap(), in_order=True, goes_on=True)
+
+
+def _end(context: Context[TokenRequestorConfig]) -> Plan | None:
+    """The end of a turn that has put a token where it is wanted, or could not; none where there is none yet."""
+    end = written(context.outcomes)
+    if isinstance(end, DomainFailure):
+        return Plan(failures=(end,))
+    if not end:
+        return None
+    expirations = [token.expiration for each in context.outcomes if (token := granted(each.stored))]
+    schedule = renewal(expirations[-1], context.now, context.jitter)
+    return Plan(requeue_after=schedule.renew_after.total_seconds())
 
 
 def _outcome(request: Create, outcomes: Sequence[Outcome]) -> Outcome | None:
@@ -153,14 +139,6 @@ def _misnamed_account(secret: TokenSecret) -> Iterator[DomainFailure]:
         yield DomainFailure(SECRETS, secret.key, annotation(ACCOUNT_NAMESPACE), problem)
 
 
-def _misnamed_target(secret: TokenSecret, target: ObjectKey) -> Iterator[DomainFailure]:
-    """What is wrong with the annotations that name the Secret of the target cluster."""
-    if problem := dns_subdomain_problem(target.name):
-        yield DomainFailure(SECRETS, secret.key, annotation(TARGET_NAME), problem)
-    if problem := dns_label_problem(target.namespace):
-        yield DomainFailure(SECRETS, secret.key, annotation(TARGET_NAMESPACE), problem)
-
-
 def _unusable(secret: TokenSecret, problem: str) -> DomainFailure:
     """The Secret of the target cluster is looked at anew: nobody watches it, so that no event tells of a correction."""
     key, retryable = secret.target or secret.key, secret.target is not None
@@ -168,6 +146,6 @@ def _unusable(secret: TokenSecret, problem: str) -> DomainFailure:
 
 
 def _skewed(account: ObjectKey, expiration: datetime, now: datetime) -> DomainFailure:
-    """Clocks that differ by more than the life of a token: it would be renewed again and again."""
-    problem = f"gets a token that expired at {expiration:%FT%TZ}, which is before {now:%FT%TZ}: the clocks differ"
+    """Clocks that differ by nearly the life of a token: it would be renewed again and again."""
+    problem = f"gets a token that expires at {expiration:%FT%TZ}, though it is {now:%FT%TZ}: the clocks differ"
     return DomainFailure(SERVICE_ACCOUNTS, account, "", problem, retryable=True)

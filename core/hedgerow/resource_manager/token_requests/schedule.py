@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 LONGEST_LIFE: Final = timedelta(hours=24)
 """What is valid for longer is renewed as if it were not: a token that leaked is replaced within a day."""
+SHORTEST_LIFE: Final = timedelta(minutes=1)
+"""What is valid for less by our clock is not used: API servers make no such tokens, so that the clocks differ."""
 _SHARE: Final = 80
 """Percent of its life for which a token is used."""
 _SPREAD: Final = 0.05

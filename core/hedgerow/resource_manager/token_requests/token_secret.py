@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of, labels_of, resource_version_of
+from hedgerow.admission.token_invalidator import PURPOSE
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    annotations_of,
+    key_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
 from hedgerow.resource_manager.token_requests.names import (
     ACCOUNT_NAME,
     ACCOUNT_NAMESPACE,
@@ -15,7 +24,6 @@ from hedgerow.resource_manager.token_requests.names import (
     CLASS,
     EXPIRATION,
     KUBECONFIG,
-    PURPOSE,
     RENEW_AT,
     TARGET_NAME,
     TARGET_NAMESPACE,
@@ -34,6 +42,7 @@ class TokenSecret:
     """What a Secret says of the token that it wants."""
 
     key: ObjectKey
+    uid: str | None
     resource_version: str | None
     account: ObjectKey
     """Whose token it is; parts that nothing says are empty."""
@@ -44,6 +53,8 @@ class TokenSecret:
     target: ObjectKey | None
     """The Secret of the target cluster that the token is put into; none: this one."""
     data: Data
+    is_immutable: bool
+    """Whether its data can never change."""
 
     @classmethod
     def of(cls, manifest: Manifest, target_namespace: str) -> "TokenSecret":
@@ -54,15 +65,16 @@ class TokenSecret:
             target_namespace: where the ServiceAccounts are, whatever the Secret says; empty: where it says.
         """
         said = annotations_of(manifest)
-        target = ObjectKey(said.get(TARGET_NAMESPACE) or "", said.get(TARGET_NAME) or "")
         return cls(
             key=key_of(manifest),
+            uid=uid_of(manifest),
             resource_version=resource_version_of(manifest),
             account=ObjectKey(target_namespace or said.get(ACCOUNT_NAMESPACE) or "", said.get(ACCOUNT_NAME) or ""),
             expiration=said.get(EXPIRATION),
             renew_at=said.get(RENEW_AT) or "",
-            target=target if all(target) else None,
+            target=_target(said),
             data=data_of(manifest),
+            is_immutable=is_immutable(manifest),
         )
 
 
@@ -70,6 +82,16 @@ def is_concerned(secret: Manifest, class_name: str | None) -> bool:
     """Whether a Secret wants a token from the token requestor of a class; from one without a class every one may."""
     labels = labels_of(secret)
     return labels.get(PURPOSE) == TOKEN_REQUESTOR and (not class_name or labels.get(CLASS) == class_name)
+
+
+def hands_its_token_on(secret: Manifest) -> bool:
+    """Whether a Secret wants a token, from whomever, that is to be put into another Secret."""
+    return is_concerned(secret, None) and _target(annotations_of(secret)) is not None
+
+
+def is_immutable(secret: Manifest) -> bool:
+    """Whether the data of a Secret can never change."""
+    return secret.get("immutable") is True
 
 
 def data_of(secret: Manifest) -> Data:
@@ -83,7 +105,14 @@ def kept_of_token_secret(secret: Manifest) -> Manifest:
     kept: dict[str, Any] = {name: metadata[name] for name in _METADATA if name in metadata}
     kept["labels"] = _texts(metadata.get("labels"), _LABELS)
     kept["annotations"] = _texts(metadata.get("annotations"), ANNOTATIONS)
-    return {"metadata": kept, "data": data_of(secret)}
+    frozen = {"immutable": True} if is_immutable(secret) else {}
+    return {"metadata": kept, "data": data_of(secret), **frozen}
+
+
+def _target(said: Mapping[str, str]) -> ObjectKey | None:
+    """The Secret that both annotations name; half a name is none."""
+    target = ObjectKey(said.get(TARGET_NAMESPACE) or "", said.get(TARGET_NAME) or "")
+    return target if all(target) else None
 
 
 def _texts(members: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[str, str]:

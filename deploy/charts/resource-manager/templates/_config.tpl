@@ -26,7 +26,8 @@
 {{- end -}}
 {{- $elects := ne (dig "leaderElect" true $election | toString) "false" -}}
 {{- $asks := has (dig "controllers" "clusterID" "" $facts) (list "<cluster>" "<default>") -}}
-{{- $facts = set $facts "installation" (dict "elects" $elects "asksForIdentity" $asks) -}}
+{{- $together := kindIs "invalid" .Values.config.targetClientConnection -}}
+{{- $facts = set $facts "installation" (dict "elects" $elects "asksForIdentity" $asks "isItsOwnTarget" $together) -}}
 {{- $facts | toRawJson -}}
 {{- end -}}
 
@@ -122,6 +123,11 @@ true
 {{- end -}}
 {{- if and (not $separate) (eq .root.Values.part "target") -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
+{{- end -}}
+{{- $server := (include "resource-manager.config" .root | fromJson).server -}}
+{{- $address := default (dict) $server.healthProbes | dig "bindAddress" "" | toString -}}
+{{- if regexMatch "^(127\\.|localhost|::1)" $address -}}
+{{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}
 {{- end -}}
 {{- if or (eq .root.Values.part "all") (eq .root.Values.part .part) -}}
 {{- if or (eq .part "source") $separate -}}

@@ -86,7 +86,9 @@ rules:
 {{- end }}
 {{- end -}}
 
-{{/* The role for what ManagedResources deliver, bound wherever they may: root, the subject, the namespaces. */}}
+{{/*
+The role for what ManagedResources deliver: root, the subject, the namespaces that it is bound in if that is enough.
+*/}}
 {{- define "resource-manager.managed-objects" -}}
 {{- $role := dict "root" .root "what" "managed-objects" "kind" "ClusterRole" "subject" .subject }}
 ---
@@ -102,7 +104,8 @@ rules:
 {{- else }}
   []
 {{- end }}
-{{ range default (list "") .namespaces }}
+{{- $everywhere := list "" }}
+{{ range ternary $everywhere (default $everywhere .namespaces) .root.Values.managedObjects.clusterWide }}
 {{- include "resource-manager.binding" (set $role "place" .) }}
 {{- end }}
 {{- end -}}

@@ -16,6 +16,12 @@ from tests.unit.adapters.recording.session import HEADER, Session, repeated
 from tests.unit.adapters.runtime.world import CART, POLICIES, service
 
 FIRST = json.dumps(HEADER.to_json())
+LEVELS = 900
+DEEP = (
+    '{"controller": "secret", "key": ["shop", "a"], "turn": 1, "stage": 0, "now": "2026-01-01T00:00:00+00:00", '
+    f'"plan": null, "memory": {"[" * LEVELS}{"]" * LEVELS}}}'
+)
+"""JSON that can be read, and holds a value that cannot."""
 UNRECORDED = json.dumps({"controller": "secret", "key": ["shop", "a"], "turn": 1, "unrecorded": "too strange"})
 
 
@@ -26,6 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_lines_are_appended_whole_and_in_order_to_what_is_there(path: Path) -> None:
     path.write_text("first\nkilled in the mid", encoding="utf-8")
+    path.chmod(0o600)
     file = RecordFile(path, pytest.fail)
     for number in range(1000):
         file.append(str(number))
@@ -42,6 +49,49 @@ def test_only_its_owner_may_read_a_record(path: Path) -> None:
     RecordFile(path, pytest.fail).close()
 
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IRUSR | stat.S_IWUSR
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
+def test_a_file_that_others_may_read_or_write_is_refused_and_left_alone(path: Path, mode: int) -> None:
+    path.write_text("theirs\n", encoding="utf-8")
+    path.chmod(mode)
+
+    with pytest.raises(PermissionError, match="others may read or write it"):
+        RecordFile(path, pytest.fail)
+
+    assert path.read_text(encoding="utf-8") == "theirs\n"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_file_of_somebody_else_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RecordFile(path, pytest.fail).close()
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+
+    with pytest.raises(PermissionError, match="belongs to somebody else"):
+        RecordFile(path, pytest.fail)
+
+
+def test_no_link_is_followed_to_a_file_that_was_not_named(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(path)
+
+    with pytest.raises(OSError, match="is a symbolic link"):
+        RecordFile(tmp_path / "link", pytest.fail)
+
+    assert not path.exists()
+
+
+def test_a_file_has_one_writer_at_a_time(path: Path) -> None:
+    first = RecordFile(path, pytest.fail)
+    with pytest.raises(BlockingIOError, match="another process is recording in it"):
+        RecordFile(path, pytest.fail)
+    first.append("first")
+    first.close()
+
+    second = RecordFile(path, pytest.fail)
+    second.append("second")
+    second.close()
+
+    assert path.read_text(encoding="utf-8") == "first\nsecond\n"
 
 
 def test_a_full_disk_ends_the_record_and_nothing_else() -> None:
@@ -109,6 +159,8 @@ def test_a_line_that_is_torn_where_a_run_ends_is_told_from_others(path: Path, re
         (f'{FIRST}\n{{"controller": "x"}}\n', "line 2: it is no line of a record"),
         ('{"hedgerow-record": 2}\n', "line 1: its format is 2, only 1 is known"),
         ('{"hedgerow-record": 1}\n', "line 1: it is no line of a record"),
+        (f"{FIRST}\n{'[' * 100_000}\n", "line 2: is nested too deeply"),
+        (f"{FIRST}\n{DEEP}\n", "line 2: is nested too deeply"),
     ],
 )
 def test_what_is_no_record_is_refused(path: Path, text: str, problem: str) -> None:

@@ -3,8 +3,10 @@
 import base64
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,22 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Event, Plan
 from hedgerow.machinery.recording.codec import decoded
 from hedgerow.machinery.recording.plans import outline
+from hedgerow.machinery.recording.reads import Got, RecordedSnapshot
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.turn import Turn
+from hedgerow.resource_manager.disguise import Fingerprints, SecretsDisguised
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
-from tests.unit.adapters.recording.session import Session, controllers, documents, encoded, repeated
+from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.recording import Recorder, RecordFile
+from tests.unit.adapters.recording.session import (
+    COMPRESSION,
+    HEADER,
+    Session,
+    controllers,
+    documents,
+    encoded,
+    repeated,
+)
 from tests.unit.adapters.runtime.world import CART, PODS_OF_WEB, service
 from tests.unit.core.resource_manager.managed_resources.workshop import CONFIG_MAPS, KEY, config_map, managed_resource
 from tests.unit.core.resource_manager.token_requests.workshop import ACCOUNT, kubeconfig, token_secret
@@ -45,6 +60,14 @@ def outer_secret(name: str = "outer", **values: str | bytes) -> dict[str, Any]:
     data = {key: encoded(value) for key, value in values.items()}
     metadata = {"name": name, "namespace": KEY.namespace}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
+
+
+def kindless_secret() -> dict[str, Any]:
+    return {"metadata": {"name": "kindless"}, "data": {"a": encoded(CANARY)}}
+
+
+def secret_list(*items: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "SecretList", "items": [*items]}
 
 
 def compressed(*manifests: Manifest) -> bytes:
@@ -110,12 +133,35 @@ CONTENTS: st.SearchStrategy[Callable[[], dict[str, str | bytes]]] = st.sampled_f
         lambda: {"anchor.yaml": f"a: &a {CANARY}\nkind: Secret\nmetadata: {{name: again}}\nstringData: {{a: *a}}"},
     ]
 )
+LOOKALIKES: Sequence[Callable[[], dict[str, str | bytes]]] = (
+    lambda: {"config.yaml": f"user: admin\npassword: {CANARY}\n"},
+    lambda: {"names.json": json.dumps({CANARY: {"apiVersion": "v1", "kind": "ConfigMap"}})},
+    lambda: {"kubelet.yaml": f"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: Settings\ntoken: {CANARY}\n"},
+    lambda: {"nobody.yaml": documents({**config_map("a"), "metadata": {"token": CANARY}})},
+    lambda: {"kindless.yaml": documents({"metadata": {"name": "a"}, "data": {"a": encoded(CANARY)}})},
+    lambda: {"kubeconfig": documents(kubeconfig(CANARY))},
+    lambda: {"users.yaml": f"users:\n- name: a\n  user: {{token: {CANARY}}}\n"},
+    lambda: {"users.yaml": f"users: {{{CANARY}: secret}}\nkind: Config\n"},
+    lambda: {"named.yaml": documents({"metadata": {"name": "a"}, **kubeconfig(CANARY)})},
+    lambda: {"secrets.json": documents(secret_list(inner_secret("listed")))},
+    lambda: {"secrets.json": documents({**secret_list(kindless_secret()), "metadata": {"name": "a"}})},
+    lambda: {"secrets.json": documents({**config_map("a"), "data": {"b": secret_list(kindless_secret(), CANARY)}})},
+    lambda: {"list.yaml": documents({"apiVersion": "v1", "kind": "List", "items": [kindless_secret()]})},
+    lambda: {"list.yaml": documents({**secret_list(), "kind": "List", "metadata": {"a": CANARY}})},
+    lambda: {"version.yaml": documents({**inner_secret(), "apiVersion": "example.org/v1", "token": CANARY})},
+    lambda: {"spelled.yaml": documents({**inner_secret(), "kind": "secret"})},
+    lambda: {"bare.yaml": documents({"apiVersion": "v1", "kind": "Secret", "token": CANARY})},
+    lambda: {"part.yaml": documents({**config_map("a"), "data": {"kind": "Secret", "name": "b", "token": CANARY}})},
+    lambda: {"odd.yaml": documents({**inner_secret(), "type": {"a": CANARY}, "immutable": [CANARY]})},
+    lambda: {"odd.yaml": documents({**inner_secret(), "metadata": {"name": "a", "token": CANARY}})},
+)
+"""Values that are no manifests, or Secrets that one has to look at twice."""
 TOKENS = st.sampled_from([{"kubeconfig": kubeconfig(CANARY)}, {"kubeconfig": CANARY}, {"token": CANARY}, {}])
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    contents=st.lists(CONTENTS, min_size=1, max_size=3),
+    contents=st.lists(CONTENTS | st.sampled_from(LOOKALIKES), min_size=1, max_size=4),
     token=TOKENS,
     rounds=st.integers(1, 2),
     is_changed=st.booleans(),
@@ -143,6 +189,19 @@ def test_a_record_holds_no_secret_and_repeats_exactly(
     for value in granted[0].get("data", {}).values():
         assert not shows(base64.b64decode(value).decode(), record)
     assert {each.controller for each in found.decisions} >= {MR, "token-requestor", "networkpolicy"}
+
+
+@pytest.mark.parametrize("contents", LOOKALIKES)
+def test_a_value_that_is_like_a_manifest_is_not_shown(
+    contents: Callable[[], dict[str, str | bytes]], path: Path
+) -> None:
+    session = Session(path, controllers()[:1])
+    session.put(outer_secret("outer", **contents()), managed_resource("outer"))
+    session.work()
+
+    assert not shows(CANARY, session.end())
+    assert session.problems == []
+    assert repeated(path, session.controllers).differences == []
 
 
 def landscape(path: Path) -> Session:
@@ -310,3 +369,106 @@ def test_a_turn_that_cannot_be_recorded_is_left_out_and_told(path: Path) -> None
         "secret default/outer: a record cannot hold a value of type builtins.object",
     ]
     assert (len(found.decisions), found.skipped, found.differences) == (2, 1, [])
+
+
+def nested(levels: int) -> dict[str, Any]:
+    return {"a": nested(levels - 1)} if levels else {}
+
+
+def test_what_cannot_be_recorded_does_not_keep_the_process_from_its_work(path: Path) -> None:
+    decided = []
+
+    def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
+        decided.append(context.memory)
+        return Plan(memory=nested(600))
+
+    deep = replace(controllers()[1], reconcile=reconcile)
+    session = Session(path, [deep])
+    session.put(outer_secret())
+    session.work(rounds=3)
+    session.end()
+
+    assert session.problems == ["secret default/outer: something in it is nested too deeply"] * 2
+    assert sum(memory is not None for memory in decided) == 4, "each of two turns is decided and rehearsed"
+    assert repeated(path, [deep]).skipped == 2
+
+
+def test_what_follows_a_gap_is_repeated_from_what_the_turn_was_told(path: Path) -> None:
+    """The second turn leaves another memory than the first, and all others keep it; the third, which is the first that
+    is told it, is not recorded, and neither is the sixth."""
+    session = Session(path)
+    gaps = [session.clock() + timedelta(seconds=2), session.clock() + timedelta(seconds=5)]
+
+    def reconcile(key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
+        memory = context.memory
+        if memory is None:
+            return Plan(memory={"turn": 1})
+        note: Any = object() if context.now in gaps else "a text"
+        event = Event(SECRETS, key, None, "Normal", "Kept", note)
+        kept = {"turn": 2} if memory == {"turn": 1} else memory
+        return Plan(memory=kept, requeue_after=float(memory["turn"]), events=(event,))
+
+    session.controllers = [replace(controllers()[1], reconcile=reconcile)]
+    session.put(outer_secret())
+    for _ in range(7):
+        session.work()
+        session.clock.advance(1)
+    session.end()
+
+    found = repeated(path, session.controllers)
+
+    told = [(each.memory, each.remembers_as_before) for each in found.decisions]
+    in_full = ({"turn": 2}, False)
+    assert told == [(None, False), ({"turn": 1}, False), in_full, (None, True), in_full]
+    assert (found.skipped, found.differences) == (2, [])
+
+
+def test_what_a_turn_was_told_that_cannot_be_read_is_not_taken_from_an_earlier_one(path: Path) -> None:
+    session = landscape(path)
+    session.work(rounds=4)
+    lines = [json.loads(line) for line in session.end().splitlines()]
+    *_, told = (line for line in lines if line.get("controller") == MR and "memory" in line)
+    told["memory"] = {"$": "garden.memory.Memory"}
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+    found = repeated(path)
+
+    assert [each.decision.turn for each in found.differences] == [told["turn"]]
+    assert found.skipped > 0
+
+
+class Remembered(dict[str, Any]):
+    """A memory that one can see go."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]  # one is not another, though they are equal
+
+
+def test_of_a_turn_that_is_over_and_a_key_that_is_gone_nothing_is_kept(path: Path) -> None:
+    memories: weakref.WeakSet[Any] = weakref.WeakSet()
+    disguises: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    class Watched(SecretsDisguised):
+        def disguise(self) -> Any:
+            disguise = super().disguise()
+            disguises.add(disguise)
+            return disguise
+
+    def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
+        if snapshot.get(SECRETS, key, Cluster.SOURCE) is None:
+            return Plan()
+        memory = Remembered(text="x")
+        memories.add(memory)
+        return Plan(memory=memory, requeue_after=float(bool(context.memory)))
+
+    controller = replace(controllers()[1], reconcile=reconcile)
+    file = RecordFile(path, pytest.fail)
+    recorder = Recorder(file, HEADER, Watched(Fingerprints(b"key"), COMPRESSION), pytest.fail)
+    key, memory = key_of(outer_secret()), None
+    for found in (outer_secret(), outer_secret(), None):
+        world = RecordedSnapshot({Got(SECRETS, key, Cluster.SOURCE): found})
+        memory = recorder.decide(Turn(controller, key, memory), world, SettableClock()(), {}).memory
+        assert not disguises
+    file.close()
+
+    assert not memories
+    assert repeated(path, [controller]).differences == []

@@ -38,5 +38,6 @@ def test_a_port_of_the_environment_that_is_none_is_refused(port: str) -> None:
     assert given == Failure(f'KUBERNETES_SERVICE_PORT is "{port}", which is no port')
 
 
-def test_a_port_of_the_url_that_is_none_is_refused() -> None:
-    assert place_of_api_server("https://foo.bar:https", {}) == Failure('"https://foo.bar:https" names no port')
+@pytest.mark.parametrize("server", ["https://foo.bar:https", "https://foo.bar:65536", "https://[::1", "[::1"])
+def test_a_url_that_names_no_host_or_port_is_refused(server: str) -> None:
+    assert place_of_api_server(server, IN_CLUSTER) == Failure(f'"{server}" is not the URL of a server')

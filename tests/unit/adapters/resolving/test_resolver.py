@@ -70,15 +70,45 @@ async def test_what_cannot_be_resolved_from_the_start_is_never_in_sync() -> None
 
 @virtual_time
 async def test_look_ups_that_come_to_nothing_keep_what_was_known() -> None:
-    names = Names(["1.2.3.4"], OSError("no such host"), [], 60.0, UnicodeError("label too long"), ["1.2.3.4"])
+    names = Names(["1.2.3.4"], OSError("no such host"), [], UnicodeError("label too long"), ["1.2.3.4"])
 
-    resolver = await names.resolve_for(300)
+    resolver = await names.resolve_for(200)
 
     assert names.told == [Resolved(("1.2.3.4",), 1234)]
     assert resolver.resolved.is_in_sync
     assert names.problems == [
         "foo.bar cannot be resolved: no such host",
         "foo.bar has no address",
-        "foo.bar was not resolved within 10 s",
         "foo.bar cannot be resolved: label too long",
     ]
+
+
+@virtual_time
+async def test_while_a_look_up_hangs_that_is_told_and_no_other_one_begins() -> None:
+    names = Names(["1.2.3.4"], 1000.0)
+
+    resolver = await names.resolve_for(200)
+
+    assert [moment for moment, _ in names.asked] == [0, 30]
+    assert names.problems == ["foo.bar was not resolved within 10 s"] * 4
+    assert names.told == [resolver.resolved] == [Resolved(("1.2.3.4",), 1234)]
+
+
+@virtual_time
+async def test_what_a_late_look_up_finds_counts_when_the_next_one_is_due() -> None:
+    names = Names(35.0, ["1.2.3.4"])
+
+    await names.resolve_for(80)
+
+    assert names.asked == [(0, "foo.bar"), (70, "foo.bar")]
+    assert names.told == [Resolved(("9.9.9.9",), 1234), Resolved(("1.2.3.4",), 1234)]
+
+
+@virtual_time
+async def test_whoever_stops_resolving_leaves_no_look_up_behind() -> None:
+    others = asyncio.all_tasks()
+
+    await Names(1000.0).resolve_for(20)
+    await asyncio.sleep(1)
+
+    assert asyncio.all_tasks() == others

@@ -124,6 +124,33 @@ async def test_a_reader_sees_the_namespaces_that_are_shown() -> None:
     assert [key_of(each).name for each in view.snapshot.list(namespaces)] == ["default", "shop"]
 
 
+@pytest.mark.parametrize("seen", [(), ("default", "shop")])
+@virtual_time
+async def test_who_reads_one_namespace_asks_for_nothing_else(seen: tuple[str, ...]) -> None:
+    hall = Hall(namespaces=seen)
+    hall.give("a")
+    view = hall.view("reader", reading(replace(WHOLE, namespace="default")))
+
+    async with hall.open():
+        hall.give("b")
+        await asyncio.sleep(1)
+
+    assert [key_of(each).name for each in view.snapshot.list(CONFIG_MAPS)] == ["a", "b"]
+    assert {request.path for request in hall.wire.asked} == {"/api/v1/namespaces/default/configmaps"}
+
+
+@virtual_time
+async def test_of_a_namespace_that_is_out_of_sight_nothing_is_read() -> None:
+    hall = Hall(namespaces=("shop",))
+    view = hall.view("reader", reading(replace(WHOLE, namespace="default")))
+
+    async with hall.open():
+        assert view.is_complete(Cluster.TARGET)
+        assert [silence() for _, silence in view.silences()] == [0.0]
+
+    assert (hall.wire.lists, view.snapshot.list(CONFIG_MAPS)) == (0, [])
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -132,8 +159,9 @@ async def test_a_reader_sees_the_namespaces_that_are_shown() -> None:
         replace(WHOLE, optional=True),
         replace(WHOLE, label_selector="value"),
         replace(WHOLE, field_selector="metadata.name=a"),
+        replace(WHOLE, namespace="default"),
     ],
-    ids=["other fields", "metadata alone", "what may be absent", "other labels", "other values of fields"],
+    ids=["other fields", "metadata alone", "what may be absent", "labels", "values of fields", "another namespace"],
 )
 @virtual_time
 async def test_who_keeps_something_else_reads_for_himself(other: Watch) -> None:

@@ -69,7 +69,7 @@ class Site:
         self.ledger.owned_changed(change)
 
     def allows(self, key: ObjectKey) -> bool:
-        return self.ledger.allows(key, self.plan(key))
+        return self.ledger.allows(key, self.plan(key), CONTROLLER)
 
     def plan(self, key: ObjectKey) -> Plan:
         return CONTROLLER.reconcile(key, self.snapshot, Context(utc_now(), CONTROLLER.config))

@@ -1,15 +1,16 @@
 """A controller that is given another configuration while it runs, on virtual time."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
-from hedgerow.machinery.controller import Context, Controller
-from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Create, MergePatch, Plan
+from hedgerow.machinery.controller import Change, Context, Controller
+from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.network_policies.names import NAMESPACES, NETWORK_POLICIES
@@ -21,6 +22,7 @@ from hedgerow.operator.namespace_network_policies import (
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from tests.unit.adapters.runtime import wishes
 from tests.unit.adapters.runtime.world import Ears, Wire, World, at_work, shops
@@ -235,3 +237,79 @@ async def test_a_configuration_by_which_almost_everything_would_go_is_stopped_un
     assert {note for _, _, note in world.recorded} == {
         "deletions are held back: 30 of 30 owned objects would be deleted"
     }
+
+
+class SlowLists(Wire):
+    """Takes a second for everything that is asked."""
+
+    @override
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        await asyncio.sleep(1 if request.method == "GET" else 0)
+        return await super().send(request, timeout=timeout, may_send=may_send)
+
+
+@virtual_time
+async def test_a_configuration_that_is_taken_back_while_its_deletions_are_judged_deletes_nothing() -> None:
+    world, ears = World(*shops(15)), Ears()
+
+    async with at_work(world, observer=ears, transport=SlowLists(MemoryTransport(world))) as runner:
+        await asyncio.sleep(60)
+        policies = world.policies
+        runner.reconfigure(NOBODY)
+        await asyncio.sleep(0.5)
+        runner.reconfigure(NetworkPolicyConfig())
+        await asyncio.sleep(300)
+
+    assert world.policies == policies
+    assert not any(isinstance(action, Delete) for action in ears.actions)
+
+
+class Opponent:
+    """Somebody who opens a policy to everything, a second after each time that it is corrected."""
+
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        self._cluster = cluster
+        cluster.subscribe(NETWORK_POLICIES, self._see)
+
+    def _see(self, change: Change) -> None:
+        if change.new is not None and key_of(change.new) == BLOCKED_CIDRS and change.new["spec"]["egress"] != [{}]:
+            opening = requests.merge_patch(NETWORK_POLICIES, BLOCKED_CIDRS, {"spec": {"egress": [{}]}})
+            asyncio.get_running_loop().call_later(1, self._cluster.handle, opening)
+
+
+@virtual_time
+async def test_a_key_that_waits_because_of_a_fight_does_not_let_the_new_configuration_wait() -> None:
+    cluster, ears = runtime_cluster(), Ears()
+    Opponent(cluster)
+
+    async with at_work(cluster, namespace_network_policy_controller(blocking("1.1.1.1/32")), observer=ears) as runner:
+        await asyncio.sleep(3600)
+        assert ears.slowed_keys == 1
+        runner.reconfigure(blocking("2.2.2.2/32"))
+        await asyncio.sleep(0.5)
+
+    assert blocked(cluster) == everywhere("2.2.2.2/32")
+
+
+@virtual_time
+async def test_a_turn_by_the_last_configuration_that_ends_in_a_fight_is_followed_at_once_as_well() -> None:
+    cluster, ears, runners = runtime_cluster(), Ears(), list[ControllerRunner]()
+    Opponent(cluster)
+
+    async def reconfigured_in_the_first_fight(_number: int) -> None:
+        corrections = [action for action in ears.actions if isinstance(action, MergePatch)]
+        if len(corrections) == 4:
+            runners[0].reconfigure(blocking("2.2.2.2/32"))
+
+    wire = Wire(MemoryTransport(cluster), before_write=reconfigured_in_the_first_fight)
+    controller = namespace_network_policy_controller(blocking("1.1.1.1/32"))
+    async with at_work(cluster, controller, transport=wire, observer=ears) as runner:
+        runners.append(runner)
+        await asyncio.sleep(20)
+
+    corrections = [action for action in ears.actions if isinstance(action, MergePatch) and action.key == BLOCKED_CIDRS]
+    _, fight, _ = ears.fights[0]
+    assert fight.action == corrections[4]
+    assert ["2.2.2.2/32" in str(action.patch) for action in corrections[:6]] == [False] * 5 + [True]

@@ -29,6 +29,21 @@ def test_a_restriction_to_namespaces_shows_parts(resource: Resource, parts: tupl
 
 
 @pytest.mark.parametrize(
+    ("resource", "namespaces", "parts"),
+    [
+        pytest.param(SERVICES, (), (Part(namespace="a"),), id="of all"),
+        pytest.param(SERVICES, ("a", "b"), (Part(namespace="a"),), id="of several"),
+        pytest.param(SERVICES, ("b",), (), id="out of sight"),
+        pytest.param(NODES, ("b",), (EVERYTHING,), id="of what is in no namespace"),
+    ],
+)
+def test_of_one_namespace_nothing_else_is_shown(
+    resource: Resource, namespaces: tuple[str, ...], parts: tuple[Part, ...]
+) -> None:
+    assert visible_parts(resource, namespaces, "a") == parts
+
+
+@pytest.mark.parametrize(
     ("part", "held"),
     [
         (EVERYTHING, ["a", "a/x", "b/x"]),

@@ -41,6 +41,30 @@ def test_a_separate_target_gets_roles_and_registrations_and_no_pods(tmp_path: Pa
     assert kinds(target) == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration"}
 
 
+@pytest.mark.parametrize(("setting", "kind"), [([], "ClusterRoleBinding"), (["clusterWide=false"], "RoleBinding")])
+def test_what_is_in_no_namespace_is_delivered_unless_somebody_forbids_it(
+    tmp_path: Path, setting: list[str], kind: str
+) -> None:
+    values = {"config": {"sourceClientConnection": {"namespaces": ["shop"]}}}
+    settings = [each for name in setting for each in ("--set", f"managedObjects.{name}")]
+
+    _, output, _ = install(tmp_path, values, *settings)
+
+    bindings = [each for each in yaml.safe_load_all(output) if "roleRef" in each]
+    about = "gardener-resource-manager:managed-objects:garden"
+    assert [each["kind"] for each in bindings if each["roleRef"]["name"] == about] == [kind]
+
+
+def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
+    webhooks = {"crdDeletionProtection": {"enabled": True}}
+
+    _, alone, _ = install(tmp_path, {"config": {"webhooks": webhooks}})
+    _, beside, _ = install(tmp_path, {"config": {**TARGET["config"], "webhooks": webhooks}, **KUBECONFIG})
+
+    assert "backupbuckets" in alone
+    assert "backupbuckets" not in beside
+
+
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
@@ -49,8 +73,9 @@ def test_a_separate_target_gets_roles_and_registrations_and_no_pods(tmp_path: Pa
         ({"part": "target"}, "there is no separate target cluster"),
         ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
         ({"namePrefix": "-"}, "values: namePrefix"),
+        ({"config": {"server": {"healthProbes": {"bindAddress": "::1"}}}}, "must not be a loopback address"),
     ],
-    ids=["no kubeconfig", "no connection", "no target", "configuration", "prefix"],
+    ids=["no kubeconfig", "no connection", "no target", "configuration", "prefix", "probes"],
 )
 def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
     code, output, talk = install(tmp_path, values)

@@ -55,6 +55,25 @@ def test_what_is_on_gets_the_defaults_of_the_reference(decoded: Answer) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("seen", "approver", "is_told"),
+    [
+        ("namespaces: [a, b]", "enabled: true, machineNamespace: c", True),
+        ("namespace: a", "enabled: true, machineNamespace: c", True),
+        ("namespaces: [a, b]", "machineNamespace: c", False),
+        ("namespaces: [a, b]", "enabled: true, machineNamespace: b", False),
+        ("namespaces: [a, b]", "enabled: true", False),
+        ("namespaces: [a, '']", "enabled: true, machineNamespace: c", False),
+        ("", "enabled: true, machineNamespace: c", False),
+    ],
+)
+def test_machines_out_of_sight_are_told(decoded: Answer, seen: str, approver: str, *, is_told: bool) -> None:
+    answer = decoded(f"{{sourceClientConnection: {{{seen}}}, controllers: {{kubeletCSRApprover: {{{approver}}}}}}}")
+
+    told = "not among the namespaces of sourceClientConnection, so that no request of a kubelet is decided"
+    assert answer.warnings == ((f"controllers.kubeletCSRApprover.machineNamespace: {told}",) if is_told else ())
+
+
 def test_every_field_is_read(decoded: Answer) -> None:
     answer = decoded(f"""
         {{{INVALIDATING}, controllers: {{

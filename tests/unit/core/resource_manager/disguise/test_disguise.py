@@ -107,10 +107,12 @@ def test_of_a_secret_is_shown_what_every_secret_has() -> None:
 def test_a_secret_in_another_object_is_found_and_one_that_is_named_is_left_alone() -> None:
     named = {"kind": "Secret", "name": "a", "annotations": {"a": PASSWORD}, "labels": {"b": "c"}}
     manifest = {"kind": "List", "items": [secret({"a": encoded(PASSWORD)})], "refs": [named], "other": {"data": "open"}}
+    manifest["unnamed"] = {"kind": "SecretList", "items": [{"data": {"a": encoded(PASSWORD)}}, PASSWORD]}
 
     found = disguised().disguise().object(Resource("", "v1", "lists", "List"), Cluster.TARGET, manifest)
 
     assert found["items"][0]["data"] == {"a": encoded(SHOWN)}
+    assert found["unnamed"]["items"] == [{"data": {"a": encoded(SHOWN)}}, SHOWN]
     assert found["refs"] == [{**named, "annotations": {"a": SHOWN}}]
     assert found["other"] is manifest["other"]
 
@@ -193,12 +195,21 @@ def test_manifests_in_a_secret_stay_readable(manifests: list[dict[str, Any]]) ->
 
 
 def test_what_cannot_be_decoded_can_not_be_decoded_as_it_is_shown_and_the_rest_can() -> None:
-    text = f"a: [{PASSWORD}\n---\n# nothing\n---\nkind: ConfigMap\n---\n- {PASSWORD}\n"
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    text = f"a: [{PASSWORD}\n---\n# nothing\n---\n{json.dumps(config_map)}\n---\n- {PASSWORD}\n---\nb: {PASSWORD}\n"
 
     before, after = stream_documents(text), stream_documents(held(text).decode())
 
     assert [bool(each.problems) for each in after] == [bool(each.problems) for each in before]
-    assert [each.value for each in after] == [each.value for each in before]
+    assert [each.value for each in after[:4]] == [None, None, config_map, None]
+    assert [*after[4].value] == ["noManifest"]
+    assert PASSWORD not in str(after)
+
+
+def test_a_kubeconfig_beside_manifests_is_shown_without_its_credentials() -> None:
+    kubeconfig = {**KUBECONFIG, "users": KUBECONFIG["users"][:1]}
+
+    assert read_kubeconfig(held(json.dumps(kubeconfig))).unwrap().token == SHOWN
 
 
 def test_what_holds_no_manifests_though_others_do_is_not_shown() -> None:

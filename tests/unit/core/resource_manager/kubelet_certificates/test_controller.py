@@ -1,6 +1,6 @@
 """Verdicts on requests of kubelets, in clusters that answer, refuse, and change."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, concerned_keys
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.controller import Change, Controller, concerned_keys
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Refusal, Update
 from hedgerow.machinery.questions import ListQuestion, ObjectQuestion, Question
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
 from hedgerow.resource_manager.kubelet_certificates.resources import CERTIFICATE_SIGNING_REQUESTS, MACHINES, NODES
+from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.kubelet_certificates.requests import (
     APPROVED,
     CONTROLLER,
@@ -32,7 +33,7 @@ from tests.unit.core.resource_manager.kubelet_certificates.requests import (
 )
 from tests.unit.core.resource_manager.turns import Clusters, Course, take_turn
 
-WATCH, _ = CONTROLLER.watches
+WATCH, MACHINE_WATCH = CONTROLLER.watches
 REACHABLE = node(
     ("Hostname", "foo.bar"),
     ("InternalIP", "1.2.3.4"),
@@ -50,6 +51,19 @@ NO_ORGANIZATION = "organization in CSR does not match nodes group"
 
 
 MACHINE = ObjectKey(SHOOT, "m0")
+THE_NODE = ObjectQuestion(NODES, ObjectKey("", "node-1"), Cluster.TARGET)
+THE_MACHINES = ListQuestion(MACHINES, Cluster.SOURCE, SHOOT, label_selector="node=node-1", metadata_only=True)
+
+
+class Outdated(Clusters):
+    """Clusters of which what is at hand still shows one Machine, whatever there is."""
+
+    def snapshot(self, controller: Controller[Any]) -> StoreSnapshot:
+        return Clusters.of(target=values(self.target), source={MACHINES: [machine()]}).snapshot(controller)
+
+
+def values(objects: Mapping[Resource, Mapping[ObjectKey, Manifest]]) -> dict[Resource, Sequence[Manifest]]:
+    return {resource: [*stored.values()] for resource, stored in objects.items()}
 
 
 def turn(world: Clusters) -> Course:
@@ -316,7 +330,33 @@ def test_who_is_seen_to_have_one_machine_waits_for_no_list_of_them() -> None:
     elsewhere = [machine(namespace="other"), machine("m1", of="node-2")]
     world = clusters(machines=[machine(), *elsewhere])
 
-    assert [question.resource for question in turn(world).questions] == [NODES]
+    assert turn(world).questions == [THE_NODE, ObjectQuestion(MACHINES, MACHINE, Cluster.SOURCE)]
+    assert conditions(world)[0]["message"] == APPROVED
+
+
+@pytest.mark.parametrize(
+    ("there", "message"),
+    [
+        pytest.param([], machines_found(0), id="gone"),
+        pytest.param([machine(of="node-2")], machines_found(0), id="of another Node"),
+        pytest.param([{"metadata": {"name": "m0", "namespace": SHOOT}}], machines_found(0), id="of no Node"),
+        pytest.param([machine("m1"), machine("m2")], machines_found(2), id="two others"),
+        pytest.param([machine("m1")], "", id="another one"),
+    ],
+)
+def test_nobody_is_approved_because_of_a_machine_that_is_no_longer_his(there: list[Manifest], message: str) -> None:
+    world = Outdated.of(target={CERTIFICATE_SIGNING_REQUESTS: [csr()], NODES: [NODE]}, source={MACHINES: there})
+
+    assert turn(world).questions == [THE_NODE, ObjectQuestion(MACHINES, MACHINE, Cluster.SOURCE), THE_MACHINES]
+    expected = f"Denying kubelet server certificate CSR ({message})" if message else APPROVED
+    assert [each["message"] for each in conditions(world)] == [expected]
+
+
+def test_if_the_machine_that_is_seen_cannot_be_read_the_list_tells() -> None:
+    world = clusters()
+    world.broken = lambda question: question == ObjectQuestion(MACHINES, MACHINE, Cluster.SOURCE)
+
+    assert turn(world).questions[-1] == THE_MACHINES
     assert conditions(world)[0]["message"] == APPROVED
 
 
@@ -328,7 +368,7 @@ def test_nobody_is_denied_because_what_is_at_hand_is_behind(there: set[str], uns
     course = turn(world)
 
     shown = len(there - unseen)
-    assert (MACHINES in {question.resource for question in course.questions}) is (shown != 1)
+    assert (THE_MACHINES in course.questions) is (shown != 1)
     is_approved = conditions(world)[0]["type"] == "Approved"
     assert is_approved is (1 in {len(there), shown})
 
@@ -337,10 +377,7 @@ def test_of_the_node_and_its_machines_no_more_is_asked_than_is_needed() -> None:
     world = clusters()
     world.unseen = {MACHINE}
 
-    assert turn(world).questions == [
-        ObjectQuestion(NODES, ObjectKey("", "node-1"), Cluster.TARGET),
-        ListQuestion(MACHINES, Cluster.SOURCE, SHOOT, label_selector="node=node-1", metadata_only=True),
-    ]
+    assert turn(world).questions == [THE_NODE, THE_MACHINES]
 
 
 def test_without_a_namespace_machines_are_looked_for_everywhere() -> None:
@@ -350,6 +387,63 @@ def test_without_a_namespace_machines_are_looked_for_everywhere() -> None:
     take_turn(world, anywhere, KEY)
 
     assert 'in namespace "" for node "node-1" but found 2' in conditions(world)[0]["message"]
+
+
+@pytest.mark.parametrize("unseen", [set(), {ObjectKey("a", "m0")}, {ObjectKey("a", "m0"), ObjectKey("b", "m0")}])
+@pytest.mark.parametrize(("places", "count"), [("", 0), ("a", 1), ("b", 1), ("ab", 2), ("c", 0), ("bc", 1)])
+def test_without_a_namespace_machines_are_looked_for_in_all_that_are_in_sight(
+    places: str, count: int, unseen: set[ObjectKey]
+) -> None:
+    restricted = kubelet_csr_approver(KubeletCertificateConfig(decode, namespaces=("a", "b")))
+    world = clusters(machines=[machine(namespace=each) for each in places])
+    world.unseen = unseen
+    world.broken = lambda question: isinstance(question, ListQuestion) and question.namespace not in {"a", "b"}
+    shown = count - len(unseen & {ObjectKey(each, "m0") for each in places})
+
+    course = take_turn(world, restricted, KEY)
+
+    assert not course.problems
+    message = conditions(world)[0]["message"]
+    if 1 in {count, shown}:
+        assert message == APPROVED
+    else:
+        assert f'in namespace "" for node "node-1" but found {count}' in message
+
+
+def test_what_cannot_be_listed_in_one_of_the_namespaces_decides_nothing() -> None:
+    restricted = kubelet_csr_approver(KubeletCertificateConfig(decode, namespaces=("a", "b")))
+    world = clusters(machines=[machine(namespace="a")])
+    world.unseen = {ObjectKey("a", "m0")}
+    world.broken = lambda question: isinstance(question, ListQuestion) and question.namespace == "b"
+
+    course = take_turn(world, restricted, KEY)
+
+    (problem,) = course.problems
+    assert 'Machines in namespace "b" cannot be listed: the server is on fire' in problem
+    assert conditions(world) == []
+
+
+def test_machines_are_read_in_their_namespace_alone() -> None:
+    anywhere = kubelet_csr_approver(KubeletCertificateConfig(decode)).watches[1]
+
+    assert (MACHINE_WATCH.namespace, anywhere.namespace) == (SHOOT, "")
+    assert MACHINE_WATCH.reads(machine())
+    assert not MACHINE_WATCH.reads(machine(namespace="other"))
+    assert anywhere.reads(machine(namespace="other"))
+
+
+@pytest.mark.parametrize("broken", [{"status": {"addresses": 7}}, {"status": {"addresses": [{"type": []}]}}], ids=str)
+def test_a_node_that_cannot_be_understood_decides_nothing_and_is_read_again(broken: dict[str, Any]) -> None:
+    world = clusters(nodes=[{**NODE, **broken}])
+
+    course = turn(world)
+
+    (failure,) = course.end.failures
+    assert 'failed when checking for approval conditions: Node "node-1" cannot be understood: ' in failure.problem
+    assert failure.retryable
+    assert conditions(world) == []
+    world.put(NODES, NODE)
+    assert verdict(world) == APPROVED
 
 
 @pytest.mark.parametrize(
@@ -397,6 +491,6 @@ def test_the_approver_needs_no_more_than_this() -> None:
             namespaced=False,
         ),
         Permission("", "nodes", ("get",), namespaced=False),
-        Permission("machine.sapcloud.io", "machines", ("list",), cluster=Cluster.SOURCE, namespace=SHOOT),
+        Permission("machine.sapcloud.io", "machines", ("get", "list"), cluster=Cluster.SOURCE, namespace=SHOOT),
     }
     assert WATCH.resource == CERTIFICATE_SIGNING_REQUESTS

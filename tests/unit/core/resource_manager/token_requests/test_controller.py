@@ -377,6 +377,9 @@ def test_q28_who_else_writes_to_the_secret_loses_nothing() -> None:
     course = workshop.turn(meanwhile=change_the_authority)
 
     assert course.refusals == [409]
+    (problem,) = course.problems
+    assert problem.startswith("Secret bar/source: could not update Secret with token: Operation cannot be fulfilled")
+    assert course.end.failures[0].retryable
     assert workshop.secret["data"] == by_somebody_else["data"]
 
     workshop.turn()
@@ -446,6 +449,7 @@ def test_q28_who_else_writes_to_the_secret_of_the_target_cluster_loses_nothing_e
     course = workshop.turn(meanwhile=change_the_authority)
 
     assert course.refusals == [409]
+    assert course.problems[0].startswith("Secret bar/foo: could not update Secret with token: ")
     assert workshop.values == {"token": "old"}, "the source is written last"
 
     workshop.turn()
@@ -454,16 +458,34 @@ def test_q28_who_else_writes_to_the_secret_of_the_target_cluster_loses_nothing_e
     assert workshop.values == {}
 
 
-def test_a_token_that_is_worth_nothing_by_our_clock_is_told_and_not_written() -> None:
+@pytest.mark.parametrize(
+    ("behind", "expires"),
+    [
+        (timedelta(days=1), "2021-10-03T22:00:00Z"),
+        (timedelta(hours=11, minutes=59, seconds=1), "2021-10-04T10:00:59Z"),
+    ],
+)
+def test_a_token_that_is_worth_next_to_nothing_by_our_clock_is_told_and_not_written(
+    behind: timedelta, expires: str
+) -> None:
     workshop = Workshop().given(token_secret())
-    workshop.target = type(workshop.target)(now=lambda: workshop.clock() - timedelta(days=1), namespaces=["accounts"])
+    workshop.target = type(workshop.target)(now=lambda: workshop.clock() - behind, namespaces=["accounts"])
+
     course = workshop.turn()
 
     (problem,) = course.problems
-    assert problem.startswith("ServiceAccount accounts/baker: gets a token that expired at 2021-10-03T22:00:00Z, ")
-    assert problem.endswith("which is before 2021-10-04T10:00:00Z: the clocks differ")
+    assert problem.startswith(f"ServiceAccount accounts/baker: gets a token that expires at {expires}, ")
+    assert problem.endswith("though it is 2021-10-04T10:00:00Z: the clocks differ")
     assert course.end.failures[0].retryable
     assert workshop.values == {}
+
+
+def test_a_token_that_is_worth_a_minute_by_our_clock_is_used() -> None:
+    workshop = Workshop().given(token_secret())
+    behind = timedelta(hours=11, minutes=59)
+    workshop.target = type(workshop.target)(now=lambda: workshop.clock() - behind, namespaces=["accounts"])
+
+    assert workshop.turn().end.requeue_after == 48
 
 
 @pytest.mark.parametrize(

@@ -145,10 +145,11 @@ class Workshop:
             assert self.target.handle(requests.create(SERVICE_ACCOUNTS, manifest, ACCOUNT.namespace)).is_success
         return self
 
-    def given_target(self, data: Mapping[str, Any]) -> "Workshop":
+    def given_target(self, data: Mapping[str, Any], *, key: ObjectKey = TARGET, **fields: object) -> "Workshop":
         """The same with a Secret in the target cluster."""
-        manifest = {"metadata": TARGET._asdict(), "data": {name: encoded(value) for name, value in data.items()}}
-        assert self.target.handle(requests.create(SECRETS, manifest, TARGET.namespace)).is_success
+        values = {name: encoded(value) for name, value in data.items()}
+        manifest = {"metadata": key._asdict(), "data": values, **fields}
+        assert self.target.handle(requests.create(SECRETS, manifest, key.namespace)).is_success
         return self
 
     def turn(
