@@ -7,7 +7,6 @@ others, and help for none.
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
@@ -65,6 +64,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The subcommand that the arguments name; where there is none of that name, what may have been meant."""
+        from difflib import get_close_matches  # noqa: PLC0415 -- slow to import, and seldom needed
+
         close = get_close_matches(args[0], SUBCOMMANDS, n=1)
         if close and args[0] not in SUBCOMMANDS and not ctx.resilient_parsing:
             ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
@@ -109,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     search_seldom()
     try:
         code = hedgerow.main(arguments, prog_name="hedgerow", standalone_mode=False)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         note("interrupted")
         code = INTERRUPTED
     except click.ClickException as error:

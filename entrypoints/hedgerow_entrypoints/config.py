@@ -10,6 +10,7 @@ from hedgerow_adapters.files import render_yaml
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.configuration_fields import FieldDescription, configuration_fields
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.options import standard_input
 
 WIDTH: Final = 100
 
@@ -24,10 +25,12 @@ def command() -> None:
 def check(file: str) -> None:
     """Print the configuration in FILE with all its defaults, or everything that is wrong with it, a line each.
 
+    FILE is a file, or - for standard input.
+
     Exit code 0: valid; 1: not valid, or not readable. Fields that are not known, and those that do nothing yet, are
     warned of.
     """
-    decoded = read_configuration(file, decode)
+    decoded = read_configuration(file, decode, standard_input())
     for warning in decoded.warnings:
         note(f"warning: {file}: {warning}")
     click.echo(render_yaml([manifest(decoded.configuration)]), nl=False)

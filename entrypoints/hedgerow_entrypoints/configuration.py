@@ -7,13 +7,14 @@ Source: managed-resources §3.2, §4.1.
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from returns.result import Failure, Result
 
 from hedgerow.machinery.fields import joined
 from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Stage
 from hedgerow_adapters.files import single_document
+from hedgerow_adapters.files.loaded import STANDARD_INPUT
 from hedgerow_entrypoints.errors import CommandError, note
 
 
@@ -38,17 +39,20 @@ class UnusableConfigurationError(CommandError):
         self.sentences = tuple(dict.fromkeys(f"{opening}{path}: {error}" for error in errors))
 
 
-def read_configuration(path: str, decode: Callable[[object], Result[Decoded, ConfigurationErrors]]) -> Decoded:
+def read_configuration(
+    path: str, decode: Callable[[object], Result[Decoded, ConfigurationErrors]], stdin: BinaryIO | None = None
+) -> Decoded:
     """The configuration that a file states.
 
     Args:
         path: the file.
         decode: for which purpose it is read.
+        stdin: what is read where the path is `-`; none: standard input is for something else.
 
     Raises:
         CommandError: it cannot be read, decoded or accepted.
     """
-    result = decode(_document(path))
+    result = decode(_document(path, stdin))
     if isinstance(result, Failure):
         errors = result.failure()
         for warning in errors.warnings:
@@ -57,13 +61,18 @@ def read_configuration(path: str, decode: Callable[[object], Result[Decoded, Con
     return result.unwrap()
 
 
-def _document(path: str) -> Any:
+def _document(path: str, stdin: BinaryIO | None) -> Any:
+    if path == STANDARD_INPUT and stdin is None:
+        raise CommandError(f"error reading config file: {path}: only `hedgerow config check` reads standard input")
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        content = stdin.read() if path == STANDARD_INPUT and stdin is not None else Path(path).read_bytes()
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise CommandError(f"error reading config file: {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise CommandError(f"error decoding config: {path}: not a text in UTF-8") from error
+    except ValueError as error:  # standard input is closed
+        raise CommandError(f"error reading config file: {path}: {error}") from error
     document = single_document(text, path)
     if isinstance(document, Failure):
         problems = document.failure()

@@ -1,13 +1,15 @@
 """`hedgerow simulate --for`: what happens in the course of time, on a clock that does not wait."""
 
+import contextlib
 import json
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -29,7 +31,8 @@ from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """When everything begins unless somebody says otherwise, so that what is printed is the same every time."""
 INTERRUPTED: Final = 130
-"""The exit code of who was told to stop, as shells have it."""
+TERMINATED: Final = 143
+"""The exit codes of who was told to stop by Ctrl-C or SIGTERM, as shells have them."""
 _PROGRESS: Final = 0.5
 """Seconds between two words to who waits at a terminal."""
 _DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
@@ -50,14 +53,23 @@ class Lapsing:
     all_lines: bool
 
 
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM has come, such as from a pipeline whose time is up."""
+
+
 @dataclass(slots=True)
 class _Tally:
     """What has happened so far."""
 
     done: Counter[str] = field(default_factory=Counter)
     failed: int = 0
-    is_interrupted: bool = False
+    stopped: int = 0
+    """The exit code that says by what; 0: by nothing."""
     problem: str = ""
+
+    def stop(self, why: KeyboardInterrupt) -> None:
+        """Remember that somebody did not want to wait for the end."""
+        self.stopped = TERMINATED if isinstance(why, TerminatedError) else INTERRUPTED
 
 
 def let_time_pass(
@@ -76,6 +88,9 @@ def let_time_pass(
     """
     clock = SettableClock(lapsing.start or START)
     arrivals = [Arrival(after, path, objects_in_files([path])) for after, path in lapsing.arrivals]
+    for each in arrivals:
+        if not each.objects:
+            note(f"note: {each.source}: holds no objects")
     later = [each for arrival in arrivals for each in arrival.objects]
     (files,) = clusters_of(objects, [controllers], now=clock, later=later)
     clusters = {Cluster.TARGET: files.cluster, Cluster.SOURCE: files.cluster}
@@ -83,11 +98,26 @@ def let_time_pass(
     lapse, tally = Lapse(clock, clusters, controllers, course, namespaces=namespaces), _Tally()
     clockwork = Clockwork(lapse.began, is_absolute=lapsing.start is not None)
     try:
-        for line in _lines(lapsing, _told(lapse, tally, lapsing.length), clockwork):
-            click.echo(line)
-    except KeyboardInterrupt:
-        tally.is_interrupted = True
+        with _terminable():
+            for line in _lines(lapsing, _told(lapse, tally, lapsing.length), clockwork):
+                click.echo(line)
+    except KeyboardInterrupt as why:
+        tally.stop(why)
     _conclude(lapse, tally, clockwork, files.located)
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM interrupt what is done within, as Ctrl-C does, so that what has happened is printed."""
+
+    def terminate(_number: int, _frame: object) -> NoReturn:
+        raise TerminatedError
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _lines(lapsing: Lapsing, happenings: Iterator[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
@@ -107,8 +137,8 @@ def _told(lapse: Lapse, tally: _Tally, length: timedelta) -> Iterator[Happening 
             if progress is not None:
                 progress.show()
             yield each
-    except KeyboardInterrupt:
-        tally.is_interrupted = True
+    except KeyboardInterrupt as why:
+        tally.stop(why)
     except (RestlessError, EndlessTurnError) as problem:
         tally.problem = str(problem)
     finally:
@@ -147,14 +177,14 @@ def _conclude(lapse: Lapse, tally: _Tally, clockwork: Clockwork, explained: Call
         ]
     for problem in problems:
         note(f"error: {problem}")
-    if tally.is_interrupted:
+    if tally.stopped:
         note(f"interrupted at {clockwork.told(lapse.now).strip()}")
     counts = [(tally.done[done], done) for done in _DONE.values()]
     failed = f"; {tally.failed} failed" if tally.failed else ""
     due = f"next due at {clockwork.told(lapse.due).strip()}" if lapse.due is not None else "nothing is due"
     note(f"{lapse.turns} turn{'s' * (lapse.turns != 1)}{failed}; {summary(counts, problems)}; {due}")
-    if tally.is_interrupted:
-        sys.exit(INTERRUPTED)
+    if tally.stopped:
+        sys.exit(tally.stopped)
     if problems:
         sys.exit(1)
 

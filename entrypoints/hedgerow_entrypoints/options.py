@@ -1,7 +1,9 @@
-"""Options that several commands have in common: where their objects come from."""
+"""What several commands have in common: the options that say where their objects come from, and standard input."""
 
+import io
+import sys
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import click
 
@@ -32,3 +34,12 @@ def live_cluster(purpose: str) -> _Option:
         "--context", metavar="NAME", help="Context of the kubeconfig; alone: of $KUBECONFIG or ~/.kube/config."
     )
     return lambda command: kubeconfig(context(command))
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, also where the process was started without one."""
+    if sys.stdin is not None:
+        return sys.stdin.buffer
+    missing = io.BytesIO()
+    missing.close()
+    return missing

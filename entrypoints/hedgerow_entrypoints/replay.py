@@ -18,7 +18,7 @@ from hedgerow.machinery.recording.repeating import Difference, Repetition
 from hedgerow.machinery.restriction import restricted
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
 from hedgerow.version import __version__
-from hedgerow_adapters.recording import RecordError, record_lines
+from hedgerow_adapters.recording import RecordError, RecordLine, record_lines
 from hedgerow_entrypoints.errors import CommandError, note
 from hedgerow_entrypoints.resource_manager import declared_controllers
 from hedgerow_entrypoints.run import RESOURCE_MANAGER
@@ -75,12 +75,7 @@ def command(file: Path, controllers: tuple[str, ...], keys: tuple[str, ...], *, 
     """
     chosen = Chosen(controllers, [_key(each) for each in keys])
     tally = Tally()
-    try:
-        _show(_repeated(file, chosen, tally), as_json=output == "json")
-    except RecordError as error:
-        raise CommandError(str(error)) from error
-    except OSError as error:
-        raise CommandError(f"{file}: {error.strerror or error}") from error
+    _show(_repeated(file, chosen, tally), as_json=output == "json")
     if not tally.counts.total():
         raise CommandError(f"{file}: holds no decision that was asked for")
     note(tally.summary())
@@ -97,18 +92,26 @@ def _repeated(file: Path, chosen: Chosen, tally: Tally) -> Iterator[Difference]:
     """The differences, run by run.
 
     Raises:
-        CommandError: the file tells of a process that is not known here.
-        RecordError: it is no record.
-        OSError: it cannot be read.
+        CommandError: the file is no record that can be read, or tells of a process that is not known here.
     """
     repetition = Repetition({})
-    for line in record_lines(file):
+    for line in _lines(file):
         if line.entry is None:
             note(f"note: {file}: line {line.number} is torn, as the process was ended in the middle of it")
         elif isinstance(line.entry, Header):
             repetition = Repetition(_controllers(file, line.number, line.entry))
         elif chosen.holds(line.entry):
             yield from _tallied(repetition, line.entry, tally)
+
+
+def _lines(file: Path) -> Iterator[RecordLine]:
+    """The lines of a record; what goes wrong with what is made of them is not taken for a fault of the file."""
+    try:
+        yield from record_lines(file)
+    except RecordError as error:
+        raise CommandError(str(error)) from error
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror or error}") from error
 
 
 def _tallied(repetition: Repetition, entry: Decision | Unrecorded | Unreadable, tally: Tally) -> Iterator[Difference]:

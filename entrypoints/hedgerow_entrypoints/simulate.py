@@ -88,7 +88,8 @@ def command(
     half a minute, and so does a month of one ManagedResource, which is looked at every minute.
 
     Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with, with --for in the end. The
-    outcome of the others is printed all the same. 130: interrupted, 143: terminated; what has happened until then is printed.
+    outcome of the others is printed all the same. 130: interrupted, 143: terminated; what has
+    happened until then is printed.
     """
     only_with_time = {"--start": start, "--seed": seed, "--at": arrivals, "--all-lines": all_lines}
     _require_sense(length, output, only_with_time, {"--all": everything, "--show-secrets": show_secrets})

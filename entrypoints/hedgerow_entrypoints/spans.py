@@ -13,7 +13,7 @@ from typing_extensions import override
 from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.timestamps import parse_timestamp
 
-_DAYS: Final = re.compile(r"0*([0-9]+)d([0-9.].*)?", re.DOTALL)
+_DAYS: Final = re.compile(r"(?=[0-9])0*+([0-9]*+)d([0-9.].*)?", re.DOTALL)
 _Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 _LONGEST: Final = timedelta(days=36_500)
 _DIGITS: Final = 6
@@ -32,10 +32,11 @@ class Span(click.ParamType[timedelta]):
         if isinstance(value, timedelta):
             return value
         found = _DAYS.fullmatch(value)
-        days, rest = (int(found[1][: _DIGITS + 1]), found[2] or "0s") if found else (0, value)
+        days, rest = (int(found[1][: _DIGITS + 1] or 0), found[2] or "0s") if found else (0, value)
         parsed = parse_duration(rest)
         if isinstance(parsed, Failure):
-            self.fail(f'{value!r} is no duration such as "30d", "1d12h" or "90m", of at most {_LONGEST.days} days', param, ctx)
+            examples = '"30d", "1d12h" or "90m"'
+            self.fail(f"{value!r} is no duration such as {examples}, of at most {_LONGEST.days} days", param, ctx)
         span = timedelta(days=days) + parsed.unwrap()
         if not timedelta(0) <= span <= _LONGEST:
             self.fail(f"{value!r} is not between 0 and {_LONGEST.days} days", param, ctx)

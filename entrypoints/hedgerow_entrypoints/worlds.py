@@ -1,13 +1,11 @@
 """Where the offline commands take their objects from: files, or a live cluster that is only read."""
 
 import contextlib
-import io
 import os
-import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from returns.result import Failure
 
@@ -23,6 +21,7 @@ from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.simulation import seeded_cluster
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.options import standard_input
 
 MOST_NAMES: Final = 5
 _LIVE: Final = frozenset({"get", "list"})
@@ -129,15 +128,6 @@ def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
     if names:
         note(f"note: assuming that these namespaces exist, without further labels: {abridged(names)}")
     return [LoadedObject(namespace, sources[name]) for name, namespace in assumed.items()]
-
-
-def standard_input() -> BinaryIO:
-    """Standard input, also where the process was started without one."""
-    if sys.stdin is not None:
-        return sys.stdin.buffer
-    missing = io.BytesIO()
-    missing.close()
-    return missing
 
 
 def abridged(names: Sequence[str]) -> str:

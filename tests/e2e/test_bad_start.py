@@ -166,8 +166,18 @@ def test_a_port_in_use_is_named(tmp_path: Path, kubeconfig: Path, taken_port: in
     server = {each: {"bindAddress": "127.0.0.1", "port": port} for each, port in ports.items()}
     file = written(tmp_path / "config.yaml", configuration(kubeconfig, server=server))
     assert refused(
-        run("--config", str(file)), f"cannot listen on 127.0.0.1:{taken_port} for {purpose}: address already in use"
+        run("--config", str(file)),
+        f"server.{endpoint}: cannot listen on 127.0.0.1:{taken_port} for {purpose}: address already in use",
     )
+
+
+def test_a_port_that_there_is_not_is_not_taken_for_another(tmp_path: Path, kubeconfig: Path) -> None:
+    server = {
+        "healthProbes": {"bindAddress": "127.0.0.1", "port": free_ports(1)[0]},
+        "metrics": {"bindAddress": "127.0.0.1", "port": 99999},
+    }
+    file = written(tmp_path / "config.yaml", configuration(kubeconfig, server=server))
+    assert refused(run("--config", str(file)), "server.metrics.port: 99999 is no port, which are 0 to 65535")
 
 
 def test_positional_arguments_are_refused(tmp_path: Path) -> None:

@@ -121,19 +121,22 @@ async def test_a_port_in_use_is_a_sentence_and_leaves_nothing_running(client: ai
 
 
 @pytest.mark.parametrize(
-    ("where", "reason"),
+    ("where", "sentence"),
     [
-        (Listener("127.0.0.1", 65536), "there is no such port"),
-        (Listener("192.0.2.1", 8081), "cannot assign requested address"),
+        (Listener("127.0.0.1", 65536), "port: 65536 is no port, which are 0 to 65535"),
+        (
+            Listener("192.0.2.1", 8081),
+            "cannot listen on 192.0.2.1:8081 for health probes: cannot assign requested address",
+        ),
     ],
     ids=["no such port", "not our address"],
 )
-async def test_an_address_that_cannot_be_listened_on_is_a_sentence(where: Listener, reason: str) -> None:
+async def test_an_address_that_cannot_be_listened_on_is_a_sentence(where: Listener, sentence: str) -> None:
     with pytest.raises(ListenError) as refused:
         async with serve(health=where, endpoints=ENDPOINTS):
             pass
 
-    assert str(refused.value) == f"cannot listen on {where} for health probes: {reason}"
+    assert str(refused.value) == sentence
 
 
 def test_an_address_of_ip_version_6_stands_in_brackets() -> None:

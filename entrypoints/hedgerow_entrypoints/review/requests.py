@@ -25,9 +25,9 @@ from hedgerow_adapters.files import (
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.manifests import OBJECT_RULES, object_problems
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.options import standard_input
 from hedgerow_entrypoints.review import recorded
 from hedgerow_entrypoints.review.completion import Default, as_defaulted, default_of
-from hedgerow_entrypoints.worlds import standard_input
 
 AUTOSCALERS: Final = tuple(
     resources.HORIZONTAL_POD_AUTOSCALERS._replace(version=version) for version in ("v2", "v1", "v2beta2", "v2beta1")

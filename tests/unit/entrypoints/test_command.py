@@ -1,9 +1,11 @@
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 from hedgerow.version import __version__
+from hedgerow_entrypoints import start
 from hedgerow_entrypoints.command import SUBCOMMANDS
 from tests.unit.entrypoints.command_line import Hedgerow
 
@@ -90,3 +92,26 @@ def test_what_needs_no_cluster_loads_no_client(modules: tuple[str, ...]) -> None
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
     assert loaded == "\n"
+
+
+def test_who_interrupts_it_before_it_is_imported_gets_a_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Slow(ModuleType):
+        def __getattr__(self, _name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "hedgerow_entrypoints.command", Slow("hedgerow_entrypoints.command"))
+
+    with pytest.raises(SystemExit) as end:
+        start.main()
+
+    assert (end.value.code, capsys.readouterr()) == (130, ("", "interrupted\n"))
+
+
+def test_nothing_is_imported_before_an_interrupt_can_be_answered() -> None:
+    program = "import sys; before = {*sys.modules}; import hedgerow_entrypoints.start; print(*{*sys.modules} - before)"
+
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert {*loaded.split()} == {"hedgerow_entrypoints", "hedgerow_entrypoints.start"}

@@ -167,6 +167,26 @@ def test_a_configuration_is_read_as_manifests_are(name: str, content: str, hedge
     assert hedgerow("config", "check", name).code == 0
 
 
+def test_a_configuration_may_come_from_standard_input(hedgerow: Hedgerow) -> None:
+    ended = hedgerow("config", "check", "-", stdin=f"{HEAD}{ELECTION}logLvel: info\n")
+
+    assert (ended.code, yaml.safe_load(ended.out)["logLevel"]) == (0, "info")
+    assert ended.err == "warning: -: logLvel: unknown field, ignored; did you mean logLevel?\n"
+    assert hedgerow("config", "check", "-", stdin=None) == (
+        1,
+        "",
+        "error reading config file: -: I/O operation on closed file.\n",
+    )
+
+
+def test_objects_and_a_configuration_are_not_both_read_from_standard_input(hedgerow: Hedgerow) -> None:
+    assert hedgerow(*OFFLINE, "-", stdin=HEAD) == (
+        1,
+        "",
+        "error reading config file: -: only `hedgerow config check` reads standard input\n",
+    )
+
+
 def test_a_folder_is_no_configuration(hedgerow: Hedgerow, folder: Path) -> None:
     (folder / "configs").mkdir()
 

@@ -1,16 +1,21 @@
 """Recorded decisions made again, as a user asks for it."""
 
+import errno
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import click
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow.version import __version__
+from hedgerow_entrypoints.command import ReaderGoneError
+from hedgerow_entrypoints.command import hedgerow as hedgerow_command
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.recording import Recording
 from hedgerow_entrypoints.replay import restricted_controllers
@@ -92,6 +97,19 @@ def test_a_decision_that_comes_out_otherwise_is_shown(hedgerow: Hedgerow, record
     assert rest[:2] == ["  --- recorded", "  +++ repeated"]
     assert '"name": "egress-to-cart-tcp-8080",' in [line.removeprefix("  +").strip() for line in rest]
     assert ended.err.endswith(" decisions repeated, 1 different\n")
+
+
+def test_a_reader_who_has_seen_enough_is_no_fault_of_the_record(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rewrite(record, lambda line: line["plan"].update(requeue_after=7.0), which=about_the_cart)
+
+    def gone(*_: object, **__: object) -> NoReturn:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(click, "echo", gone)
+
+    ended = CliRunner().invoke(hedgerow_command, ["replay", str(record)])
+
+    assert isinstance(ended.exception, ReaderGoneError)
 
 
 @pytest.mark.parametrize(

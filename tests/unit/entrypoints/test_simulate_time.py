@@ -1,6 +1,7 @@
 """`hedgerow simulate --for`: what is printed of what happens in the course of time."""
 
 import json
+import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from hedgerow_adapters.simulation.lapse import Happening, Lapse
+from hedgerow_adapters.simulation.lapse import Arrived, Happening, Lapse
 from hedgerow_entrypoints.spans import Moment, Scripted, Span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow
 
@@ -140,6 +141,36 @@ def test_who_interrupts_it_gets_what_has_happened_until_then(
     assert "interrupted at 2d " in ended.err
 
 
+def test_who_ends_it_by_a_signal_gets_what_has_happened_until_then(
+    hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, before = Lapse.__iter__, signal.getsignal(signal.SIGTERM)
+
+    def terminated(self: Lapse) -> Iterator[Happening | Arrived]:
+        for happening in whole(self):
+            if self.turns > 5:
+                signal.raise_signal(signal.SIGTERM)
+            yield happening
+
+    monkeypatch.setattr(Lapse, "__iter__", terminated)
+
+    ended = hedgerow(*TOKENS, "30d", stdin=NAMESPACE + secret("a"))
+
+    assert ended.code == 143
+    assert "[4 times until 1d " in ended.out
+    assert "interrupted at 2d " in ended.err
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_file_without_objects_that_comes_later_is_told_of(hedgerow: Hedgerow, folder: Path) -> None:
+    (folder / "empty.yaml").write_text("# nothing\n")
+
+    ended = hedgerow(*TOKENS, "1h", "--at", "1h=empty.yaml", stdin=NAMESPACE + secret("a"))
+
+    assert ended.code == 0
+    assert "note: empty.yaml: holds no objects\n" in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -154,6 +185,23 @@ def test_who_interrupts_it_gets_what_has_happened_until_then(
             ("--for", "1w"),
             'Invalid value for \'--for\': \'1w\' is no duration such as "30d", "1d12h" or "90m"',
         ),
+        (
+            ("--for", "9999999h"),
+            'Invalid value for \'--for\': \'9999999h\' is no duration such as "30d", "1d12h" or "90m", of at most 36500 days',
+        ),
+        (
+            ("--for", "999999999d"),
+            "Invalid value for '--for': '999999999d' is not between 0 and 36500 days",
+        ),
+        (
+            ("--for", "1d", "--start", "9999-12-31T00:00:00Z"),
+            "Invalid value for '--start': '9999-12-31T00:00:00Z' is not in the years 1970 to 8999",
+        ),
+        (
+            ("--for", "1d", "--start", "0001-01-01T00:00:00+01:00"),
+            "Invalid value for '--start': '0001-01-01T00:00:00+01:00' is not in the years 1970 to 8999",
+        ),
+        (("--for", "1h", "--at", "2h=x.yaml"), "--at: x.yaml comes after 2h0m0s, and --for ends after 1h0m0s"),
         (("--for", "1h", "--at", "x.yaml"), "Invalid value for '--at': 'x.yaml' does not say what comes when"),
     ],
 )

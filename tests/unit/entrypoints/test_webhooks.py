@@ -160,7 +160,7 @@ def test_nothing_is_overwritten_unless_that_is_asked_for(folder: Path, hedgerow:
 def test_where_no_folder_can_be_nothing_is_written(folder: Path, hedgerow: Hedgerow) -> None:
     (folder / "made").write_text("a file")
 
-    assert hedgerow(*MAKE) == (1, "", "error: made: File exists\n")
+    assert hedgerow(*MAKE) == (1, "", "error: made: is a file, not a folder\n")
 
 
 def test_a_folder_that_cannot_be_written_into_is_named(

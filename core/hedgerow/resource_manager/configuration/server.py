@@ -70,7 +70,9 @@ class EndpointSection(Section):
     @property
     def remark(self) -> str:
         """That no process can listen there."""
-        return f"there is no port {self.port}, so that no process starts with it" if self.port not in (0, *PORTS) else ""
+        if self.port == 0 or self.port in PORTS:
+            return ""
+        return f"there is no port {self.port}, so that no process starts with it"
 
     def endpoint(self, default_port: int) -> Endpoint:
         """The endpoint with its default."""

@@ -74,14 +74,25 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
         ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
         ({"namePrefix": "-"}, "values: namePrefix"),
         ({"config": {"server": {"healthProbes": {"bindAddress": "::1"}}}}, "must not be a loopback address"),
+        (
+            {"config": {"server": {"metrics": {"port": 99999}}}},
+            "error: config: server.metrics.port: Invalid value: 99999: must be between 1 and 65535",
+        ),
     ],
-    ids=["no kubeconfig", "no connection", "no target", "configuration", "prefix", "probes"],
+    ids=["no kubeconfig", "no connection", "no target", "configuration", "prefix", "probes", "port"],
 )
 def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
     code, output, talk = install(tmp_path, values)
 
     assert (code, output) == (1, "")
     assert problem in talk
+
+
+def test_what_is_odd_in_the_component_configuration_is_a_warning(tmp_path: Path) -> None:
+    code, output, talk = install(tmp_path, {"config": {"logLvel": "debug"}})
+
+    assert (code, talk) == (0, "warning: config: logLvel: unknown field, ignored; did you mean logLevel?\n")
+    assert "Deployment" in kinds(output)
 
 
 def test_the_namespace_must_be_the_name_of_one(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Values of a command line: files, then settings, over defaults, as Helm combines them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,9 @@ def test_an_option_of_the_command_line_counts_most() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("replica: 3", "values: replica: Extra inputs are not permitted"),
+        ("replica: 3", "values: replica: no such value; did you mean replicas?"),
+        ("image: {tagg: x}", "values: image.tagg: no such value; did you mean tag?"),
+        ("quux: 3", "values: quux: no such value"),
         ("replicas: many", "values: replicas: expected an integer, got a string"),
         ("[]", "values.yaml: expected an object, got a list"),
         ("a: [", "values.yaml"),
@@ -63,9 +66,10 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, problem
     assert problem in " ".join(refused.value.sentences)
 
 
-def test_a_setting_without_a_value_is_refused() -> None:
-    with pytest.raises(CommandError, match="must be NAME=VALUE"):
-        stated_values([], ["replicas"])
+@pytest.mark.parametrize("setting", ["replicas", "=1", "image..tag=1", ".image=1", "image.=1"])
+def test_a_setting_without_a_name_or_a_value_is_refused(setting: str) -> None:
+    with pytest.raises(CommandError, match=f"^--set {re.escape(setting)}: must be NAME=VALUE"):
+        stated_values([], [setting])
 
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -181,7 +181,9 @@ def test_an_invalid_file_still_tells_of_the_misspelt_field_behind_it(refusal: Re
     errors = refusal("leaderElection: {resourceNamspace: garden}")
 
     assert str(errors) == 'leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required'
-    assert errors.warnings == ("leaderElection.resourceNamspace: unknown field, ignored",)
+    assert errors.warnings == (
+        "leaderElection.resourceNamspace: unknown field, ignored; did you mean resourceNamespace?",
+    )
 
 
 def test_offline_a_file_needs_nothing_but_the_section_of_the_controller() -> None:

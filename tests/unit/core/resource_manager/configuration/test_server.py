@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Endpoint, Server, WebhookEndpoint
 
 
@@ -27,3 +29,18 @@ def test_negative_ports_are_refused(refusal: Callable[[str], ConfigurationErrors
         "[server.healthProbes.port: Invalid value: -1: must be greater than or equal to 0, "
         "server.metrics.port: Invalid value: -2: must be greater than or equal to 0]"
     )
+
+
+@pytest.mark.parametrize(("endpoint", "port"), [("healthProbes", 65536), ("metrics", 99999), ("webhooks", -1)])
+def test_a_port_that_there_is_not_is_valid_but_odd(endpoint: str, port: int, decoded: Callable[[str], Decoded]) -> None:
+    answer = decoded(f"server: {{{endpoint}: {{port: {port}}}}}")
+
+    assert answer.warnings == (f"server.{endpoint}: there is no port {port}, so that no process starts with it",)
+    assert [error.path for error in answer.configuration.server.impossible_ports()] == [f"server.{endpoint}.port"]
+
+
+def test_the_first_and_the_last_port_are_not_odd(decoded: Callable[[str], Decoded]) -> None:
+    answer = decoded("server: {healthProbes: {port: 1}, metrics: {port: 65535}}")
+
+    assert answer.warnings == ()
+    assert [*answer.configuration.server.impossible_ports()] == []

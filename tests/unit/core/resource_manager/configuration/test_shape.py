@@ -104,9 +104,9 @@ def test_an_unknown_field_anywhere_is_a_warning_with_its_full_path(decoded: Call
 
     assert answer.warnings == (
         "[foo.bar]: unknown field, ignored",
-        "sourceClientConnection.kubeConfig: unknown field, ignored",
-        "server.webhooks.tls.certDir: unknown field, ignored",
-        "controllers.networkPolicy.concurentSyncs: unknown field, ignored",
-        "controllers.networkPolicy.namespaceSelectors[0].matchLabel: unknown field, ignored",
+        "sourceClientConnection.kubeConfig: unknown field, ignored; did you mean kubeconfig?",
+        "server.webhooks.tls.certDir: unknown field, ignored; did you mean serverCertDir?",
+        "controllers.networkPolicy.concurentSyncs: unknown field, ignored; did you mean concurrentSyncs?",
+        "controllers.networkPolicy.namespaceSelectors[0].matchLabel: unknown field, ignored; did you mean matchLabels?",
         "controllers.tokenRequestor.syncs: unknown field, ignored",
     )

@@ -100,4 +100,4 @@ def test_a_field_that_no_toleration_has_is_left_out(decoded: Callable[[str], Dec
 
     assert answer.configuration.admission.system_components_config is not None
     assert answer.configuration.admission.system_components_config.pod_tolerations == ({"key": "a"},)
-    assert answer.warnings == (f"{AT}.values: unknown field, ignored",)
+    assert answer.warnings == (f"{AT}.values: unknown field, ignored; did you mean value?",)
