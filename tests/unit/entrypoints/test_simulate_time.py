@@ -187,7 +187,10 @@ def test_a_file_without_objects_that_comes_later_is_told_of(hedgerow: Hedgerow, 
         ),
         (
             ("--for", "9999999h"),
-            'Invalid value for \'--for\': \'9999999h\' is no duration such as "30d", "1d12h" or "90m", of at most 36500 days',
+            (
+                "Invalid value for '--for': '9999999h' is no duration such as "
+                '"30d", "1d12h" or "90m", of at most 36500 days'
+            ),
         ),
         (
             ("--for", "999999999d"),
