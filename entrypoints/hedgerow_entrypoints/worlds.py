@@ -12,6 +12,7 @@ from returns.result import Failure
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, ObjectKey, key_of
+from hedgerow.network_policies.names import NAMESPACES
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, Source, implied_namespaces, load_manifests
 from hedgerow_adapters.files.loaded import printable
@@ -91,15 +92,31 @@ def clusters_of(
     Raises:
         CommandError: no API server would have stored some of the objects; all of them are listed.
     """
-    read_by = [[each for each in objects if _is_read(each, group)] for group in groups]
+    read_by = [_with_their_namespaces([each for each in objects if _is_read(each, group)], objects) for group in groups]
     read = {id(each): each for group in read_by for each in group}
     assumed = [each for each in assumed_namespaces([*read.values()]) if key_of(each.manifest).name not in ALWAYS_THERE]
     seeded = [seeded_cluster([*assumed, *group], now=now, later=later) for group in read_by]
-    if problems := dict.fromkeys(problem for _, found in seeded for problem in found):
-        raise CommandError.of(problems)
+    problems = dict.fromkeys(problem for _, found in seeded for problem in found)
+    if told := sorted(problems, key=lambda problem: (problem.source.path, problem.source.document)):
+        raise CommandError.of(told)
     tell_placed(read.values())
     sources = {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read.values()}
     return [ClusterFromFiles(cluster, sources) for cluster, _ in seeded]
+
+
+def _with_their_namespaces(read: list[LoadedObject], objects: Sequence[LoadedObject]) -> list[LoadedObject]:
+    """The objects that are read, and the Namespaces that they live in as far as files hold them."""
+    names, present = {key_of(each.manifest).namespace for each in read}, {id(each) for each in read}
+    return [
+        *read,
+        *(
+            each
+            for each in objects
+            if Kind.of(each.manifest) == NAMESPACES.object_kind
+            and key_of(each.manifest).name in names
+            and id(each) not in present
+        ),
+    ]
 
 
 def reads_more_than_it_watches(controller: Controller[Any]) -> bool:

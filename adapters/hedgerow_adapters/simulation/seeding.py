@@ -16,6 +16,7 @@ from hedgerow_adapters.memory.kinds.certificate_requests import CERTIFICATE_REQU
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Response
 
 _KEPT: Final = ("uid", "generation", "creationTimestamp")
 """What a server has given an object, and what the object is recognised by."""
@@ -131,7 +132,7 @@ def _stored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
         cluster.handle(requests.create(resource, {"metadata": {"name": key.name}}))
     elif response.status == HTTPStatus.NOT_FOUND:
         return []
-    return [LoadProblem(seed.loaded.source, str(response.body["message"]))]
+    return [_refused(seed, response)]
 
 
 def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
@@ -146,11 +147,17 @@ def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
             whole = {**(cluster.get(resource, key) or live), "status": status}
             response = cluster.handle(requests.update(resource, key, whole, subresource))
             if not response.is_success:
-                problems.append(LoadProblem(seed.loaded.source, str(response.body["message"])))
+                problems.append(_refused(seed, response))
     given: Mapping[str, Any] = seed.manifest["metadata"]
     kept = (*_KEPT, "deletionTimestamp") if is_terminating(live) else _KEPT
     cluster.adopt(resource, key, {name: given[name] for name in kept if given.get(name)})
     return problems
+
+
+def _refused(seed: _Seed, response: Response) -> LoadProblem:
+    """The server's words about an object, which it does not name where it could not even decode it."""
+    said, key = str(response.body["message"]), key_of(seed.manifest)
+    return LoadProblem(seed.loaded.source, said if f'"{key.name}"' in said else f"{seed.resource.kind} {key}: {said}")
 
 
 def _as_new(manifest: Manifest) -> dict[str, Any]:

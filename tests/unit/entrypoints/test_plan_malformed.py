@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow.machinery.objects import key_of
 from tests.contract.malformed import VALID, variants
 from tests.unit.entrypoints.command_line import Hedgerow
 
@@ -75,11 +76,11 @@ def test_every_single_mistake_is_planned_around_or_said(kind: str, hedgerow: Hed
 def test_a_wrong_type_is_said_with_its_field(kind: str, mistake: str, problem: str, hedgerow: Hedgerow) -> None:
     ended = hedgerow(*PLAN, stdin=listed(**{kind: dict(variants(VALID[kind]))[mistake]}))
 
-    version = VALID[kind]["apiVersion"].rpartition("/")[2]
+    version, key = VALID[kind]["apiVersion"].rpartition("/")[2], key_of(VALID[kind])
     assert ended == (
         1,
         "",
-        f'error: <stdin>:1: {kind} in version "{version}" cannot be handled as a {kind}: {problem}\n',
+        f'error: <stdin>:1: {kind} {key}: {kind} in version "{version}" cannot be handled as a {kind}: {problem}\n',
     )
 
 

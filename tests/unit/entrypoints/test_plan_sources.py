@@ -59,6 +59,12 @@ def test_objects_that_no_controller_reads_do_not_matter(hedgerow: Hedgerow) -> N
     assert hedgerow(*PLAN, "-f", "-", stdin=manifest) == (0, "", "nothing to do\n")
 
 
+def test_a_namespace_that_a_file_holds_is_not_said_to_be_missing(hedgerow: Hedgerow) -> None:
+    manifest = "apiVersion: v1\nkind: Secret\nmetadata: {name: cart, namespace: shop}\n"
+
+    assert hedgerow("plan", "secret", "-f", "-", stdin=f"{manifest}---\n{NAMESPACE}") == (0, "", "nothing to do\n")
+
+
 def test_the_note_on_missing_namespaces_stays_short(hedgerow: Hedgerow) -> None:
     services = [f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c, namespace: n{number}}}" for number in range(7)]
     services = [text.replace("ConfigMap", "Service") + "\nspec: {clusterIP: None}\n" for text in services]
@@ -160,10 +166,10 @@ def test_a_namespace_that_is_refused_is_the_fault_of_nothing_in_it(name: str, he
     )
 
     assert hedgerow(*PLAN, "-f", "-", stdin=namespace + CART.replace("shop", name) + bad_port).err == (
-        'error: <stdin>:1: Namespace in version "v1" cannot be handled as a Namespace: json: cannot unmarshal number '
-        "into field spec of type object\n"
-        'error: <stdin>:3: Service in version "v1" cannot be handled as a Service: json: cannot unmarshal string into '
-        "field spec.ports[0].port of type int32\n"
+        f'error: <stdin>:1: Namespace {name}: Namespace in version "v1" cannot be handled as a Namespace: json: cannot '
+        "unmarshal number into field spec of type object\n"
+        f'error: <stdin>:3: Service {name}/a: Service in version "v1" cannot be handled as a Service: json: cannot '
+        "unmarshal string into field spec.ports[0].port of type int32\n"
     )
 
 
