@@ -1,10 +1,10 @@
 """`hedgerow config`: questions about component configuration files."""
 
-from difflib import get_close_matches
 from typing import Final
 
 import click
 
+from hedgerow.machinery.fields import perhaps
 from hedgerow.resource_manager.configuration import decode, manifest
 from hedgerow_adapters.files import render_yaml
 from hedgerow_entrypoints.configuration import read_configuration
@@ -65,9 +65,7 @@ def _field(path: str) -> FieldDescription:
     wanted = _without_places(path.strip("."))
     if wanted in fields:
         return fields[wanted]
-    close = get_close_matches(wanted, fields, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    raise CommandError(f'there is no field "{path}"{hint}')
+    raise CommandError(f'there is no field "{path}"{perhaps(wanted, fields)}')
 
 
 def _without_places(path: str) -> str:

@@ -9,9 +9,8 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster, visible_parts
 from hedgerow.machinery.controller import Change, Controller, Follow, Watch, all_keys, concerned_keys
-from hedgerow.machinery.field_selectors import parse_field_query
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.selectors import parse_selector_query
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.selection import selected_by
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
@@ -143,15 +142,10 @@ class Mirror:
         """Which objects of a watch are seen."""
         namespaces = self._namespaces if watch.cluster is Cluster.TARGET else ()
         parts = visible_parts(watch.resource, namespaces, watch.namespace)
-        labels = parse_selector_query(watch.label_selector).unwrap()
-        fields = parse_field_query(watch.field_selector).unwrap()
+        is_selected = selected_by(watch.label_selector, watch.field_selector)
 
         def is_seen(manifest: Manifest) -> bool:
-            return (
-                any(part.holds(key_of(manifest)) for part in parts)
-                and labels.matches(labels_of(manifest))
-                and all(term.matches(manifest) for term in fields)
-            )
+            return any(part.holds(key_of(manifest)) for part in parts) and is_selected(manifest)
 
         return is_seen
 

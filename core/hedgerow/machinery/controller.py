@@ -10,13 +10,12 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.field_selectors import parse_field_query
 from hedgerow.machinery.notes import Notes
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of, uid_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Outcome, Plan
 from hedgerow.machinery.questions import Answers, Kinds
-from hedgerow.machinery.selectors import parse_selector_query
+from hedgerow.machinery.selection import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
 
 Config = TypeVar("Config")
@@ -79,12 +78,8 @@ class Read:
 
     def reads(self, manifest: Manifest) -> bool:
         """Whether an object of the resource is among those that are read."""
-        labels, fields = parse_selector_query(self.label_selector), parse_field_query(self.field_selector)
-        return (
-            self.namespace in {"", key_of(manifest).namespace}
-            and labels.unwrap().matches(labels_of(manifest))
-            and all(term.matches(manifest) for term in fields.unwrap())
-        )
+        is_selected = selected_by(self.label_selector, self.field_selector)
+        return self.namespace in {"", key_of(manifest).namespace} and is_selected(manifest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.field_selectors import parse_field_query
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.selectors import parse_selector_query
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.selection import selected_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +44,8 @@ class ListQuestion:
 
     def asks_for(self, manifest: Manifest) -> bool:
         """Whether an object of the resource is among those that are asked for."""
-        labels, fields = parse_selector_query(self.label_selector), parse_field_query(self.field_selector)
-        return (
-            self.namespace in {"", key_of(manifest).namespace}
-            and labels.unwrap().matches(labels_of(manifest))
-            and all(term.matches(manifest) for term in fields.unwrap())
-        )
+        is_selected = selected_by(self.label_selector, self.field_selector)
+        return self.namespace in {"", key_of(manifest).namespace} and is_selected(manifest)
 
 
 Question: TypeAlias = ObjectQuestion | ListQuestion

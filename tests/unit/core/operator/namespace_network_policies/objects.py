@@ -6,8 +6,7 @@ from typing import Any
 
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan
+from hedgerow.machinery.plan import Plan
 from hedgerow.network_policies.names import DESCRIPTION, METADATA_NAME, NAMESPACES, NETWORK_POLICIES
 from hedgerow.operator.namespace_network_policies import (
     NamespacePolicyConfig,
@@ -16,6 +15,7 @@ from hedgerow.operator.namespace_network_policies import (
 )
 from hedgerow.operator.namespace_network_policies.names import CLUSTERS, ENDPOINTS
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.golden.network_policies.cases import carry_out
 
 API_SERVER_KEY = ObjectKey("default", "kubernetes")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -130,16 +130,7 @@ class World:
         """Do what a plan wants."""
         policies = self.objects[NETWORK_POLICIES]
         for action in plan.actions:
-            match action:
-                case Create():
-                    assert action.key not in policies
-                    policies[action.key] = action.manifest
-                case MergePatch(_, key, patch):
-                    policies[key] = apply_merge_patch(policies[key], patch)
-                case Delete(_, key):
-                    del policies[key]
-                case _:
-                    raise TypeError(f"unexpected {action}")
+            carry_out(action, policies)
 
     def policies(self, name: str) -> dict[str, Any]:
         """The specs of the policies in a namespace, by their names."""
