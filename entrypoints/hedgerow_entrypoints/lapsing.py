@@ -172,9 +172,7 @@ def _conclude(lapse: Lapse, tally: _Tally, clockwork: Clockwork, explained: Call
     problems = [tally.problem] if tally.problem else []
     for last in lapse.failing:
         problems += [explained(failure) for failure in last.failures]
-        problems += [
-            f"{each.action.resource.kind} {each.action.key}: {each.refusal}" for each in last.steps if each.refusal
-        ]
+        problems += [str(step) for step in last.steps if step.refusal]
     for problem in problems:
         note(f"error: {problem}")
     if tally.stopped:

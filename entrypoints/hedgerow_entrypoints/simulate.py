@@ -196,7 +196,5 @@ def problems_of(settlement: Settlement, explained: Callable[[DomainFailure], str
         explained: the sentence of a failure.
     """
     problems = [explained(failure) for failure in settlement.failures]
-    problems += [
-        f"{step.action.resource.kind} {step.action.key}: {step.refusal}" for step in settlement.steps if step.refusal
-    ]
+    problems += [str(step) for step in settlement.steps if step.refusal]
     return problems if settlement.is_settled else [*problems, "the controllers did not come to rest"]

@@ -40,6 +40,10 @@ class Step:
     refusal: str = ""
     """The server's words if it did not carry the action out."""
 
+    def __str__(self) -> str:
+        """The object and what the server said, as one sentence."""
+        return f"{self.action.resource.kind} {self.action.key}: {self.refusal}"
+
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
