@@ -5,6 +5,10 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest --dist worksteal --durations 25 --durations-min 1
+
+# pytest compiles its plugins, hypothesis among them, anew in every process where nothing may be written.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint format unit fuzz bench docs lock clean
@@ -31,7 +35,7 @@ lint: install ## Check style, types, layers and banned calls.
 	$(BIN)/lint-imports
 
 unit: install ## Run the tests that need no server.
-	$(BIN)/python -m pytest tests/unit tests/golden
+	$(PYTEST) -n 2 tests/unit tests/golden
 
 fuzz: install ## Ask all webhooks a million things that came about by chance, each time others; about five minutes.
 	$(BIN)/python -m tests.unit.adapters.admission.fuzz
@@ -39,7 +43,7 @@ fuzz: install ## Ask all webhooks a million things that came about by chance, ea
 test: lint ## Run every test, against a real API server too, which is built first if need be.
 	$(BIN)/python tests/e2e/servers/build.py
 	$(BIN)/python tests/e2e/servers/build.py helm
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST) -n $(WORKERS)
 
 bench: install ## Measure speed and memory; docs/performance.md explains the figures.
 	$(BIN)/python -m benchmarks

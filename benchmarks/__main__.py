@@ -6,17 +6,21 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from benchmarks import (
     admission,
     admission_function,
     admission_latency,
+    blocks,
     churn,
     cold,
+    hostile,
     imports,
     kubelet_certificates,
+    latency,
     live,
     managed_cold,
     managed_drift,
@@ -34,7 +38,9 @@ from benchmarks import (
 from benchmarks.figures import Figure
 from benchmarks.launch import SPEED_EXTRAS, Command
 
-MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
+Measurement: TypeAlias = Callable[[Command], Iterator[Figure]]
+
+MEASUREMENTS: Final[dict[str, Measurement]] = {
     "imports": lambda _command: imports.measure(),
     "planner": lambda _command: planner.measure(),
     "admission-function": lambda _command: admission_function.measure(),
@@ -43,6 +49,7 @@ MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
     "start-up": start_up.measure,
     "cold": cold.measure,
     "live": live.measure,
+    "latency": latency.measure,
     "steady": steady.measure,
     "secrets": unrelated_secrets.measure,
     "churn": churn.measure,
@@ -56,6 +63,8 @@ MEASUREMENTS: Final[dict[str, Callable[[Command], Iterator[Figure]]]] = {
     "simulation": lambda _command: simulation.measure(),
     "kubelet-certificates": kubelet_certificates.measure,
     "whole-process": whole_process.measure,
+    "hostile": hostile.measure,
+    "blocks": blocks.measure,
 }
 
 
@@ -67,6 +76,8 @@ def main() -> None:
         "--without-speed-extras", action="store_true", help=f"processes run as if without {' and '.join(SPEED_EXTRAS)}"
     )
     parser.add_argument("--profiles", type=Path, metavar="FOLDER", help="processes run, slower, under a profiler")
+    parser.add_argument("--load", action="append", choices=hostile.LOADS, help="only this load of hostile; repeatable")
+    parser.add_argument("--seconds", type=int, default=hostile.SECONDS, help="how long the loads of hostile last")
     options = parser.parse_args()
     if unknown := set(options.figures) - MEASUREMENTS.keys():
         parser.error(f"there is no {', '.join(sorted(unknown))}")
@@ -74,14 +85,16 @@ def main() -> None:
         options.profiles.mkdir(parents=True, exist_ok=True)
     command = Command(not options.without_speed_extras, options.profiles and options.profiles.resolve())
     print(f"{_circumstances()}; processes run {command}", flush=True)
-    for name in options.figures or MEASUREMENTS:
-        _report(name, command)
+    measurements = dict(MEASUREMENTS)
+    measurements["hostile"] = partial(hostile.measure, loads=options.load or (), seconds=options.seconds)
+    for name in options.figures or measurements:
+        _report(name, measurements[name], command)
 
 
-def _report(name: str, command: Command) -> None:
+def _report(name: str, measure: Measurement, command: Command) -> None:
     began = time.monotonic()
     print(name)
-    for figure in MEASUREMENTS[name](command):
+    for figure in measure(command):
         print(figure, flush=True)
     print(f"  (measured in {time.monotonic() - began:.0f} s)", flush=True)
 

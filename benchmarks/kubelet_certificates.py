@@ -3,8 +3,8 @@
 The time begins directly before the request that creates the CertificateSigningRequest is sent, and ends when a watch of
 the measuring client has brought it approved. Each request is for the same Node, which has one Machine. The very first
 is told apart: only then the process loads what it reads certificate requests with. Beside it the same is measured with
-a client in the process's place that knows the verdict beforehand, and sends what has to be sent for it: two questions
-and the approval.
+a client in the process's place that knows the verdict beforehand, and sends what has to be sent for it: three
+questions and the approval.
 """
 
 import json
@@ -77,6 +77,7 @@ class _Approver:
 
     def approve(self, created: bytes) -> None:
         self._connection.send(Prepared("GET", f"/api/v1/nodes/{NODE}"))
+        self._connection.send(Prepared("GET", "/api/v1/namespaces/default/services/kubernetes"))
         self._connection.send(Prepared("GET", f"{machines_in(NAMESPACE)}?labelSelector=node%3D{NODE}"))
         csr = json.loads(created)
         csr["status"] = {"conditions": [{"type": "Approved", "status": "True", "reason": "Known", "message": "known"}]}

@@ -23,7 +23,7 @@ from tests.control_plane import ControlPlane, ServerError, wait_until
 from tests.control_plane.processes import free_ports
 
 PATIENCE: Final = 120.0
-STOP_PATIENCE: Final = 15.0
+STOP_PATIENCE: Final = 30.0
 LOG_TAIL: Final = 2000
 KIBIBYTES_PER_MEBIBYTE: Final = 1024
 PROCESSOR_CLOCK: Final = 2
@@ -39,7 +39,7 @@ class ResourceManager:
         """When it was started, in seconds of Unix time."""
         self._process = process
         self._log = log
-        self._health_port, self._metrics_port, self.webhook_port = ports
+        self.health_port, self.metrics_port, self.webhook_port = ports
 
     @classmethod
     @contextmanager
@@ -52,6 +52,8 @@ class ResourceManager:
         certificate: Path | None = None,
         controllers: Mapping[str, Any] | None = None,
         webhooks: Mapping[str, Any] = MappingProxyType({"highAvailabilityConfig": {"enabled": True}}),
+        blocks: Path | None = None,
+        election: Mapping[str, str] = MappingProxyType({}),
         **connection: Any,
     ) -> Iterator[Self]:
         """A process that is started now and ends, in good order, with the block.
@@ -63,18 +65,25 @@ class ResourceManager:
             certificate: a folder with one, by which it serves webhooks; none: it serves nothing.
             controllers: what it runs; none: the network policy controller.
             webhooks: which ones it serves, if any.
+            election: fields for `leaderElection`.
+            blocks: a file in which the blocks of its event loop are noted; none: they are not.
             connection: fields for `sourceClientConnection`.
         """
         with TemporaryDirectory(prefix="hedgerow-benchmark-") as folder:
             config, log = Path(folder, "config.yaml"), Path(folder, "log")
             health, metrics, reviews = free_ports(3)
             content = _configuration(plane, (health, metrics), connection)
+            content["leaderElection"] |= election
             content["controllers"] = controllers or {"networkPolicy": {"enabled": True}}
             if certificate is not None:
                 content["server"]["webhooks"] = _listening(reviews) | {"tls": {"serverCertDir": str(certificate)}}
                 content["webhooks"] = dict(webhooks)
             config.write_text(yaml.safe_dump(content), encoding="utf-8")
-            line = command.line(name, "run", "resource-manager", "--config", str(config))
+            arguments = ("run", "resource-manager", "--config", str(config))
+            if blocks is None:
+                line = command.line(name, *arguments)
+            else:
+                line = command.line_of(name, "benchmarks.watched_loop", str(blocks), *arguments)
             environment = {name: value for name, value in os.environ.items() if not name.endswith("KUBECONFIG")}
             with log.open("wb") as output:
                 began = time.time()
@@ -101,15 +110,23 @@ class ResourceManager:
         """The most resident memory so far, in MiB."""
         return self._memory("VmHWM")
 
+    def open_files(self) -> int:
+        """How many file descriptors it has, sockets among them."""
+        return len(os.listdir(f"/proc/{self._process.pid}/fd"))  # noqa: PTH208 -- only their number counts
+
     # What it says.
+
+    def answers(self) -> bool:
+        """Whether it answers probes."""
+        return self._answer(self.health_port, "/healthz/ping")[0] == http.client.OK
 
     def is_ready(self) -> bool:
         """Whether it answers so."""
-        return self._answer(self._health_port, "/readyz")[0] == http.client.OK
+        return self._answer(self.health_port, "/readyz")[0] == http.client.OK
 
     def metrics(self) -> list[Sample]:
         """Every sample, as Prometheus would read it."""
-        text = self._answer(self._metrics_port, "/metrics")[1]
+        text = self._answer(self.metrics_port, "/metrics")[1]
         return [sample for family in text_string_to_metric_families(text) for sample in family.samples]
 
     def time_of(self, message: str) -> float:
@@ -117,6 +134,10 @@ class ResourceManager:
         self.wait_for(lambda: self._line(message) is not None, f'has not logged "{message}"')
         line = self._line(message) or {}
         return datetime.fromisoformat(line["ts"]).timestamp()
+
+    def count_lines(self, *levels: str) -> int:
+        """How many lines of these levels it has logged."""
+        return sum(line["level"] in levels for line in self._lines())
 
     def wait_for(self, condition: Callable[[], bool], problem: str) -> None:
         """Returns when a condition holds; fails at once when the process has ended."""
@@ -139,9 +160,12 @@ class ResourceManager:
             raise self._error(f"ended with exit code {code}")
 
     def _line(self, message: str) -> dict[str, Any] | None:
+        return next((line for line in self._lines() if line["msg"].startswith(message)), None)
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        """Those that are complete."""
         text = self._log.read_bytes()
-        complete = (json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n"))
-        return next((line for line in complete if line["msg"].startswith(message)), None)
+        return (json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n"))
 
     def _error(self, problem: str) -> ServerError:
         return ServerError(f"hedgerow {problem}; its log ends with:\n{self._log.read_text()[-LOG_TAIL:]}")

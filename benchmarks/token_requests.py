@@ -54,7 +54,7 @@ def _bare(plane: ControlPlane, namespace: str, count: int) -> float:
 
 def _filled(command: Command, plane: ControlPlane, namespace: str, count: int) -> float:
     _prepare(plane, namespace, count)
-    controllers = {"tokenRequestor": {"enabled": True}}
+    controllers = {"tokenRequestor": {"enabled": True, "sourceNamespaces": [namespace]}}
     with ResourceManager.at_work(command, "token-requests", plane, controllers=controllers) as process:
         process.time_of(WORKING)
         wait_for_calm(plane)

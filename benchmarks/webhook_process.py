@@ -16,7 +16,7 @@ from hedgerow.admission.high_availability import webhook
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow_adapters.admission import AdmissionServer, Certificates, Exchange, Reviewer, View
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
-from hedgerow_adapters.probes import Listener
+from hedgerow_adapters.listening import Listener
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs, get_logger
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 

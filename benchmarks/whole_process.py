@@ -42,7 +42,7 @@ CONTROLLERS: Final[dict[str, Any]] = {
     "networkPolicy": {"enabled": True},
     "node": {"enabled": True},
     "tokenInvalidator": {"enabled": True},
-    "tokenRequestor": {"enabled": True},
+    "tokenRequestor": {"enabled": True, "sourceNamespaces": ["garden"]},
 }
 WEBHOOKS: Final[dict[str, Any]] = {
     "crdDeletionProtection": {"enabled": True},
@@ -63,7 +63,7 @@ def measure(command: Command, seconds: int = STRETCH) -> Iterator[Figure]:
     """Memory, processor time and writes of the idle process, and how long it takes until it is ready."""
     with TemporaryDirectory(prefix="hedgerow-benchmark-") as folder, ControlPlane() as plane:
         certificate = issue(Path(folder))
-        _fill(plane)
+        fill(plane)
         with _at_work(command, plane, certificate) as process:
             settle(plane, process, DELIVERED)
         ready = statistics.median(_start(command, plane, certificate) for _ in range(STARTS))
@@ -98,7 +98,7 @@ def _start(command: Command, plane: ControlPlane, certificate: Path) -> float:
         return time.time() - process.began
 
 
-def _fill(plane: ControlPlane) -> None:
+def fill(plane: ControlPlane) -> None:
     """Everything but the ManagedResources; the policies are as the process wants them."""
     define_managed_resources(plane)
     send_all(plane, (creation_of_namespace(SIZE.namespace(number)) for number in range(SIZE.namespaces)))

@@ -1,216 +1,49 @@
-// Command load asks a webhook server for reviews as fast as it answers, and checks every answer.
+// Command load puts load on a process, and measures how fast it answers.
 //
-// Each connection sends one review after the other and keeps alive, as an API server's connections do. The answer
-// document that is expected is compared as a value, after the UID of the very request has been filled in. What comes
-// out is one line of JSON.
+//	load requests  sends requests to a URL, on connections that are kept alive
+//	load crowd     opens connections to a URL that never bring a whole request
+//	load gateway   stands before an API server and hands its answers on late
+//
+// Results are one line of JSON.
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
-	"flag"
-	"fmt"
+	"context"
 	"io"
 	"log"
-	"net/http"
-	"net/url"
 	"os"
-	"reflect"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// placeholder stands for the UID in both documents; every UID is as long.
-const placeholder = "00000000-0000-0000-0000-000000000000"
-
-type report struct {
-	Requests     int     `json:"requests"`
-	Failures     int     `json:"failures"`
-	FirstFailure string  `json:"firstFailure,omitempty"`
-	Handshakes   int64   `json:"handshakes"`
-	Seconds      float64 `json:"seconds"`
-	PerSecond    float64 `json:"perSecond"`
-	// Percentiles in milliseconds, of reviews that were answered well.
-	P50 float64 `json:"p50"`
-	P90 float64 `json:"p90"`
-	P99 float64 `json:"p99"`
-	Max float64 `json:"max"`
-}
-
-type load struct {
-	target        *url.URL
-	authorities   string
-	head          []byte
-	body          []byte
-	answer        []byte
-	perConnection int
-	remaining     atomic.Int64
-	deadline      time.Time
-	numbers       atomic.Int64
-	handshakes    atomic.Int64
-}
-
-type worker struct {
-	*load
-	connection *tls.Conn
-	reader     *bufio.Reader
-	asked      int
-	latencies  []time.Duration
-	failures   int
-	first      string
-}
-
 func main() {
-	address := flag.String("url", "", "where the webhook is")
-	body := flag.String("body", "", "`file` with the review that is sent")
-	answer := flag.String("answer", "", "`file` with the answer that is expected")
-	authorities := flag.String("ca", "", "`file` with authorities in PEM, read before each handshake; none: trust anybody")
-	connections := flag.Int("connections", 1, "how many connections ask at a time")
-	seconds := flag.Float64("seconds", 10, "for how long")
-	requests := flag.Int64("requests", 0, "how many reviews at most; 0: as many as the time allows")
-	perConnection := flag.Int("per-connection", 0, "reviews after which a connection is made anew; 0: never")
-	flag.Parse()
-
-	target, err := url.Parse(*address)
-	must(err)
-	l := &load{target: target, authorities: *authorities, body: read(*body), answer: read(*answer), perConnection: *perConnection}
-	l.head = fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\nAccept: application/json, */*\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", target.RequestURI(), target.Host, len(l.body))
-	l.remaining.Store(*requests)
-	if *requests == 0 {
-		l.remaining.Store(1 << 62)
+	commands := map[string]func(){"requests": sendRequests, "crowd": crowd, "gateway": gateway}
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		log.Fatal("usage: load requests|crowd|gateway FLAGS")
 	}
-	began := time.Now()
-	l.deadline = began.Add(time.Duration(*seconds * float64(time.Second)))
-	workers := make([]*worker, *connections)
-	var group sync.WaitGroup
-	for i := range workers {
-		workers[i] = &worker{load: l}
-		group.Add(1)
-		go func() { defer group.Done(); workers[i].run() }()
-	}
-	group.Wait()
-	must(json.NewEncoder(os.Stdout).Encode(l.summary(workers, time.Since(began))))
+	command := commands[os.Args[1]]
+	os.Args = os.Args[1:]
+	command()
 }
 
-func (l *load) summary(workers []*worker, took time.Duration) report {
-	out := report{Seconds: took.Seconds(), Handshakes: l.handshakes.Load()}
-	var latencies []time.Duration
-	for _, w := range workers {
-		latencies = append(latencies, w.latencies...)
-		out.Failures += w.failures
-		if out.FirstFailure == "" {
-			out.FirstFailure = w.first
-		}
-	}
-	out.Requests = len(latencies) + out.Failures
-	out.PerSecond = float64(len(latencies)) / took.Seconds()
-	if len(latencies) > 0 {
-		slices.Sort(latencies)
-		at := func(share float64) float64 {
-			return latencies[int(share*float64(len(latencies)-1))].Seconds() * 1000
-		}
-		out.P50, out.P90, out.P99, out.Max = at(0.5), at(0.9), at(0.99), at(1)
-	}
-	return out
+// until returns a context that ends when the time is over, or when standard input ends, at the latest with who holds it.
+func until(seconds float64) context.Context {
+	over, end := context.WithCancel(context.Background())
+	time.AfterFunc(time.Duration(seconds*float64(time.Second)), end)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		end()
+	}()
+	return over
 }
 
-func (w *worker) run() {
-	for w.remaining.Add(-1) >= 0 && time.Now().Before(w.deadline) {
-		began := time.Now()
-		if err := w.ask(); err != nil {
-			w.failures++
-			if w.first == "" {
-				w.first = err.Error()
-			}
-			w.hangUp()
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		w.latencies = append(w.latencies, time.Since(began))
+// pause returns whether a context has not ended before a time.
+func pause(over context.Context, next time.Time) bool {
+	select {
+	case <-over.Done():
+		return false
+	case <-time.After(time.Until(next)):
+		return over.Err() == nil
 	}
-	w.hangUp()
-}
-
-// ask sends one review and says what is wrong with its answer, if anything is.
-func (w *worker) ask() error {
-	if w.perConnection > 0 && w.asked >= w.perConnection {
-		w.hangUp()
-	}
-	if w.connection == nil {
-		if err := w.dial(); err != nil {
-			return err
-		}
-	}
-	w.asked++
-	uid := fmt.Appendf(nil, "00000000-0000-0000-0000-%012d", w.numbers.Add(1))
-	if _, err := w.connection.Write(append(bytes.Clone(w.head), bytes.Replace(w.body, []byte(placeholder), uid, 1)...)); err != nil {
-		return err
-	}
-	response, err := http.ReadResponse(w.reader, nil)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d: %s", response.StatusCode, text)
-	}
-	if response.Close {
-		defer w.hangUp()
-	}
-	return w.check(text, bytes.Replace(w.answer, []byte(placeholder), uid, 1))
-}
-
-func (w *worker) check(got, expected []byte) error {
-	if bytes.Equal(got, expected) {
-		return nil
-	}
-	var one, other any
-	if err := json.Unmarshal(got, &one); err != nil {
-		return err
-	}
-	must(json.Unmarshal(expected, &other))
-	if !reflect.DeepEqual(one, other) {
-		return fmt.Errorf("expected %s, got %s", expected, got)
-	}
-	return nil
-}
-
-func (w *worker) dial() error {
-	config := &tls.Config{ServerName: w.target.Hostname(), InsecureSkipVerify: w.authorities == ""}
-	if w.authorities != "" {
-		config.RootCAs = x509.NewCertPool()
-		config.RootCAs.AppendCertsFromPEM(read(w.authorities))
-	}
-	connection, err := tls.Dial("tcp", w.target.Host, config)
-	if err != nil {
-		return err
-	}
-	w.handshakes.Add(1)
-	w.connection, w.reader, w.asked = connection, bufio.NewReader(connection), 0
-	return nil
-}
-
-func (w *worker) hangUp() {
-	if w.connection != nil {
-		w.connection.Close()
-		w.connection = nil
-	}
-}
-
-func read(path string) []byte {
-	content, err := os.ReadFile(path)
-	must(err)
-	return content
 }
 
 func must(err error) {

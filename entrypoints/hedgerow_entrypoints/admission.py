@@ -1,7 +1,7 @@
 """The webhooks of a process: what they read, where they are served, and whether they are ready.
 
 Expected flow: made before the caches run, `start` once probes are served, `settle` in a task; `leave` when the process
-is told to end, and `end` when nobody is to be answered any more. Guarantees: webhooks are served on every replica,
+is told to end, and then `end`, which returns after the last answer. Guarantees: webhooks are served on every replica,
 whoever leads, and before caches are complete, for which a review waits.
 
 Source: webhooks-and-tokens §3.1, managed-resources §4.2, §4.3.
@@ -17,17 +17,19 @@ from typing import Final
 
 from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.resource_manager.configuration import WebhookEndpoint
+from hedgerow.resource_manager.configuration.process import WebhookEndpoint
 from hedgerow_adapters.admission import (
     AdmissionServer,
     CertificateError,
     Certificates,
     Exchange,
+    Limits,
     Reviewer,
     default_folder,
 )
 from hedgerow_adapters.kubernetes.questions import Questions
-from hedgerow_adapters.probes import Checks, Listener, ListenError
+from hedgerow_adapters.listening import FileBudget, Listener, ListenError
+from hedgerow_adapters.probes import Check, Checks, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.telemetry import ReadingTelemetry, RuntimeMetrics, get_logger
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
@@ -61,12 +63,15 @@ class Admission:
         self._views: list[View] = []
         clusters = caches.clusters
         questions = Questions(
-            {cluster: clusters.access(cluster).urgent for cluster in Cluster},
+            {cluster: clusters.access(cluster).live_reads for cluster in Cluster},
             {cluster: clusters.access(cluster).namespaces for cluster in Cluster},
+            lacks=lambda cluster, resource: caches.discovery_of(cluster).lacks(resource),
         )
         reviewer = Reviewer(webhooks, lambda webhook: self._view(webhook, caches), questions.ask, self._observer)
         self._exchange = Exchange(reviewer, self._observer)
+        self._limits = Limits(farewell=endpoint.shutdown_delay.total_seconds())
         self._server: AdmissionServer | None = None
+        self._check_server: Check | None = None
         self._serving = contextlib.AsyncExitStack()
         self._is_leaving = False
 
@@ -80,22 +85,34 @@ class Admission:
         """What has to be ready."""
         return {"webhook-server": self._check}
 
-    async def start(self) -> None:
+    @property
+    def connections(self) -> int:
+        """How many connections its listener wants to keep."""
+        return self._limits.connections
+
+    async def start(self, files: FileBudget) -> None:
         """Serve the webhooks from now on.
+
+        Args:
+            files: of all listeners of the process.
 
         Raises:
             CommandError: there is no usable certificate, or the address cannot be listened on.
         """
-        stated = self._endpoint.server_cert_dir
+        stated, authorities = self._endpoint.tls.server_cert_dir, self._endpoint.tls.client_ca_file
         folder = Path(stated) if stated else default_folder()
         where = Listener(self._endpoint.bind_address, self._endpoint.port, "server.webhooks")
         try:
-            certificates = Certificates.of(folder, self._observer)
-            server = AdmissionServer(where, certificates, self._exchange, observer=self._observer)
+            certificates = Certificates.of(
+                folder, self._observer, client_authorities=Path(authorities) if authorities else None
+            )
+            self._server = server = AdmissionServer(
+                where, certificates, self._exchange, limits=self._limits, files=files, observer=self._observer
+            )
             await self._serving.enter_async_context(server.serving())
         except (CertificateError, ListenError) as error:
             raise CommandError(f"cannot serve webhooks: {error}") from error
-        self._server = server
+        self._check_server = SharedCheck(server.check)
         self._log.info("Serving webhooks", address=where, webhooks=sorted({webhook.name for webhook in self._webhooks}))
 
     async def settle(self) -> None:
@@ -105,11 +122,13 @@ class Admission:
         leave_out_what_exists()
 
     def leave(self) -> None:
-        """Say from now on that others should be asked; who asks all the same is answered until `end`."""
+        """Fail readiness from now on, and answer for the configured time all the same."""
         self._is_leaving = True
+        if self._server is not None:
+            self._server.leave()
 
     async def end(self) -> None:
-        """Answer what has been asked, and then nobody any more; nothing happens the second time."""
+        """Stop to serve: after `leave` when its time is over, otherwise at once; nothing happens the second time."""
         await self._serving.aclose()
 
     @functools.cached_property
@@ -127,6 +146,6 @@ class Admission:
     async def _check(self) -> str | None:
         if self._is_leaving:
             return "webhook server is shutting down"
-        if self._server is None:
+        if self._check_server is None:
             return "webhook server has not been started yet"
-        return await self._server.check()
+        return await self._check_server()

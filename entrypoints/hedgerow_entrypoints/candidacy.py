@@ -8,12 +8,12 @@ Source: managed-resources §4.3.
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Event
-from hedgerow.resource_manager.configuration import LeaderElection
-from hedgerow_adapters.leader_election import LEASES, ElectionEvent, EventKind, LeaderElector, Timings
+from hedgerow.resource_manager.configuration.process import LeaderElection
+from hedgerow_adapters.leader_election import LEASES, ElectionEvent, EventKind, Timings
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
@@ -25,7 +25,23 @@ _GONE: Final = {EventKind.LOST, EventKind.RELEASED, EventKind.ABANDONED}
 _TROUBLES: Final = {EventKind.FORBIDDEN, EventKind.FAILED}
 
 
-class Candidacy:
+class Elector(Protocol):
+    """What carries out the election."""
+
+    def may_write(self) -> bool:
+        """Whether this process leads at this moment and does not mean to stop."""
+        ...
+
+    @property
+    def lease_uid(self) -> str | None:
+        """Which Lease it is; none: there is none as far as this process knows."""
+        ...
+
+
+_Elector = TypeVar("_Elector", bound=Elector)
+
+
+class Candidacy(Generic[_Elector]):
     """One process that competes for the Lease of its component."""
 
     def __init__(
@@ -33,8 +49,9 @@ class Candidacy:
         component: str,
         identity: str,
         settings: LeaderElection,
-        transport: Transport,
+        elect: Callable[..., _Elector],
         *,
+        events: Transport,
         metrics: RuntimeMetrics,
         on_refusal: Callable[[str], None],
     ) -> None:
@@ -44,7 +61,8 @@ class Candidacy:
             component: who competes.
             identity: which process of it.
             settings: for which Lease, and for how long.
-            transport: leads to the cluster of the Lease; nothing else must hold up what it carries.
+            elect: makes the elector from the Lease's key, the identity, the timings and `on_event`.
+            events: carries Events to the cluster of the Lease.
             metrics: show whether this process leads.
             on_refusal: told why the API server did not record an Event, as a sentence.
         """
@@ -56,8 +74,7 @@ class Candidacy:
         self._repetition = Repetition()
         self._troubles: set[ElectionEvent] = set()
         """What has failed since an attempt last succeeded."""
-        self.elector: Final = LeaderElector(
-            transport,
+        self.elector: Final = elect(
             self._lease,
             identity,
             Timings(
@@ -68,7 +85,7 @@ class Candidacy:
             on_event=self._tell,
         )
         self.recorder: Final = EventRecorder(
-            transport,
+            events,
             component=component,
             instance=identity,
             may_write=self.elector.may_write,

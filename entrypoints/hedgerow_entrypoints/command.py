@@ -64,11 +64,11 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The subcommand that the arguments name; where there is none of that name, what may have been meant."""
-        from difflib import get_close_matches  # noqa: PLC0415 -- slow to import, and seldom needed
+        if args[0] not in SUBCOMMANDS and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # noqa: PLC0415 -- slow to import, and seldom needed
 
-        close = get_close_matches(args[0], SUBCOMMANDS, n=1)
-        if close and args[0] not in SUBCOMMANDS and not ctx.resilient_parsing:
-            ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
+            for close in get_close_matches(args[0], SUBCOMMANDS, n=1):
+                ctx.fail(f"No such command '{args[0]}'. Did you mean '{close}'?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- as above

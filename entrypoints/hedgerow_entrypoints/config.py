@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from hedgerow.machinery.fields import perhaps
-from hedgerow.resource_manager.configuration import decode, manifest
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
 from hedgerow_adapters.files import render_yaml
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.configuration_fields import FieldDescription, configuration_fields
@@ -33,7 +33,7 @@ def check(file: str) -> None:
     decoded = read_configuration(file, decode, standard_input())
     for warning in decoded.warnings:
         note(f"warning: {file}: {warning}")
-    click.echo(render_yaml([manifest(decoded.configuration)]), nl=False)
+    click.echo(render_yaml([decoded.configuration.manifest()]), nl=False)
 
 
 @command.command(short_help="Say what a field means, and what it is by default.")
@@ -50,7 +50,7 @@ def explain(path: str, *, recursive: bool) -> None:
             if below.path and not below.fields:
                 click.echo(f"{below.path} {_nature(below)}")
         return
-    click.echo(_explained(field, field.path or "ResourceManagerConfiguration", ""))
+    click.echo(_explained(field, field.path or ResourceManagerConfiguration.kind, ""))
     for below in field.fields:
         click.echo("\n" + _explained(below, below.path.rpartition(".")[2], "  "))
 
@@ -61,7 +61,7 @@ def _field(path: str) -> FieldDescription:
     Raises:
         CommandError: there is none.
     """
-    fields = {_without_places(field.path): field for field in configuration_fields().walk()}
+    fields = {_without_places(field.path): field for field in configuration_fields(ResourceManagerConfiguration).walk()}
     wanted = _without_places(path.strip("."))
     if wanted in fields:
         return fields[wanted]

@@ -7,12 +7,12 @@ Source: managed-resources §3.2, §4.1.
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from returns.result import Failure, Result
 
+from hedgerow.machinery.configuration.reading import ConfigurationErrors, Decoded, Document, Stage
 from hedgerow.machinery.fields import joined
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Stage
 from hedgerow_adapters.files import single_document
 from hedgerow_adapters.files.loaded import STANDARD_INPUT
 from hedgerow_entrypoints.errors import CommandError, note
@@ -39,9 +39,12 @@ class UnusableConfigurationError(CommandError):
         self.sentences = tuple(dict.fromkeys(f"{opening}{path}: {error}" for error in errors))
 
 
+D = TypeVar("D", bound=Document)
+
+
 def read_configuration(
-    path: str, decode: Callable[[object], Result[Decoded, ConfigurationErrors]], stdin: BinaryIO | None = None
-) -> Decoded:
+    path: str, decode: Callable[[object], Result[Decoded[D], ConfigurationErrors]], stdin: BinaryIO | None = None
+) -> Decoded[D]:
     """The configuration that a file states.
 
     Args:

@@ -1,29 +1,27 @@
-"""What every field of a component configuration is: its type, its default, and what it means.
+"""The description of every field of a component configuration: type, default, meaning and rules, from its declaration.
 
-Types and meanings are those of the types that read the file, defaults those that it really gets. What a field means
-stands below it in the source, which is read when somebody asks, so that a process in a cluster pays nothing for it.
+The meaning of a field is the text below it in the source, or else that of its section. The source is read only by the
+commands that show it.
 """
 
 import ast
 import inspect
 import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from itertools import pairwise
-from types import NoneType
-from typing import Annotated, Any, Final, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
-from hedgerow.api.shape import child, read
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, manifest
-from hedgerow.resource_manager.configuration.decoding import DocumentSection
-from hedgerow.resource_manager.configuration.shape import Section
+from hedgerow.machinery.configuration.reading import Document, head
+from hedgerow.machinery.configuration.section import Section, SectionField
+from hedgerow.machinery.durations import format_duration
+from hedgerow.machinery.fields import child
 
+_EMPTY: Final[Sequence[object]] = ("", (), {})
 _SCALARS: Final = {bool: "boolean", int: "integer", float: "number", str: "string", timedelta: "duration"}
-_SWITCH: Final = "enabled"
-_HEAD: Final = {"apiVersion": API_VERSION, "kind": KIND}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +29,10 @@ class FieldDescription:
     """One field of a configuration file."""
 
     path: str
-    """From the top of the document, with `[]` behind what is a list; empty: the document itself."""
+    """From the top of the document, with `[]` behind a list; empty: the document itself."""
     type: str
     default: str
-    """What it is where the file leaves it out; empty: nothing, or something that its meaning tells."""
+    """The value of a field that the file leaves out; empty: none, or one that its meaning tells."""
     meaning: str
     fields: tuple["FieldDescription", ...] = ()
     """Those right below it."""
@@ -46,89 +44,70 @@ class FieldDescription:
             yield from field.walk()
 
 
-def configuration_fields() -> FieldDescription:
-    """The whole document, with everything in it."""
-    meaning = "The component configuration of `hedgerow run resource-manager`."
-    return FieldDescription("", "object", "", meaning, tuple(_fields(DocumentSection, "")))
+def configuration_fields(kind: type[Document]) -> FieldDescription:
+    """The description of a whole document, with everything in it."""
+    opening = (FieldDescription(name, "string", "", f"Always `{value}`.") for name, value in head(kind).items())
+    return FieldDescription("", "object", "", _summary(kind), (*opening, *_fields(kind(), "")))
 
 
-def _fields(section: type[Section], path: str) -> Iterator[FieldDescription]:
-    meanings = _meanings(section)
-    for name, field in section.model_fields.items():
-        type_, below = _type(field.annotation)
-        at = child(path, field.alias or name)
-        default = "" if field.is_required() or below else _default(at)
-        inner = f"{at}[]" if type_.startswith("list") else at
-        yield FieldDescription(at, type_, default, meanings[name], tuple(_fields(below, inner)) if below else ())
+def _fields(defaults: Section, path: str) -> Iterator[FieldDescription]:
+    """The fields of a section that has its defaults."""
+    meanings = _meanings(type(defaults))
+    for field in defaults.declared:
+        value, at = getattr(defaults, field.attribute), child(path, field.name)
+        meaning = meanings.get(field.attribute) or _summary(field.section)
+        meaning = " ".join((meaning, *(rule.says for rule in field.rules if rule.says)))
+        below = _below(field, value, at)
+        has_default = not below and (value not in _EMPTY or not defaults.omits_defaults)
+        yield FieldDescription(
+            at, _type(field.value_type), _default(field, value) if has_default else "", meaning, below
+        )
+        for alias in field.aliases:
+            other, type_ = child(path, alias.name), field.item_type if alias.is_single else field.value_type
+            meaning = (
+                f"{alias.nature} of `{field.name}`{' with a single one' if alias.is_single else ''}; not beside it."
+            )
+            yield FieldDescription(other, _type(type_), "", meaning, _below(field, value, other))
 
 
-def _type(annotation: Any) -> tuple[str, type[Section] | None]:
-    """How people call a type, and the section whose fields are below it."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _type(arguments[0])
-    if NoneType in arguments:
-        return _type(next(each for each in arguments if each is not NoneType))
-    if origin is list:
-        item, below = _type(arguments[0])
-        return f"list of {item}s", below
-    if origin is dict:
-        return f"map of {_SCALARS[arguments[1]]}s", None
-    if issubclass(annotation, Section):
-        return "object", annotation
-    return _SCALARS[annotation], None
+def _below(field: SectionField, value: Any, path: str) -> tuple[FieldDescription, ...]:
+    if field.section is None:
+        return ()
+    defaults = value if isinstance(value, Section) else field.section()
+    return tuple(_fields(defaults, path if field.item_type is field.value_type else f"{path}[]"))
 
 
-def _default(path: str) -> str:
-    """What a field is when it is left out; some have a default only where what they belong to is enabled."""
-    holder, _, _ = path.rpartition(".")
-    untouched = _at(_untouched(), path)
-    if untouched is not None:
-        return _shown(untouched)
-    enabled = _at(_enabled(), path)
-    if enabled is None:
-        return ""
-    return f"{_shown(enabled)} where enabled" if _at(_untouched(), holder) is not None else _shown(enabled)
+def _type(type_: Any) -> str:
+    """The type in the words of people who write YAML."""
+    if get_origin(type_) is tuple:
+        return f"list of {_type(get_args(type_)[0])}s"
+    if get_origin(type_) is Mapping:
+        return "map of strings"
+    return _SCALARS.get(type_, "object")
 
 
-@cache
-def _untouched() -> Mapping[str, Any]:
-    """The configuration of a file that says nothing."""
-    return manifest(read(DocumentSection, _HEAD).unwrap().settings())
-
-
-@cache
-def _enabled() -> Mapping[str, Any]:
-    """The configuration of a file that says nothing but that everything is enabled, with a cluster of its own."""
-    switched = {
-        part: {name: {_SWITCH: True} for name, section in _untouched()[part].items() if _SWITCH in _mapping(section)}
-        for part in ("controllers", "webhooks")
-    }
-    document = {**_HEAD, **switched, "targetClientConnection": {}}
-    return manifest(read(DocumentSection, document).unwrap().settings())
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _at(document: Mapping[str, Any], path: str) -> Any:
-    value: Any = document
-    for name in path.split("."):
-        value = _mapping(value).get(name)
-    return value
+def _default(field: SectionField, value: Any) -> str:
+    if value is not None:
+        return _shown(value)
+    when_enabled = field.default_when_enabled
+    return "" if when_enabled is None else f"{_shown(when_enabled)} where enabled"
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, timedelta):
+        return format_duration(value)
     return value if isinstance(value, str) and value else json.dumps(value)
 
 
+def _summary(section: type[Section] | None) -> str:
+    return (inspect.getdoc(section) or "").partition("\n\n")[0].replace("\n", " ")
+
+
 def _meanings(section: type[Section]) -> dict[str, str]:
-    """What the fields of a section mean, by their attributes; those that it inherits included."""
+    """The meanings of the fields of a section, by their attributes; those that it inherits included."""
     meanings: dict[str, str] = {}
-    for class_ in reversed(section.__mro__):
-        if issubclass(class_, Section):
-            meanings |= _texts_below_attributes(class_)
+    for class_ in reversed(section.__mro__[:-1]):
+        meanings |= _texts_below_attributes(class_)
     return meanings
 
 

@@ -1,79 +1,39 @@
-"""The controllers that the offline commands know by name, and the configuration that they go by."""
+"""The controllers that offline commands know by name, and the settings that these go by."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from returns.result import Failure
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.questions import Answer
-from hedgerow.machinery.restriction import restricted
-from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.controller import health_controller
-from hedgerow.resource_manager.health.progress_controller import progressing_controller
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.origin import asks_for_identity, cluster_id
-from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
-from hedgerow_adapters.compression import brotli_decompressed
-from hedgerow_entrypoints import optional_controllers
-from hedgerow_entrypoints.declaring import managed_resource_config
+from hedgerow.machinery.objects import key_of
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
+from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
+from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY, asks_for_identity, cluster_id
+from hedgerow_adapters.files import LoadedObject
+from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
-from hedgerow_entrypoints.garden import NAMESPACE_NETWORK_POLICY, Gardens, namespace_network_policy
+from hedgerow_entrypoints.garden import EVERY_GARDEN, OPERATOR, Gardens, gardens_in, gardens_told
+from hedgerow_entrypoints.registry import Configuration, ControllerEntry, Remarks
+from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER, restricted_to_visible
 
-if TYPE_CHECKING:
-    from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-
-_Declared: TypeAlias = Callable[["ResourceManagerConfiguration | None", str], Controller[Any]]
-"""A controller for a configuration, or for none, and the id of the source cluster."""
-
-
-def _managed_resource(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
-    if configuration is None:
-        return managed_resource_controller(ManagedResourceConfig(cluster_id=cluster_id, decompress=brotli_decompressed))
-    return managed_resource_controller(managed_resource_config(configuration, cluster_id))
-
-
-def _secret(configuration: "ResourceManagerConfiguration | None", _cluster_id: str) -> Controller[Any]:
-    return secret_controller(_class_filter(configuration))
-
-
-def _health(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
-    return health_controller(HealthConfig(_class_filter(configuration), cluster_id))
-
-
-def _health_progressing(configuration: "ResourceManagerConfiguration | None", cluster_id: str) -> Controller[Any]:
-    return progressing_controller(HealthConfig(_class_filter(configuration), cluster_id))
-
-
-def _in_any_cluster(declare: Callable[["ResourceManagerConfiguration | None"], Controller[Any]]) -> _Declared:
-    """A controller that goes by the configuration alone, whatever the id of the source cluster."""
-    return lambda configuration, _cluster_id: declare(configuration)
-
-
-def _class_filter(configuration: "ResourceManagerConfiguration | None") -> ClassFilter:
-    return ClassFilter(configuration.resource_class) if configuration else ClassFilter()
-
-
-CONTROLLERS: Final[dict[str, _Declared]] = {
-    "network-policy": _in_any_cluster(optional_controllers.network_policy),
-    "managed-resource": _managed_resource,
-    "secret": _secret,
-    "health": _health,
-    "health-progressing": _health_progressing,
-    "garbage-collector": _in_any_cluster(optional_controllers.garbage_collector),
-    "token-requestor": _in_any_cluster(optional_controllers.token_requestor),
-    "token-invalidator": _in_any_cluster(optional_controllers.token_invalidator),
-    "node": _in_any_cluster(optional_controllers.node),
-    "kubelet-csr-approver": _in_any_cluster(optional_controllers.kubelet_csr_approver),
-}
-NAMES: Final = (*CONTROLLERS, NAMESPACE_NETWORK_POLICY)
+_BY_SETTINGS: Final = {entry.name: entry for entry in RESOURCE_MANAGER}
+_BY_GARDENS: Final = {entry.name: entry for entry in OPERATOR}
+NAMES: Final = (*_BY_SETTINGS, *_BY_GARDENS)
 LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
 """Their names, a line each, as helps show them."""
 
 
-def offline_configuration(config_file: str | None) -> "ResourceManagerConfiguration | None":
+class Chosen(NamedTuple):
+    """A controller that the command line names, and what to say about its objects."""
+
+    controller: Controller[Any]
+    remarks: Remarks
+
+
+def offline_configuration(config_file: str | None) -> ResourceManagerConfiguration | None:
     """What a component configuration file says, with a note of what is odd in it; none without a file.
 
     Raises:
@@ -81,63 +41,97 @@ def offline_configuration(config_file: str | None) -> "ResourceManagerConfigurat
     """
     if config_file is None:
         return None
-    # Slow to import, and most plans do without a configuration.
-    from hedgerow.resource_manager.configuration import decode_offline  # noqa: PLC0415
-    from hedgerow_entrypoints.configuration import read_configuration  # noqa: PLC0415
-
     decoded = read_configuration(config_file, decode_offline)
     for warning in decoded.warnings:
         note(f"warning: {config_file}: {warning}")
     return decoded.configuration
 
 
-def effective_cluster_id(configuration: "ResourceManagerConfiguration | None", identity: Callable[[], Answer]) -> str:
+def controller_settings(config_file: str | None) -> ResourceManagerConfiguration:
+    """What controllers go by: a component configuration file, or the defaults of one without a file.
+
+    Raises:
+        CommandError: the file cannot be read, decoded or accepted.
+    """
+    return offline_configuration(config_file) or ResourceManagerConfiguration()
+
+
+def chosen_for_objects(
+    names: Sequence[str], settings: ResourceManagerConfiguration, objects: Sequence[LoadedObject]
+) -> list[Chosen]:
+    """The controllers of these names for a cluster that consists of the objects of files.
+
+    Raises:
+        CommandError: a controller cannot be configured out of what there is.
+    """
+    source = _effective_cluster_id(settings, lambda: _identity(objects))
+    return chosen_controllers(names, settings, source, lambda: gardens_in(objects))
+
+
+def chosen_for_cluster(
+    names: Sequence[str], settings: ResourceManagerConfiguration, ask: Callable[[Question], Answer]
+) -> list[Chosen]:
+    """The controllers of these names for clusters that answer questions.
+
+    Raises:
+        CommandError: a controller cannot be configured out of what there is.
+    """
+    identity = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)
+    source = _effective_cluster_id(settings, lambda: ask(identity))
+    return chosen_controllers(names, settings, source, lambda: gardens_told(ask(EVERY_GARDEN)))
+
+
+def _effective_cluster_id(settings: ResourceManagerConfiguration, identity: Callable[[], Answer]) -> str:
     """The id of the source cluster that origins carry.
 
     Args:
-        configuration: may say it, or that it has to be found out.
+        settings: may say it, or that it has to be found out.
         identity: finds out which ConfigMap tells it; asked only if it is needed.
 
     Raises:
         CommandError: it cannot be found out, and has to be.
     """
-    if configuration is None or not asks_for_identity(configuration.cluster_id):
-        return configuration.cluster_id if configuration else ""
-    found = cluster_id(configuration.cluster_id, identity())
+    stated = settings.controllers.cluster_id
+    if not asks_for_identity(stated):
+        return stated
+    found = cluster_id(stated, identity())
     if isinstance(found, Failure):
         raise CommandError(found.failure())
     return found.unwrap()
 
 
 def chosen_controllers(
-    names: Sequence[str],
-    configuration: "ResourceManagerConfiguration | None",
-    cluster_id: str = "",
-    gardens: Gardens = tuple,
-) -> list[Controller[Any]]:
-    """The controllers of these names, each once, configured and restricted as a component configuration says.
+    names: Sequence[str], settings: ResourceManagerConfiguration, cluster_id: str = "", gardens: Gardens = tuple
+) -> list[Chosen]:
+    """The controllers of these names, each once, as a process runs them that has these settings.
 
     Args:
         names: as the command line has them.
-        configuration: none: everything is at its default.
+        settings: may leave a controller disabled; it is built all the same.
         cluster_id: the effective id of the source cluster.
         gardens: finds out which Gardens there are; asked only if a controller goes by one.
 
     Raises:
         CommandError: a controller cannot be configured out of what there is.
     """
-    controllers = [
-        namespace_network_policy(gardens)
-        if name == NAMESPACE_NETWORK_POLICY
-        else CONTROLLERS[name](configuration, cluster_id)
+    chosen = [
+        _built(_BY_GARDENS[name], gardens, cluster_id)
+        if name in _BY_GARDENS
+        else _built(_BY_SETTINGS[name], settings, cluster_id)
         for name in dict.fromkeys(names)
     ]
-    if configuration is None:
-        return controllers
-    source, target = configuration.source.namespaces, configuration.looked_after.namespaces
-    return [restricted(controller, source=source, target=target) for controller in controllers]
+    return [each._replace(controller=restricted_to_visible(settings, each.controller)) for each in chosen]
 
 
-def namespaces_looked_after(configuration: "ResourceManagerConfiguration | None") -> Sequence[str]:
-    """The namespaces that a component configuration lets controllers see; none: all."""
-    return configuration.looked_after.namespaces if configuration else ()
+def _built(entry: ControllerEntry[Configuration], configuration: Configuration, cluster_id: str) -> Chosen:
+    return Chosen(entry.build(configuration, cluster_id), entry.remarks())
+
+
+def _identity(objects: Sequence[LoadedObject]) -> Answer:
+    found = [
+        each.manifest
+        for each in objects
+        if each.manifest["kind"] == CONFIG_MAPS.kind and key_of(each.manifest) == CLUSTER_IDENTITY
+    ]
+    missing = NotAnswered(404, "NotFound", f'{CONFIG_MAPS} "{CLUSTER_IDENTITY.name}" not found')
+    return Found(tuple(found)) if found else missing

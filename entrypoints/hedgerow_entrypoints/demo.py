@@ -23,7 +23,7 @@ from hedgerow.resource_manager.network_policies.annotations import NAMESPACES, N
 from hedgerow_adapters.files import load_manifests
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, Step, settle
-from hedgerow_entrypoints.controllers import chosen_controllers, offline_configuration
+from hedgerow_entrypoints.controllers import chosen_controllers, controller_settings
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.landscape import TELLING_SERVICES, Scene, examples_folder, scenes
 from hedgerow_entrypoints.rendering import changed_lines, styled_verb, without_server_fields
@@ -43,7 +43,8 @@ def command() -> None:
     every run prints the same. The files that it is made of are there to be copied; the last lines say where they are.
     """
     examples = examples_folder()
-    (controller,) = chosen_controllers([CONTROLLER], offline_configuration(str(examples / "resource-manager.yaml")))
+    settings = controller_settings(str(examples / "resource-manager.yaml"))
+    ((controller, _),) = chosen_controllers([CONTROLLER], settings)
     cluster = cluster_from_files([str(examples / "landscape")], [controller]).cluster
     newcomer = _manifest(examples / "vpn-seed-server.yaml")
     click.echo("A small Gardener seed cluster, in memory: nothing outside this process is read or changed.")

@@ -15,6 +15,7 @@ from hedgerow.operator.namespace_network_policies.registration import NamespaceP
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.registry import ControllerEntry
 
 NAMESPACE_NETWORK_POLICY: Final = "namespace-network-policy"
 EVERY_GARDEN: Final = ListQuestion(GARDENS, Cluster.TARGET)
@@ -49,6 +50,12 @@ def namespace_network_policy(gardens: Gardens) -> Controller[Any]:
     registered = config.unwrap()
     assert registered is not None  # noqa: S101 -- a Garden that exists is registered
     return namespace_network_policy_controller(registered)
+
+
+OPERATOR: Final[tuple[ControllerEntry[Gardens], ...]] = (
+    ControllerEntry(NAMESPACE_NETWORK_POLICY, lambda gardens, _cluster_id: namespace_network_policy(gardens)),
+)
+"""The controllers of the Gardener operator."""
 
 
 def gardens_in(objects: Iterable[LoadedObject]) -> list[Manifest]:

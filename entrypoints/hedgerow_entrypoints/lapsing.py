@@ -15,10 +15,10 @@ import click
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.timestamps import format_timestamp
-from hedgerow.machinery.turn import EndlessTurnError
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.memory import SettableClock
 from hedgerow_adapters.simulation.lapse import Arrival, Arrived, Course, Happening, Lapse, RestlessError
@@ -139,7 +139,7 @@ def _told(lapse: Lapse, tally: _Tally, length: timedelta) -> Iterator[Happening 
             yield each
     except KeyboardInterrupt as why:
         tally.stop(why)
-    except (RestlessError, EndlessTurnError) as problem:
+    except (RestlessError, EndlessDecisionError) as problem:
         tally.problem = str(problem)
     finally:
         if progress is not None:

@@ -1,33 +1,57 @@
-"""Which ManagedResources a plan leaves alone, and why: that nothing is to be done about them is no sign of health."""
+"""What offline commands say about ManagedResources beside the plan for them.
+
+Which ones a plan leaves alone, and why: that nothing is to be done about them is no sign of health. And which ones
+deliver manifests that cannot be applied.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter, class_of
 from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
-from hedgerow.resource_manager.managed_resources.names import DEFAULT_CLASS, FINALIZER, IGNORE, OPERATION
+from hedgerow.resource_manager.managed_resources.names import (
+    DEFAULT_CLASS,
+    FINALIZER,
+    IGNORE,
+    OPERATION,
+    RESOURCES_APPLIED,
+)
 from hedgerow_adapters.files.loaded import printable
+from hedgerow_entrypoints.registry import Remarks
 from hedgerow_entrypoints.worlds import abridged
 
 _WAITS: Final = "wait-for-state"
 
 
-def remarks(managed_resources: Iterable[Manifest], class_filter: ClassFilter) -> Iterator[str]:
-    """A sentence for each reason to leave ManagedResources alone, with those to which it applies.
-
-    Args:
-        managed_resources: all there are.
-        class_filter: for whom is planned.
-    """
+def _notes(controller: Controller[Any], snapshot: Snapshot) -> Iterator[str]:
+    """A sentence for each reason to leave ManagedResources alone, with those to which it applies."""
     names: Mapping[str, list[str]] = defaultdict(list)
-    for each in managed_resources:
-        if reason := _reason(each, class_filter):
+    for each in snapshot.list(controller.primary, cluster=controller.primary_cluster):
+        if reason := _reason(each, controller.config.class_filter):
             names[reason].append(str(key_of(each)))
     for reason, found in names.items():
         subjects, are = ("ManagedResource", "is") if len(found) == 1 else ("ManagedResources", "are")
         yield f"{subjects} {abridged([printable(name) for name in found])} {are} {printable(reason)}"
+
+
+def _failures(controller: Controller[Any], managed_resource: Manifest) -> Iterator[DomainFailure]:
+    """What a ManagedResource of this class says of manifests that cannot be applied.
+
+    Its controller has dealt with that, as it writes a condition; who plans has manifests to correct.
+    """
+    applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
+    is_ours = controller.config.class_filter.is_responsible(managed_resource)
+    if is_ours and applied and applied.status == ConditionStatus.FALSE:
+        yield DomainFailure(controller.primary, key_of(managed_resource), "", applied.message)
+
+
+MANAGED_RESOURCE_REMARKS: Final = Remarks(_notes, _failures)
 
 
 def _reason(managed_resource: Manifest, class_filter: ClassFilter) -> str | None:

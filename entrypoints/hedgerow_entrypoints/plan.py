@@ -10,29 +10,23 @@ import click
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import key_of
-from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
-from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_entrypoints.controllers import (
     LISTED,
     NAMES,
-    chosen_controllers,
-    effective_cluster_id,
-    namespaces_looked_after,
-    offline_configuration,
+    chosen_for_cluster,
+    chosen_for_objects,
+    controller_settings,
 )
 from hedgerow_entrypoints.errors import note
-from hedgerow_entrypoints.garden import EVERY_GARDEN, gardens_in, gardens_told
 from hedgerow_entrypoints.options import filenames, live_cluster
 from hedgerow_entrypoints.planning import Situation, planned_in
 from hedgerow_entrypoints.rendering import FORMATS, REQUEST, Planned, summary
 from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
 
 if TYPE_CHECKING:
-    from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
     from hedgerow_entrypoints.plan_live import Place
 
 CHANGES_PENDING: Final = 2
@@ -79,17 +73,16 @@ def command(
     Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for. The others
     are planned and shown all the same.
     """
-    configuration = offline_configuration(config_file)
-    connection = configuration.looked_after if configuration else None
+    settings = controller_settings(config_file)
     is_named = kubeconfig is not None or context is not None
-    live = is_named or bool(connection and not paths and connection.kubeconfig)
+    live = is_named or bool(not paths and settings.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
     explained: Callable[[DomainFailure], str] = str
     if live:
-        planned, failures = _planned_live(controllers, configuration, _places(configuration, kubeconfig, context))
+        planned, failures = _planned_live(controllers, settings, _places(settings, kubeconfig, context))
     else:
-        planned, failures, explained = _planned_for_files(controllers, configuration, objects_in_files(paths))
+        planned, failures, explained = _planned_for_files(controllers, settings, objects_in_files(paths))
     shown = planned if show_secrets else [each.without_secrets for each in planned]
     click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
@@ -102,55 +95,41 @@ def command(
 
 
 def _planned_for_files(
-    names: Sequence[str], configuration: "ResourceManagerConfiguration | None", objects: Sequence[LoadedObject]
+    names: Sequence[str], settings: ResourceManagerConfiguration, objects: Sequence[LoadedObject]
 ) -> tuple[list[Planned], list[DomainFailure], Callable[[DomainFailure], str]]:
     """What controllers would do to the objects of files, and what explains their failures."""
-    cluster_id = effective_cluster_id(configuration, lambda: _identity(objects))
-    chosen = chosen_controllers(names, configuration, cluster_id, lambda: gardens_in(objects))
-    namespaces = namespaces_looked_after(configuration)
+    chosen = chosen_for_objects(names, settings, objects)
+    namespaces = settings.looked_after.namespaces
     clock = SettableClock()
-    clusters = clusters_of(objects, [[controller] for controller in chosen], clock)
+    clusters = clusters_of(objects, [[each.controller] for each in chosen], clock)
     # What files tell no age of is older than whatever is done to it.
     clock.now = datetime.now(UTC)
     situations = [
-        Situation.in_files(controller, files, namespaces) for controller, files in zip(chosen, clusters, strict=True)
+        Situation.in_files(each.controller, files, namespaces, each.remarks)
+        for each, files in zip(chosen, clusters, strict=True)
     ]
     return *planned_in(situations, clock.now), clusters[0].located
 
 
-def _identity(objects: Sequence[LoadedObject]) -> Answer:
-    found = [
-        each.manifest
-        for each in objects
-        if each.manifest["kind"] == CONFIG_MAPS.kind and key_of(each.manifest) == CLUSTER_IDENTITY
-    ]
-    missing = NotAnswered(404, "NotFound", f'{CONFIG_MAPS} "{CLUSTER_IDENTITY.name}" not found')
-    return Found(tuple(found)) if found else missing
-
-
 def _planned_live(
-    names: Sequence[str], configuration: "ResourceManagerConfiguration | None", places: "dict[Cluster, Place]"
+    names: Sequence[str], settings: ResourceManagerConfiguration, places: "dict[Cluster, Place]"
 ) -> tuple[list[Planned], list[DomainFailure]]:
     # The HTTP client is slow to import, and most plans are for files.
     from hedgerow_entrypoints.plan_live import live_clusters  # noqa: PLC0415
 
     now = datetime.now(UTC)
     with live_clusters(places) as clusters:
-        question = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)
-        cluster_id = effective_cluster_id(configuration, lambda: clusters.ask(question))
-        chosen = chosen_controllers(names, configuration, cluster_id, lambda: gardens_told(clusters.ask(EVERY_GARDEN)))
-        return planned_in([clusters.situation(controller, now) for controller in chosen], now)
+        chosen = chosen_for_cluster(names, settings, clusters.ask)
+        return planned_in([clusters.situation(each.controller, now, each.remarks) for each in chosen], now)
 
 
 def _places(
-    configuration: "ResourceManagerConfiguration | None", kubeconfig: str | None, context: str | None
+    settings: ResourceManagerConfiguration, kubeconfig: str | None, context: str | None
 ) -> "dict[Cluster, Place]":
     """Where the clusters are: one that the command line names plays both roles."""
     from hedgerow_entrypoints.plan_live import Place  # noqa: PLC0415 -- as above
 
-    if configuration is None:
-        return dict.fromkeys((Cluster.TARGET, Cluster.SOURCE), Place(kubeconfig, context))
-    roles = {Cluster.TARGET: configuration.looked_after, Cluster.SOURCE: configuration.source}
+    roles = {Cluster.TARGET: settings.looked_after, Cluster.SOURCE: settings.source}
     is_named = kubeconfig is not None or context is not None
     return {
         role: Place(kubeconfig if is_named else connection.kubeconfig or None, context, connection.namespaces)

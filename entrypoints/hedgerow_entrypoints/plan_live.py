@@ -10,7 +10,7 @@ from hedgerow.machinery.clusters import Cluster, visible_parts
 from hedgerow.machinery.controller import Controller, Watch
 from hedgerow.machinery.objects import Kind, Resource
 from hedgerow.machinery.questions import Answer, NotAnswered, Question
-from hedgerow_adapters.cache.store import ObjectStore, StoreSnapshot, is_over
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, kept_of
 from hedgerow_adapters.kubernetes.questions import Questions
@@ -19,6 +19,7 @@ from hedgerow_adapters.protocol.transport import Request, Response, Stream, Tran
 from hedgerow_adapters.simulation import Imagined
 from hedgerow_entrypoints.errors import CommandError, note
 from hedgerow_entrypoints.planning import AsWatched, Situation
+from hedgerow_entrypoints.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.worlds import connected
 
 _NO_ACCESS: Final = frozenset({401, 403})
@@ -92,7 +93,7 @@ class LiveClusters:
         self._runner = runner
         self._transports = {cluster: OnlyReading(transport) for cluster, transport in transports.items()}
         self._namespaces = {cluster: place.namespaces for cluster, place in places.items()}
-        self._questions = Questions(self._transports, self._namespaces)
+        self._questions = Questions(self._transports, self._namespaces, hurried=False)
         self._discoveries = {cluster: Discovery(transport) for cluster, transport in self._transports.items()}
 
     def ask(self, question: Question) -> Answer:
@@ -111,7 +112,7 @@ class LiveClusters:
         """
         return self._runner.run(self._discoveries[cluster].look_up([kind]))[kind]
 
-    def situation(self, controller: Controller[Any], now: datetime) -> Situation:
+    def situation(self, controller: Controller[Any], now: datetime, remarks: Remarks = NO_REMARKS) -> Situation:
         """A controller before the clusters: what it watches is listed, everything else found out when it asks.
 
         Raises:
@@ -119,15 +120,19 @@ class LiveClusters:
         """
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
         for watch in controller.watches:
-            stores[watch.cluster][watch.resource] = self._runner.run(self._store(controller, watch))
+            try:
+                stores[watch.cluster][watch.resource] = self._runner.run(self._store(controller, watch))
+            except CommandError:
+                if watch.essential:
+                    raise
         snapshot = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
-        questions = Questions(self._transports, self._namespaces, beyond=controller.owned is None)
+        questions = Questions(self._transports, self._namespaces, beyond=controller.owned is None, hurried=False)
 
         def ask(question: Question) -> Answer:
             return self._runner.run(questions.ask(question))
 
         surroundings = AsWatched(Imagined(ask, self.look_up, now), controller, snapshot)
-        return Situation(controller, snapshot, surroundings)
+        return Situation(controller, snapshot, surroundings, remarks)
 
     async def _store(self, controller: Controller[Any], watch: Watch) -> ObjectStore:
         transport, store = (

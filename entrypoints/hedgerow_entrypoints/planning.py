@@ -1,24 +1,21 @@
 """What controllers would do: each decides about each of its keys, in a world that is thrown away or only imagined."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Controller, all_keys, owned_objects, primary_object
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action, Delete, Outcome, only_asks
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
-from hedgerow.resource_manager.managed_resources import controller as managed_resource
-from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.simulation import DecidedStep, InMemory, Surroundings, decided, snapshot_of
 from hedgerow_entrypoints.errors import note
-from hedgerow_entrypoints.passed_over import remarks
+from hedgerow_entrypoints.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.rendering import Planned
 from hedgerow_entrypoints.worlds import ClusterFromFiles
 
@@ -35,20 +32,28 @@ class Situation:
     """As one that declares to watch what it follows, as far as the snapshot shows that."""
     snapshot: StoreSnapshot
     surroundings: Surroundings
+    remarks: Remarks = NO_REMARKS
+    """What is said about its objects beside the plan."""
 
     @classmethod
-    def in_files(cls, controller: Controller[Any], files: ClusterFromFiles, namespaces: Sequence[str]) -> "Situation":
+    def in_files(
+        cls,
+        controller: Controller[Any],
+        files: ClusterFromFiles,
+        namespaces: Sequence[str],
+        remarks: Remarks = NO_REMARKS,
+    ) -> "Situation":
         """A controller before the objects of files, which are a cluster that it may do with as it pleases.
 
         Args:
             controller: who decides.
             files: what the files hold.
             namespaces: what is seen of it; none: all.
+            remarks: what is said about its objects beside the plan.
         """
-        following, snapshot = snapshot_of(dict.fromkeys(Cluster, files.cluster), controller, namespaces)
-        return cls(
-            following, snapshot, AsWatched(InMemory(dict.fromkeys(Cluster, files.cluster)), controller, snapshot)
-        )
+        clusters = dict.fromkeys(Cluster, files.cluster)
+        following, snapshot = snapshot_of(clusters, controller, namespaces)
+        return cls(following, snapshot, AsWatched(InMemory(clusters), controller, snapshot), remarks)
 
     def carry_out(self, steps: Sequence[DecidedStep]) -> list[DomainFailure]:
         """Let the steps of a turn take effect as far as they have not yet, and be seen; what is refused is told."""
@@ -98,7 +103,7 @@ class AsWatched:
 
     def answer(self, question: Question) -> Answer:
         """What there is, everything included that was carried out."""
-        if not isinstance(question, ObjectQuestion) or replace(question, outdated="") in self._written:
+        if not isinstance(question, ObjectQuestion) or question in self._written:
             return self._beyond.answer(question)
         if (question.cluster, question.resource) not in self._shown:
             return self._beyond.answer(question)
@@ -132,14 +137,15 @@ def planned_in(situations: Sequence[Situation], now: datetime) -> tuple[list[Pla
     failures: list[DomainFailure] = []
     for situation in situations:
         controller, snapshot = situation.controller, situation.snapshot
-        _tell_what_is_passed_over(controller, snapshot)
+        for remark in situation.remarks.notes(controller, snapshot):
+            note(f"note: {remark}")
         owners: dict[ObjectQuestion, list[str]] = {}
         owned, deletions = len(owned_objects(controller, snapshot)), 0
         for key in all_keys(controller, snapshot):
             owner_goes = _owner_goes(controller, snapshot, key)
             steps, failed = _decided(situation, key, now)
             planned += _net(controller.name, steps)
-            failures += failed or _not_applied(situation, key)
+            failures += failed or _to_correct(situation, key)
             for subject in dict.fromkeys(_subject(step.action) for step in steps if not only_asks(step.action)):
                 owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
             deletions += 0 if owner_goes else sum(isinstance(step.action, Delete) for step in steps)
@@ -170,19 +176,14 @@ def _decided(situation: Situation, key: ObjectKey, now: datetime) -> tuple[list[
     return steps, failures
 
 
-def _not_applied(situation: Situation, key: ObjectKey) -> Iterator[DomainFailure]:
-    """What a ManagedResource of ours says, or would say, of manifests that cannot be applied.
-
-    Its controller has dealt with that, as it writes a condition; who plans has manifests to correct.
-    """
-    controller = situation.controller
-    if controller.name != managed_resource.NAME:
+def _to_correct(situation: Situation, key: ObjectKey) -> Iterator[DomainFailure]:
+    """What the object of a key says, or would say, that its author has to correct."""
+    controller, failures = situation.controller, situation.remarks.failures
+    if failures is None:
         return
     answer = situation.surroundings.answer(ObjectQuestion(controller.primary, key, controller.primary_cluster))
     for found in answer.objects if isinstance(answer, Found) else ():
-        applied = find(conditions_of(found), RESOURCES_APPLIED)
-        if applied and applied.status == ConditionStatus.FALSE and controller.config.class_filter.is_responsible(found):
-            yield DomainFailure(controller.primary, key, "", applied.message)
+        yield from failures(controller, found)
 
 
 def _net(controller: str, steps: Iterable[DecidedStep]) -> Iterable[Planned]:
@@ -223,13 +224,6 @@ def _disputes(owners: Mapping[ObjectQuestion, Sequence[str]]) -> Iterator[Domain
 def _owner_goes(controller: Controller[Any], snapshot: StoreSnapshot, key: ObjectKey) -> bool:
     owner = primary_object(controller, snapshot, key)
     return owner is not None and is_terminating(owner)
-
-
-def _tell_what_is_passed_over(controller: Controller[Any], snapshot: StoreSnapshot) -> None:
-    if controller.name == managed_resource.NAME:
-        managed_resources = snapshot.list(controller.primary, cluster=controller.primary_cluster)
-        for remark in remarks(managed_resources, controller.config.class_filter):
-            note(f"note: {remark}")
 
 
 def _warn_of_mass_deletion(controller: Controller[Any], owned: int, deletions: int) -> None:

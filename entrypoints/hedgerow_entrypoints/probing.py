@@ -3,17 +3,22 @@
 Source: managed-resources §4.3.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Final, Protocol
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.resource_manager.configuration import Server
-from hedgerow_adapters.probes import Check, Checks, Endpoint, Ports, listener, ping, serve
+from hedgerow.resource_manager.configuration.process import Server
+from hedgerow_adapters.listening import FileBudget, listener
+from hedgerow_adapters.probes import LIMITS, Check, Checks, Endpoint, Ports, SharedCheck, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.clusters import Clusters
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
+from hedgerow_adapters.telemetry.listening import ListenerTelemetry
 
+CONNECTIONS: Final = 2 * LIMITS.connections
+"""Of both listeners."""
 PATIENCE = 4.0
 """Seconds that the API server has to answer; kubelets give up after a few themselves."""
 
@@ -31,7 +36,9 @@ def probes(
     metrics: RuntimeMetrics,
     clusters: Clusters,
     readers: Sequence[Reader],
+    *,
     checks: Checks,
+    files: FileBudget,
 ) -> AbstractAsyncContextManager[Ports]:
     """The servers for health, readiness and metrics, to be entered.
 
@@ -42,6 +49,7 @@ def probes(
             their own.
         readers: whose caches have to be complete.
         checks: what else has to be ready.
+        files: of all listeners of the process.
     """
     roles = [tuple(Cluster)] if clusters.are_one else [(cluster,) for cluster in Cluster]
     ready = {f"{of[0].value}-informer-sync": _caches_are_complete(readers, of) for of in roles}
@@ -49,11 +57,13 @@ def probes(
         health=listener(server.health_probes.bind_address, server.health_probes.port, "server.healthProbes"),
         metrics=listener(server.metrics.bind_address, server.metrics.port, "server.metrics"),
         endpoints=(
-            Endpoint("healthz", {"ping": ping, "apiserver-healthz": _is_healthy(clusters.source.urgent)}),
+            Endpoint("healthz", {"ping": ping, "apiserver-healthz": SharedCheck(_is_healthy(clusters.source.urgent))}),
             Endpoint("readyz", {**ready, **checks}),
         ),
         exposition=metrics.exposition,
         on_problem=_tell,
+        files=files,
+        observer=ListenerTelemetry(get_logger("probes"), time.monotonic),
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from hedgerow.machinery.recording.decisions import Header
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, manifest
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
 from hedgerow.version import __version__
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
@@ -44,7 +44,7 @@ class Recording:
         Args:
             cluster_id: the effective id of the source cluster.
         """
-        header = Header(__version__, self._component, cluster_id, manifest(self._configuration))
+        header = Header(__version__, self._component, cluster_id, self._configuration.manifest())
         # The key is nowhere but here: who has the record cannot try out which value a fingerprint is of.
         fingerprints = Fingerprints(secrets.token_bytes(_KEY_LENGTH))
         disguised = SecretsDisguised(fingerprints, Compression(brotli_decompressed, brotli_compressed))

@@ -15,12 +15,11 @@ from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch, merge_patch
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update, only_asks
-from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
-from hedgerow.resource_manager.managed_resources.stored.completion import completed
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, only_asks
+from hedgerow.resource_manager.disguise import redacted
+from hedgerow.resource_manager.managed_resources.stored.catalog import completed, stored_rule
 from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
 from hedgerow_adapters.files import render_yaml
-from hedgerow_entrypoints.confidential import redacted
 
 VERBS: Final[Mapping[type[Action], str]] = {
     Create: "create",
@@ -28,7 +27,6 @@ VERBS: Final[Mapping[type[Action], str]] = {
     MergePatch: "change",
     JsonPatch: "change",
     Delete: "delete",
-    DeleteCollection: "delete",
 }
 REQUEST: Final = "request"
 """The verb of what asks a subresource for something, and leaves the object as it is."""
@@ -91,10 +89,9 @@ class Planned:
     def without_secrets(self) -> "Planned":
         """The same, but of a Secret no value is told, only that it changes."""
         kind = self.action.resource.object_kind
-        live = None if self.live is None else redacted(kind, self.live)
-        after = None if self.after is None else redacted(kind, self.after, self.live)
+        live, after = redacted(self.live, kind=kind), redacted(self.after, self.live, kind)
         if live is self.live and after is self.after:
-            return self
+            return replace(self, patch=redacted(self.patch))
         patch = None
         if self.patch is not None:
             between = merge_patch if isinstance(self.patch, Mapping) else json_patch_between
@@ -120,7 +117,7 @@ def _after(action: Action, live: Manifest | None) -> Manifest | None:
             return without_server_fields(apply_merge_patch(live or {}, patch))
         case JsonPatch(_, _, operations):
             return apply_json_patch(live, operations).map(without_server_fields).value_or(live)
-        case Delete() | DeleteCollection():
+        case Delete():
             return None
 
 
@@ -136,9 +133,7 @@ def styled_verb(action: Action) -> str:
 
 
 def subject(action: Action) -> str:
-    """What an action concerns: an object, what a subresource of one makes, or those that a selector matches."""
-    if isinstance(action, DeleteCollection):
-        return f"every {action.resource.kind} of {action.namespace} with {action.label_selector}"
+    """What an action concerns: an object, or what a subresource of one makes."""
     if isinstance(action, Create) and action.subresource:
         return f"{action.subresource} of {action.resource.kind} {action.key}"
     return f"{action.resource.kind} {action.key}"
@@ -292,8 +287,6 @@ def _entry(planned: Planned) -> dict[str, Any]:
         entry["object"] = planned.after
         if action.subresource:
             entry["subresource"] = action.subresource
-    if isinstance(action, DeleteCollection):
-        entry["labelSelector"] = action.label_selector
     if planned.patch is not None:
         entry["patch"] = planned.patch
     return entry

@@ -13,14 +13,14 @@ from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.recording.decisions import Decision, Header, Unreadable, Unrecorded
+from hedgerow.machinery.recording.decisions import Header, Unreadable, Unrecorded
 from hedgerow.machinery.recording.repeating import Difference, Repetition
-from hedgerow.machinery.restriction import restricted
+from hedgerow.machinery.recording.segments import Segment
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
 from hedgerow.version import __version__
 from hedgerow_adapters.recording import RecordError, RecordLine, record_lines
 from hedgerow_entrypoints.errors import CommandError, note
-from hedgerow_entrypoints.resource_manager import declared_controllers
+from hedgerow_entrypoints.resource_manager_controllers import declared_controllers, restricted_to_visible
 from hedgerow_entrypoints.run import RESOURCE_MANAGER
 
 DIFFERS: Final = 2
@@ -38,7 +38,7 @@ class Chosen:
     controllers: Collection[str]
     keys: Collection[ObjectKey]
 
-    def holds(self, entry: Decision | Unrecorded | Unreadable) -> bool:
+    def holds(self, entry: Segment | Unrecorded | Unreadable) -> bool:
         """Whether a decision is among them."""
         return (not self.controllers or entry.controller in self.controllers) and (
             not self.keys or entry.key in self.keys
@@ -114,7 +114,7 @@ def _lines(file: Path) -> Iterator[RecordLine]:
         raise CommandError(f"{file}: {error.strerror or error}") from error
 
 
-def _tallied(repetition: Repetition, entry: Decision | Unrecorded | Unreadable, tally: Tally) -> Iterator[Difference]:
+def _tallied(repetition: Repetition, entry: Segment | Unrecorded | Unreadable, tally: Tally) -> Iterator[Difference]:
     before = repetition.skipped
     difference = repetition.repeat(entry)
     tally.counts["skipped" if repetition.skipped > before else "repeated"] += 1
@@ -143,8 +143,7 @@ def restricted_controllers(configuration: ResourceManagerConfiguration, cluster_
         configuration: of the process.
         cluster_id: the effective id of the source cluster.
     """
-    source, target = configuration.source.namespaces, configuration.looked_after.namespaces
-    return [restricted(each, source=source, target=target) for each in declared_controllers(configuration, cluster_id)]
+    return [restricted_to_visible(configuration, each) for each in declared_controllers(configuration, cluster_id)]
 
 
 def _show(found: Iterator[Difference], *, as_json: bool) -> None:
@@ -154,24 +153,24 @@ def _show(found: Iterator[Difference], *, as_json: bool) -> None:
         return
     for each in found:
         click.echo(f"{_title(each.decision)}: {each.summary}")
-        if isinstance(each.decision, Decision) and each.decision.acted is not None:
+        if isinstance(each.decision, Segment) and each.decision.acted is not None:
             click.echo(f"  the process itself: {'; '.join(each.decision.acted) or 'nothing'}")
         for line in each.lines:
             click.echo(f"  {line}")
 
 
-def _title(entry: Decision | Unreadable) -> str:
+def _title(entry: Segment | Unreadable) -> str:
     if isinstance(entry, Unreadable):
         return f"{entry.controller} {entry.key} (turn {entry.turn})"
     when = entry.now.isoformat(timespec="milliseconds")
-    return f"{entry.controller} {entry.key} at {when} (turn {entry.turn}, stage {entry.stage})"
+    return f"{entry.controller} {entry.key} at {when} (turn {entry.turn}, segment {entry.number})"
 
 
 def _as_json(difference: Difference) -> dict[str, Any]:
     entry = difference.decision
     shown: dict[str, Any] = {"controller": entry.controller, "key": str(entry.key), "turn": entry.turn}
-    if isinstance(entry, Decision):
-        shown |= {"stage": entry.stage, "time": entry.now.isoformat()}
+    if isinstance(entry, Segment):
+        shown |= {"segment": entry.number, "time": entry.now.isoformat()}
         if entry.acted is not None:
             shown["process"] = list(entry.acted)
     return {**shown, "difference": difference.summary, "diff": list(difference.lines)}

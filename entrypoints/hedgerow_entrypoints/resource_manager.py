@@ -1,4 +1,4 @@
-"""The resource manager's process: which controllers and webhooks it runs, and how it announces itself.
+"""The resource manager's process: which webhooks it serves, and how it announces itself.
 
 Source: managed-resources §4.1, §4.2.
 """
@@ -6,40 +6,19 @@ Source: managed-resources §4.1, §4.2.
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from hedgerow.admission import Webhook
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow.resource_manager.health.controller import health_controller
-from hedgerow.resource_manager.health.progress_controller import progressing_controller
-from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from hedgerow.version import __version__
 from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
-from hedgerow_entrypoints import optional_controllers
 from hedgerow_entrypoints.collector import leave_out_what_exists
-from hedgerow_entrypoints.declaring import (
-    class_filter,
-    health_config,
-    managed_resource_config,
-)
 from hedgerow_entrypoints.process import Process
+from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
 
 if TYPE_CHECKING:
     from hedgerow_entrypoints.recording import Recording
-
-_Declare: TypeAlias = Callable[[ResourceManagerConfiguration], Controller[Any]]
-
-
-class _Switched(Protocol):
-    """The settings of a controller that may be off."""
-
-    @property
-    def enabled(self) -> bool:
-        """Whether it runs."""
-        ...
 
 
 def run_resource_manager(
@@ -90,36 +69,6 @@ def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
-
-
-def declared_controllers(configuration: ResourceManagerConfiguration, cluster_id: str) -> list[Controller[Any]]:
-    """The controllers of a process, in the order in which they start.
-
-    Those of ManagedResources, their Secrets, their health and progress cannot be switched off.
-
-    Args:
-        configuration: valid.
-        cluster_id: the effective id of the source cluster; it may be empty.
-    """
-    judging = health_config(configuration, cluster_id)
-    judges = configuration.health.concurrent_syncs
-    applying = managed_resource_config(configuration, cluster_id)
-
-    def optional(settings: _Switched, declare: _Declare) -> list[Controller[Any]]:
-        return [declare(configuration)] if settings.enabled else []
-
-    return [
-        *optional(configuration.kubelet_csr_approver, optional_controllers.kubelet_csr_approver),
-        *optional(configuration.garbage_collector, optional_controllers.garbage_collector),
-        health_controller(judging, judges),
-        progressing_controller(judging, judges),
-        managed_resource_controller(applying, configuration.managed_resource.concurrent_syncs),
-        *optional(configuration.network_policy, optional_controllers.network_policy),
-        secret_controller(class_filter(configuration), configuration.secret.concurrent_syncs),
-        *optional(configuration.token_invalidator, optional_controllers.token_invalidator),
-        *optional(configuration.token_requestor, optional_controllers.token_requestor),
-        *optional(configuration.node, optional_controllers.node),
-    ]
 
 
 def enabled_webhooks(config: AdmissionConfig) -> Sequence[Webhook]:

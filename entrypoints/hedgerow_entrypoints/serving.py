@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from hedgerow.admission import Webhook
-from hedgerow.resource_manager.configuration import WebhookEndpoint
+from hedgerow.resource_manager.configuration.process import WebhookEndpoint
+from hedgerow_adapters.listening import FileBudget
 from hedgerow_adapters.probes import Checks
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.telemetry import RuntimeMetrics
@@ -27,8 +28,16 @@ class Serving(Protocol):
         """What has to be ready."""
         ...
 
-    async def start(self) -> None:
+    @property
+    def connections(self) -> int:
+        """How many connections its listener wants to keep."""
+        ...
+
+    async def start(self, files: FileBudget) -> None:
         """Serve the webhooks from now on.
+
+        Args:
+            files: of all listeners of the process.
 
         Raises:
             CommandError: they cannot be served.
@@ -40,11 +49,11 @@ class Serving(Protocol):
         ...
 
     def leave(self) -> None:
-        """Say from now on that others should be asked."""
+        """Fail readiness from now on, and answer for the configured time all the same."""
         ...
 
     async def end(self) -> None:
-        """Answer what has been asked, and then nobody any more."""
+        """Stop to serve: after `leave` when its time is over, otherwise at once."""
         ...
 
 
@@ -52,13 +61,14 @@ class NothingServed:
     """No webhook at all: nothing is listened on, and nothing has to be ready."""
 
     views: Sequence[Reader] = ()
+    connections: int = 0
 
     @property
     def checks(self) -> Checks:
         """Nothing."""
         return {}
 
-    async def start(self) -> None:
+    async def start(self, files: FileBudget) -> None:
         """Do nothing."""
 
     async def settle(self) -> None:

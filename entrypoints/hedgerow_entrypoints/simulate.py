@@ -11,20 +11,18 @@ import click
 from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.resource_manager.disguise import redacted
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle, world_of
-from hedgerow_entrypoints.confidential import redacted
 from hedgerow_entrypoints.controllers import (
     LISTED,
     NAMES,
-    chosen_controllers,
-    namespaces_looked_after,
-    offline_configuration,
+    chosen_for_objects,
+    controller_settings,
 )
 from hedgerow_entrypoints.errors import note
-from hedgerow_entrypoints.garden import gardens_in
 from hedgerow_entrypoints.options import filenames
 from hedgerow_entrypoints.rendering import REQUEST, summary, verb_of, without_server_fields
 from hedgerow_entrypoints.spans import passing_time
@@ -95,10 +93,10 @@ def command(
     _require_sense(length, output, only_with_time, {"--all": everything, "--show-secrets": show_secrets})
     if length is not None:
         _require_time_for(arrivals, length)
-    configuration = offline_configuration(config_file)
+    settings = controller_settings(config_file)
     objects_read = objects_in_files(paths)
-    chosen = chosen_controllers(controllers, configuration, gardens=lambda: gardens_in(objects_read))
-    namespaces = namespaces_looked_after(configuration)
+    chosen = [each.controller for each in chosen_for_objects(controllers, settings, objects_read)]
+    namespaces = settings.looked_after.namespaces
     if length is not None:
         # Slow to import, and most simulations are about a moment.
         from hedgerow_entrypoints.lapsing import Lapsing, let_time_pass  # noqa: PLC0415
@@ -111,7 +109,7 @@ def command(
     objects = (
         _everything(files.cluster, chosen, namespaces) if everything else _outcome(files.cluster, chosen, settlement)
     )
-    shown = objects if show_secrets else [redacted(Kind.of(each), each) for each in objects]
+    shown = objects if show_secrets else [redacted(each) for each in objects]
     click.echo(FORMATS[output or "yaml"]([without_server_fields(manifest) for manifest in shown]), nl=False)
     problems = problems_of(settlement, files.located)
     for problem in problems:

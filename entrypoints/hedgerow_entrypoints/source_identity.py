@@ -1,4 +1,4 @@
-"""The id of the source cluster, which controllers have to be told when they are declared.
+"""Which clusters a process works with: the id of the source cluster, and whether the target is the same cluster.
 
 Expected flow: where the configuration names an id, or none, nobody is asked. Otherwise the cluster is, again and again
 as long as it cannot answer for the time being; what it answers then is final, and where it is no id the process has to
@@ -12,8 +12,10 @@ from typing import Final, TypeGuard
 
 from returns.result import Failure
 
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion
+from hedgerow.admission.resources import NAMESPACES
+from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
+from hedgerow.machinery.objects import uid_of
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
 from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow_adapters.informer.backoff import restart_delay
@@ -24,6 +26,7 @@ from hedgerow_adapters.telemetry import get_logger
 from hedgerow_entrypoints.errors import CommandError
 
 _IDENTITY: Final = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)
+_KUBE_SYSTEM: Final = ObjectQuestion(NAMESPACES, KUBE_SYSTEM, Cluster.SOURCE)
 _NOBODY_ASKED: Final = NotAnswered(500, "", "nobody was asked")
 _TOO_MANY_REQUESTS: Final = 429
 _SERVER_ERROR: Final = 500
@@ -41,19 +44,33 @@ async def determine_cluster_id(configured: str, source: Access, component: str, 
     Raises:
         CommandError: the cluster does not tell.
     """
-    identity = await _identity(source, component, random) if asks_for_identity(configured) else _NOBODY_ASKED
+    identity = await _answer(_IDENTITY, source, component, random) if asks_for_identity(configured) else _NOBODY_ASKED
     found = cluster_id(configured, identity)
     if isinstance(found, Failure):
         raise CommandError(found.failure())
     return found.unwrap()
 
 
-async def _identity(source: Access, component: str, random: Callable[[], float]) -> Answer:
+async def are_one_cluster(source: Access, target: Access, component: str, random: Callable[[], float]) -> bool:
+    """True if both connections lead to one cluster, by the uid of its namespace `kube-system`.
+
+    Args:
+        source: one connection.
+        target: the other one.
+        component: who asks, as logs show it.
+        random: numbers between 0 and 1, for jitter.
+    """
+    answers = [await _answer(_KUBE_SYSTEM, access, component, random) for access in (source, target)]
+    uids = [uid_of(answer.objects[0]) if isinstance(answer, Found) else None for answer in answers]
+    return uids[0] == uids[1] and bool(uids[0])
+
+
+async def _answer(question: ObjectQuestion, access: Access, component: str, random: Callable[[], float]) -> Answer:
     """What the cluster says once it can say anything."""
-    questions = Questions({Cluster.SOURCE: source.transport})
-    recovery = Recovery(source.urgent, random=random)
+    questions = Questions({question.cluster: access.transport})
+    recovery = Recovery(access.urgent, random=random)
     log, said, attempts = get_logger(component), "", 0
-    while _is_passing(answer := await questions.ask(_IDENTITY)):
+    while _is_passing(answer := await questions.ask(question)):
         attempts += 1
         if answer.message != said:
             said = answer.message

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Action, Delete, DeleteCollection
+from hedgerow.machinery.plan import Action, Delete
 from hedgerow.machinery.timestamps import format_timestamp
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.simulation.lapse import Arrived, Happening
@@ -145,7 +145,7 @@ def _counted(shape: _Shape, runs: Sequence[_Run], clockwork: Clockwork) -> str:
 
 
 def _what(action: Action) -> str:
-    part = "" if isinstance(action, Delete | DeleteCollection) or not action.subresource else f"/{action.subresource}"
+    part = "" if isinstance(action, Delete) or not action.subresource else f"/{action.subresource}"
     return f"{verb_of(action)} {action.resource.kind}{part}"
 
 

@@ -21,10 +21,10 @@ from hedgerow.admission.certificates import (
     serving_certificate,
 )
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.dispatch import is_base_url, parse_registrations
+from hedgerow.admission.dispatch import Registrations, is_base_url, parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations, service_name
+from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.files import render_json, render_yaml
@@ -38,9 +38,9 @@ TEN_YEARS: Final = 3650
 EXAMPLES: Final = """\b
 Examples:
   hedgerow webhooks certificate --out certificates
-  hedgerow webhooks render --config resource-manager.yaml --mode runtime --ca-bundle certificates/ca.crt
+  hedgerow webhooks render --config resource-manager.yaml --mode standalone --ca-bundle certificates/ca.crt
   hedgerow webhooks certificate --out certificates --host 127.0.0.1
-  hedgerow webhooks render --config trial.yaml --mode runtime --url https://127.0.0.1:9449"""
+  hedgerow webhooks render --config trial.yaml --mode standalone --url https://127.0.0.1:9449"""
 
 
 def _service_prefix(_context: click.Context, _option: click.Parameter, prefix: str) -> str:
@@ -97,7 +97,7 @@ def command() -> None:
     "--mode",
     required=True,
     type=click.Choice([mode.value for mode in Mode]),
-    help="For the cluster that the resource manager runs in, or for another one.",
+    help="For the cluster of the resource manager (runtime: a garden's or seed; standalone: no Gardener), or another.",
 )
 @NAME_PREFIX
 @NAMESPACE
@@ -137,16 +137,19 @@ def render(
     ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
     admission = decoded.configuration.admission
     objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission, url=url)
-    for name in _left_out(admission, objects):
+    registered = parse_registrations(objects).unwrap()
+    own_pods = () if mode == Mode.TARGET else (pods_of(namespace, {"app": service_name(name_prefix)}),)
+    if blocking := blocking_webhooks(registered, (*OF_ANY_CLUSTER, *own_pods)):
+        raise CommandError.of(blocking)
+    for name in _left_out(admission, registered):
         note(f"note: {config_file}: {name} is enabled, but not registered in the {mode} cluster")
     if not objects:
         note(f"warning: {config_file}: enables no webhook that would be registered in the {mode} cluster")
     click.echo(FORMATS[output](objects), nl=False)
 
 
-def _left_out(config: AdmissionConfig, objects: Iterable[Manifest]) -> Iterable[str]:
+def _left_out(config: AdmissionConfig, registered: Registrations) -> Iterable[str]:
     """The names of webhooks that are enabled, but that none of the registration objects is about."""
-    registered = parse_registrations(objects).unwrap()
     paths = {entry.client.path for entry in (*registered.mutating_entries, *registered.validating_entries)}
     return dict.fromkeys(webhook.name for webhook in webhooks(config) if webhook.path not in paths)
 

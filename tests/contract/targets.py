@@ -1,6 +1,6 @@
 """The two API servers that every case of the contract runs against, behind one small interface.
 
-`managedFields` are left out of a real server's answers: the in-memory cluster keeps none.
+`managedFields` are left out of a real server's answers, unless a case is about them: the in-memory cluster keeps none.
 """
 
 import http.client
@@ -8,16 +8,14 @@ import json
 import ssl
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from hedgerow_adapters.kubernetes.http_session import body_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol.transport import Request, Response
-from tests.control_plane import ControlPlane
-
-PATIENCE = 10.0
+from tests.control_plane import PATIENCE, ControlPlane
 
 
 class Watch(Protocol):
@@ -41,6 +39,10 @@ class Target(Protocol):
 
     def forget_history(self) -> None:
         """Make all resource versions and continue tokens until now too old."""
+        ...
+
+    def undo(self, writes: Callable[[], None]) -> None:
+        """Do some writes, and restore the storage from a backup of before."""
         ...
 
     def make_bookmarks_due(self) -> None:
@@ -78,6 +80,11 @@ class MemoryTarget:
     def forget_history(self) -> None:
         self.cluster.compact()
 
+    def undo(self, writes: Callable[[], None]) -> None:
+        backup = self.cluster.back_up()
+        writes()
+        self.cluster.restore(backup)
+
     def make_bookmarks_due(self) -> None:
         self.cluster.send_bookmarks()
 
@@ -97,48 +104,51 @@ class _ReadWatch:
 class ServerTarget:
     """A real kube-apiserver."""
 
-    def __init__(self, control_plane: ControlPlane) -> None:
+    def __init__(self, control_plane: ControlPlane, *, shows_managed_fields: bool = False) -> None:
         self._control_plane = control_plane
-        self._context = ssl.create_default_context(cadata=control_plane.ca_pem)
+        self._read = _as_it_is if shows_managed_fields else _without_managed_fields
 
     def send(self, request: Request) -> Response:
-        with self._exchange(request) as answer:
-            content = answer.read()
-            # Of a path that it has never heard of, a server says so in plain words.
-            is_json = (answer.getheader("Content-Type") or "").startswith("application/json")
-            return Response(
-                answer.status, _without_managed_fields(json.loads(content)) if is_json else content.decode()
-            )
+        answer = self._control_plane.exchange(request.method, _path(request), body_of(request), self._headers(request))
+        # Of a path that it has never heard of, a server says so in plain words.
+        is_json = answer.content_type.startswith("application/json")
+        return Response(answer.status, self._read(json.loads(answer.content)) if is_json else answer.content.decode())
 
     @contextmanager
     def watch(self, request: Request) -> Iterator[Watch]:
-        with self._exchange(request) as answer:
-            assert answer.status == http.client.OK, answer.read()
-            yield _ReadWatch(answer)
+        address = self._control_plane.url.removeprefix("https://")
+        context = ssl.create_default_context(cadata=self._control_plane.ca_pem)
+        connection = http.client.HTTPSConnection(address, timeout=PATIENCE, context=context)
+        with closing(connection):
+            connection.request(request.method, _path(request), headers=self._headers(request))
+            with connection.getresponse() as answer:
+                assert answer.status == http.client.OK, answer.read()
+                yield _ReadWatch(answer)
 
     def forget_history(self) -> None:
         self._control_plane.expire_resource_versions()
 
+    def undo(self, writes: Callable[[], None]) -> None:
+        with self._control_plane.restored_afterwards():
+            writes()
+
     def make_bookmarks_due(self) -> None:
         """A server sends one two seconds before it ends a watch."""
 
-    @contextmanager
-    def _exchange(self, request: Request) -> Iterator[http.client.HTTPResponse]:
-        address = self._control_plane.url.removeprefix("https://")
-        connection = http.client.HTTPSConnection(address, timeout=PATIENCE, context=self._context)
+    def _headers(self, request: Request) -> dict[str, str]:
         headers = {"Authorization": f"Bearer {self._control_plane.token()}", "Accept": request.accept}
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
-        path = f"{request.path}?{urlencode(request.query)}" if request.query else request.path
-        try:
-            connection.request(request.method, path, body_of(request), headers)
-            with connection.getresponse() as answer:
-                yield answer
-        finally:
-            connection.close()
+        return headers if request.body is None else {**headers, "Content-Type": request.content_type}
+
+
+def _path(request: Request) -> str:
+    return f"{request.path}?{urlencode(request.query)}" if request.query else request.path
 
 
 Send = Callable[[Request], Response]
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _without_managed_fields(value: Any) -> Any:

@@ -171,5 +171,5 @@ def test_every_webhook_leaves_its_mark(both: tuple[str, tuple[Target, Target]], 
             "system-components-config": spec.get("nodeSelector") == {"role": "system"},
         }
         assert [name for name, is_there in marks.items() if not is_there] == (
-            ["system-components-config"] if mode is Mode.RUNTIME else []
+            [] if mode is Mode.TARGET else ["system-components-config"]
         )

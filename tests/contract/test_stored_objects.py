@@ -15,6 +15,7 @@ import pytest
 import yaml
 from returns.result import Success
 
+from hedgerow.machinery.managed_fields import FIELD_MANAGER
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.application import (
@@ -25,10 +26,10 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 from hedgerow.resource_manager.managed_resources.names import MANAGED_BY
-from hedgerow.resource_manager.managed_resources.stored.schemas import stored_custom_resource
+from hedgerow.resource_manager.managed_resources.stored.rules import stored_custom_resource
 from hedgerow_adapters.protocol.transport import Request
-from tests.contract.targets import PATIENCE, MemoryTarget, ServerTarget, Target
-from tests.control_plane import ControlPlane, wait_until
+from tests.contract.targets import MemoryTarget, ServerTarget, Target
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 
 MANIFESTS = list(yaml.safe_load_all(Path(__file__).with_name("stored_manifests.yaml").read_text()))
 INSTRUCTIONS = Instructions(origin="default/example", labels={MANAGED_BY: "gardener"})
@@ -46,9 +47,11 @@ class Storing:
         self._stored: list[str] = []
 
     def request(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
-        """The status and body of the answer; a change is a merge patch."""
+        """The status and body of the answer; a change is a merge patch, and of another field manager than ours."""
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        answer = self._target.send(Request(method, path, body=body, content_type=kind))
+        manager = {"POST": FIELD_MANAGER, "PUT": FIELD_MANAGER, "PATCH": "injector"}.get(method)
+        query = {"fieldManager": manager} if manager else {}
+        answer = self._target.send(Request(method, path, query, body=body, content_type=kind))
         return answer.status, answer.body
 
     @cache  # noqa: B019 -- one instance for the session
@@ -188,23 +191,67 @@ def test_what_controllers_complete_is_no_drift_and_stays_when_a_label_is_repaire
     assert_that_it_stays(storing, manifest, {"spec": added})
 
 
-def test_whom_to_trust_is_no_drift_where_it_is_injected_and_stays_when_a_label_is_repaired(
-    storing: Storing, contract_server: ControlPlane
+TRUSTING = (
+    ("APIService", "v1.absent.example.com"),
+    ("CustomResourceDefinition", "plains.stored.example.com"),
+    ("MutatingWebhookConfiguration", "stored-webhooks"),
+    ("ValidatingWebhookConfiguration", "stored-webhooks"),
+)
+
+
+@pytest.fixture
+def attributed(namespaced: Storing, contract_server: ControlPlane) -> Iterator[Storing]:
+    """The same where the server tells who wrote which field."""
+    del namespaced  # which has created the namespace
+    storing = Storing(ServerTarget(contract_server, shows_managed_fields=True), "stored-objects")
+    yield storing
+    storing.forget()
+
+
+def trusting(manifest: Manifest, server: ControlPlane) -> dict[str, Any]:
+    """The members of an object that hold a certificate authority, with one."""
+    trust = {"caBundle": base64.b64encode(server.ca_pem.encode()).decode()}
+    match manifest["kind"]:
+        case "APIService":
+            return {"spec": {**manifest["spec"], **trust}}
+        case "CustomResourceDefinition":
+            conversion = manifest["spec"]["conversion"]
+            webhook = conversion["webhook"]
+            client = {**webhook["clientConfig"], **trust}
+            return {
+                "spec": {
+                    **manifest["spec"],
+                    "conversion": {**conversion, "webhook": {**webhook, "clientConfig": client}},
+                }
+            }
+        case _:
+            return {
+                "webhooks": [
+                    {**each, "clientConfig": {**each["clientConfig"], **trust}} for each in manifest["webhooks"]
+                ]
+            }
+
+
+@pytest.mark.parametrize(("kind", "name"), TRUSTING)
+def test_a_certificate_authority_that_another_manager_set_is_no_drift_and_stays_when_a_label_is_repaired(
+    attributed: Storing, contract_server: ControlPlane, kind: str, name: str
 ) -> None:
-    trust = {"caBundle": base64.b64encode(contract_server.ca_pem.encode()).decode()}
-    in_conversion = {"spec": {"conversion": {"webhook": {"clientConfig": trust}}}}
+    manifest = manifest_named(kind, name)
+    attributed.stored(merge(manifest, None, INSTRUCTIONS).unwrap())
 
-    for kind, name, added in (
-        ("APIService", "v1.absent.example.com", {"spec": trust}),
-        ("CustomResourceDefinition", "plains.stored.example.com", in_conversion),
-        ("MutatingWebhookConfiguration", "stored-webhooks", None),
-        ("ValidatingWebhookConfiguration", "stored-webhooks", None),
-    ):
-        manifest = manifest_named(kind, name)
-        live = storing.stored(merge(manifest, None, INSTRUCTIONS).unwrap())
-        webhooks = [{**each, "clientConfig": {**each["clientConfig"], **trust}} for each in live.get("webhooks", ())]
+    assert_that_it_stays(attributed, manifest, trusting(manifest, contract_server))
 
-        assert_that_it_stays(storing, manifest, added or {"webhooks": webhooks})
+
+@pytest.mark.parametrize(("kind", "name"), TRUSTING)
+def test_a_certificate_authority_that_the_last_manifest_set_goes_with_the_next_one(
+    attributed: Storing, contract_server: ControlPlane, kind: str, name: str
+) -> None:
+    manifest = manifest_named(kind, name)
+    live = attributed.stored(merge({**manifest, **trusting(manifest, contract_server)}, None, INSTRUCTIONS).unwrap())
+    assert "caBundle" in str(content(live))
+
+    assert isinstance(application(manifest, live, INSTRUCTIONS).unwrap(), UpdateObject)
+    assert "caBundle" not in str(content(attributed.stored_again(manifest)))
 
 
 @pytest.mark.parametrize("name", ["bare", "long"])

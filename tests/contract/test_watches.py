@@ -15,7 +15,7 @@ from tests.contract.objects import (
     version,
     watch_from,
 )
-from tests.contract.targets import Send, Target
+from tests.contract.targets import Send, Target, Watch
 
 
 def current(send: Send, namespace: str) -> str:
@@ -238,3 +238,33 @@ def test_one_namespace_can_be_listed_and_watched_by_its_name(target: Target, nam
     assert [item["metadata"]["name"] for item in listed.body["items"]] == [namespace]
     assert event is not None
     assert (event["type"], event["object"]["metadata"]["name"]) == ("MODIFIED", namespace)
+
+
+def test_after_a_restore_a_watch_from_the_future_is_silent_and_a_list_tells_the_past(
+    target: Target, namespace: str
+) -> None:
+    send = target.send
+    send(requests.create(CONFIG_MAPS, config_map("kept"), namespace))
+    future: list[str] = []
+
+    def writes() -> None:
+        for number in range(100):
+            send(requests.create(CONFIG_MAPS, config_map(f"lost-{number}"), namespace))
+        future.append(current(send, namespace))
+
+    target.undo(writes)
+
+    answer = send(requests.list_page(CONFIG_MAPS, namespace=namespace, limit=1, metadata_only=True))
+    assert int(version(answer)) < int(future[0])
+    with target.watch(watch_from(CONFIG_MAPS, namespace, future[0], seconds=3)) as watch:
+        send(requests.create(CONFIG_MAPS, config_map("unseen"), namespace))
+        assert is_silent(watch)
+    send(requests.delete(CONFIG_MAPS, key(namespace, "unseen")))
+
+
+def is_silent(watch: Watch) -> bool:
+    """Whether no event comes until the server ends the watch."""
+    try:
+        return watch.next() is None
+    except (TimeoutError, IndexError):
+        return True

@@ -23,6 +23,7 @@ from hedgerow_adapters.simulation import LocalWebhooks
 from tests.contract.objects import CONFIG_MAPS, config_map
 from tests.contract.targets import MemoryTarget, Target
 from tests.contract.webhook_server import HOST, ServingPair, refusing_port, serving, silent_port
+from tests.control_plane import PATIENCE
 
 GROUP: Final = "admissionregistration.k8s.io"
 MUTATING: Final = Resource(
@@ -31,7 +32,6 @@ MUTATING: Final = Resource(
 VALIDATING: Final = Resource(
     GROUP, "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", namespaced=False
 )
-PATIENCE: Final = 10.0
 PROBE: Final = "hedgerow.dev/probe"
 _IN_FORCE: Final = "in force"
 _SORT: Final = 8

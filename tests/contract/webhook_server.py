@@ -29,12 +29,12 @@ from hedgerow_adapters.admission import (
 )
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 from hedgerow_adapters.kubernetes.questions import Questions
-from hedgerow_adapters.probes import Listener
+from hedgerow_adapters.listening import Listener
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport
 from tests.contract.targets import Target
+from tests.control_plane import PATIENCE
 
-PATIENCE = 10.0
 HOST = "127.0.0.1"
 
 
@@ -77,15 +77,14 @@ def serving(webhooks: Collection[Webhook], pair: ServingPair, target: Target) ->
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
 
-    server = _server(webhooks, pair, target)
-
     async def serve() -> None:
+        server = _server(webhooks, pair, target)
         async with server.serving() as port:
             started.append(port)
             is_up.set()
             await stop.wait()
         # A loop that ends before its connections complains.
-        while len(server._connections):  # noqa: ASYNC110 -- nothing tells of the end of the last one
+        while len(server._http._connections):  # noqa: ASYNC110 -- nothing tells of the end of the last one
             await asyncio.sleep(0.01)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)

@@ -4,12 +4,12 @@ import contextlib
 import http.client
 import json
 import socket
-import ssl
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import urlencode
 
-REQUEST_TIMEOUT = 30.0
+from tests.control_plane.connections import Connections
+
 STREAM_SECONDS = 3600
 
 
@@ -31,19 +31,39 @@ class Stream:
             self._socket.shutdown(socket.SHUT_RDWR)
 
 
+class Answer(NamedTuple):
+    """An answer as it came."""
+
+    status: int
+    content_type: str
+    content: bytes
+
+
 class ApiClient:
-    """Sends one request a connection; verifies the server's certificate."""
+    """Verifies the server's certificate; is closed when it is no longer needed."""
 
     def __init__(self, port: int, ca_pem: str) -> None:
-        self._port = port
-        self._context = ssl.create_default_context(cadata=ca_pem)
+        self._connections = Connections(port, ca_pem)
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        self._connections.close()
+
+    def exchange(
+        self, method: str, path: str, content: str | bytes | BinaryIO | None, headers: Mapping[str, str]
+    ) -> Answer:
+        """The answer to a request that is sent as it is."""
+        with self._connections.one() as connection:
+            connection.request(method, path, content, dict(headers))
+            response = connection.getresponse()
+            return Answer(response.status, response.getheader("Content-Type", ""), response.read())
 
     def request(
         self, method: str, path: str, body: Any = None, *, token: str, content_type: str | None = None
     ) -> tuple[int, dict[str, Any]]:
         """The status code and the JSON object of the answer; an answer that is text is under "text"."""
-        status, content = self._exchange(method, path, body, token, content_type or _usual_content_type(method))
-        return status, _object_of(content)
+        answer = self._ask(method, path, body, token, content_type or _usual_content_type(method))
+        return answer.status, _object_of(answer.content)
 
     def watch(self, path: str, *, token: str, resource_version: str, seconds: int) -> list[dict[str, Any]]:
         """All events of a watch that the server ends after that many seconds.
@@ -52,24 +72,17 @@ class ApiClient:
         """
         query = {"watch": "1", "resourceVersion": resource_version, "timeoutSeconds": seconds}
         query["allowWatchBookmarks"] = "false"
-        status, content = self._exchange("GET", f"{path}?{urlencode(query)}", None, token, "application/json")
-        if status != http.client.OK:
-            return [{"type": "ERROR", "object": _object_of(content)}]
-        return [json.loads(line) for line in content.splitlines()]
+        answer = self._ask("GET", f"{path}?{urlencode(query)}", None, token, "application/json")
+        if answer.status != http.client.OK:
+            return [{"type": "ERROR", "object": _object_of(answer.content)}]
+        return [json.loads(line) for line in answer.content.splitlines()]
 
     def create_all(self, objects: Iterable[tuple[str, Any]], *, token: str) -> None:
-        """Create many objects, each in its collection, by one connection: making it takes longer than a request."""
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        connection = http.client.HTTPSConnection(
-            "127.0.0.1", self._port, timeout=REQUEST_TIMEOUT, context=self._context
-        )
-        with contextlib.closing(connection):
-            for path, body in objects:
-                connection.request("POST", path, json.dumps(body), headers)
-                response = connection.getresponse()
-                content = response.read()
-                if response.status != http.client.CREATED:
-                    raise AssertionError(f"POST {path}: {content.decode(errors='replace')}")
+        """Create many objects, each in its collection."""
+        for path, body in objects:
+            status, answer = self.request("POST", path, body, token=token)
+            if status != http.client.CREATED:
+                raise AssertionError(f"POST {path}: {answer}")
 
     @contextlib.contextmanager
     def stream(
@@ -80,24 +93,15 @@ class ApiClient:
         Reading from it fails with a TimeoutError when no event has come for as long as the patience lasts.
         """
         query = urlencode({"watch": "1", "resourceVersion": resource_version, "timeoutSeconds": STREAM_SECONDS})
-        connection = http.client.HTTPSConnection("127.0.0.1", self._port, timeout=patience, context=self._context)
-        with contextlib.closing(connection):
+        with contextlib.closing(self._connections.new(timeout=patience)) as connection:
             connection.request("GET", f"{path}?{query}", headers={"Authorization": f"Bearer {token}"})
             yield Stream(connection, connection.getresponse())
 
-    def _exchange(self, method: str, path: str, body: Any, token: str, content_type: str) -> tuple[int, bytes]:
+    def _ask(self, method: str, path: str, body: Any, token: str, content_type: str) -> Answer:
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = content_type
-        connection = http.client.HTTPSConnection(
-            "127.0.0.1", self._port, timeout=REQUEST_TIMEOUT, context=self._context
-        )
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
-            response = connection.getresponse()
-            return response.status, response.read()
-        finally:
-            connection.close()
+        return self.exchange(method, path, None if body is None else json.dumps(body), headers)
 
 
 def _usual_content_type(method: str) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 # Watches are logged when they start too: they may go on for as long as the tests do.
 POLICY = """\
@@ -33,6 +34,11 @@ def read_events(
                 event = json.loads(line)
                 events[event["auditID"]] = event
     return [event for event in events.values() if _matches(event, user, verbs)]
+
+
+def query_of(event: dict[str, Any]) -> dict[str, str]:
+    """The query of the request that an event tells of."""
+    return dict(parse_qsl(urlsplit(event["requestURI"]).query))
 
 
 def _matches(event: dict[str, Any], user: str | None, verbs: Collection[str] | None) -> bool:

@@ -18,13 +18,12 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 import yaml
 
 from tests.control_plane.credentials import write_private
-from tests.control_plane.processes import free_ports
+from tests.control_plane.processes import PATIENCE, free_ports
 
 LOOPBACK: Final = "127.0.0.1"
 SERVER_NAME: Final = "kubernetes.default.svc"
 """One of the names that the API server's certificate is for."""
 _PIECE: Final = 64 * 1024
-_PATIENCE: Final = 10.0
 _CLOSE_BY_RESET: Final = struct.pack("ii", 1, 0)
 _T = TypeVar("_T")
 
@@ -196,7 +195,7 @@ class FaultProxy:
     # Inside the proxy's loop.
 
     def _do(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_PATIENCE)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
 
     def _call(self, work: Callable[[], None]) -> None:
         async def call() -> None:

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-TIMEOUT = 120.0
+from tests.control_plane.processes import PATIENCE
 
 
 class KubectlError(Exception):
@@ -21,7 +21,7 @@ def run_kubectl(binary: Path, *arguments: str, kubeconfig: Path, cache: Path, st
         env=environment,
         capture_output=True,
         text=True,
-        timeout=TIMEOUT,
+        timeout=PATIENCE,
         check=False,
     )
     if done.returncode != 0:

@@ -1,26 +1,28 @@
 """The control plane: etcd, the API server and, when asked for, the controller manager."""
 
 import atexit
+import contextlib
 import http.client
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
+from tests.comparisons import is_comparison
 from tests.control_plane import audit, credentials
-from tests.control_plane.api_client import ApiClient, Stream
+from tests.control_plane.api_client import Answer, ApiClient, Stream
 from tests.control_plane.etcd import Etcd
 from tests.control_plane.kubectl import run_kubectl
 from tests.control_plane.layout import Layout, api_server_flags, controller_manager_flags
-from tests.control_plane.processes import Server, ServerError, free_ports, resident_bytes, wait_until
+from tests.control_plane.processes import PATIENCE, Server, ServerError, free_ports, resident_bytes, wait_until
 from tests.control_plane.servers import server_binaries
 
-READY_TIMEOUT = 60.0
 STOP_GRACE = 5.0
 ADMINISTRATORS = "system:masters"
 CONTROLLER_MANAGER = "controller-manager"
@@ -118,6 +120,8 @@ class ControlPlane:
         if running is None:
             return
         atexit.unregister(self._stop_in)
+        if running.client is not None:
+            running.client.close()
         for server in running.servers():
             server.stop(grace=0)
         shutil.rmtree(running.layout.folder, ignore_errors=True)
@@ -158,7 +162,8 @@ class ControlPlane:
         server = _server("kube-controller-manager", running.binaries, running.layout, flags, extra_flags)
         running.controller_manager = server
         server.start()
-        self._wait_until_ok(server, ApiClient(port, self.ca_pem), "/healthz")
+        with contextlib.closing(ApiClient(port, self.ca_pem)) as client:
+            self._wait_until_ok(server, client, "/healthz")
 
     def stop_controller_manager(self) -> None:
         """Ends it, if it was started."""
@@ -188,6 +193,27 @@ class ControlPlane:
         self.start_api_server()
         return revision
 
+    @contextlib.contextmanager
+    def restored_afterwards(self) -> Iterator[None]:
+        """Backs etcd up before the block and restores it, revisions included, after it. Each stops the servers."""
+        with tempfile.TemporaryDirectory() as folder:
+            backup = Path(folder, "etcd")
+            with self._etcd_down() as etcd:
+                etcd.back_up(backup)
+            yield
+            with self._etcd_down() as etcd:
+                etcd.restore(backup)
+
+    @contextlib.contextmanager
+    def _etcd_down(self) -> Iterator[Etcd]:
+        self.stop_api_server(grace=0)
+        etcd = self._now.etcd
+        etcd.server.stop(grace=STOP_GRACE)
+        yield etcd
+        etcd.start()
+        etcd.wait_until_healthy()
+        self.start_api_server()
+
     def make_old(self, resource: str, namespace: str, name: str) -> None:
         """Has an object of the core group been created long ago, which only etcd can be told.
 
@@ -198,6 +224,15 @@ class ControlPlane:
             manifest["metadata"]["creationTimestamp"] = LONG_AGO
 
         self._now.etcd.change(f"/registry/{resource}/{namespace}/{name}", date_back)
+
+    def store_all(self, resource: str, objects: Iterable[Mapping[str, Any]]) -> None:
+        """Stores namespaced objects in etcd, as they are, which takes much less time than to create many of them.
+
+        Args:
+            resource: the part of their keys in etcd that tells which resource it is, such as `secrets`.
+            objects: valid and complete, but for uid and time of creation.
+        """
+        self._now.etcd.store(_stored(resource, each) for each in objects)
 
     # Access.
 
@@ -248,13 +283,27 @@ class ControlPlane:
         )
 
     def request(
-        self, method: str, path: str, body: Any = None, *, user: str = "admin", content_type: str | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        user: str = "admin",
+        token: str = "",
+        content_type: str | None = None,
     ) -> tuple[int, dict[str, Any]]:
         """One request: the status code and the JSON object answered, or {"text": ...} where it is no object.
 
-        The body is sent as JSON, as a merge patch if the method is PATCH and no content type is given.
+        The body is sent as JSON, as a merge patch if the method is PATCH and no content type is given. A token speaks
+        for somebody who is no user of this control plane, such as a service account.
         """
-        return self._client.request(method, path, body, token=self.token(user), content_type=content_type)
+        return self._client.request(method, path, body, token=token or self.token(user), content_type=content_type)
+
+    def exchange(
+        self, method: str, path: str, content: str | bytes | BinaryIO | None, headers: Mapping[str, str]
+    ) -> Answer:
+        """The answer to a request that is sent as it is."""
+        return self._client.exchange(method, path, content, headers)
 
     def watch(self, path: str, *, resource_version: str, seconds: int = 1, user: str = "admin") -> list[dict[str, Any]]:
         """The events of a watch that the server ends after that many seconds, or at once if it refuses it."""
@@ -287,6 +336,11 @@ class ControlPlane:
         reach its client a moment before its event is written, so poll (`wait_until`) for what must come.
         """
         return audit.read_events(self._now.layout.audit_log, since=since, user=user, verbs=verbs)
+
+    def lists(self, user: str, *, since: int = 0) -> list[dict[str, Any]]:
+        """The lists that a user asked for, comparisons of versions left out."""
+        events = self.audit_events(user, {"list"}, since=since)
+        return [event for event in events if not is_comparison(audit.query_of(event))]
 
     def resident_bytes(self) -> dict[str, int]:
         """The memory that each running server holds now, by its name."""
@@ -332,7 +386,7 @@ class ControlPlane:
         # The key is written after the certificate, so the certificate is complete when there is a key.
         wait_until(
             lambda: self._alive(running.api_server) and running.layout.certificate_key.exists(),
-            timeout=READY_TIMEOUT,
+            timeout=PATIENCE,
             otherwise=lambda: running.api_server.error("made no certificate"),
         )
         self._wait_until_ok(running.api_server, self._client, "/readyz")
@@ -351,7 +405,7 @@ class ControlPlane:
             last[0] = f"{status} {answer}"
             return status == http.client.OK
 
-        wait_until(ok, timeout=READY_TIMEOUT, otherwise=lambda: server.error(f"is not ready ({path}: {last[0]})"))
+        wait_until(ok, timeout=PATIENCE, otherwise=lambda: server.error(f"is not ready ({path}: {last[0]})"))
 
     def _alive(self, server: Server) -> bool:
         """True, or an error that names the server that has ended: etcd's end explains any other's."""
@@ -368,3 +422,9 @@ class ControlPlane:
 def _server(name: str, binaries: Path, layout: Layout, flags: Mapping[str, str], extra: Sequence[str] = ()) -> Server:
     command = [str(binaries / name), *(f"--{flag}={value}" for flag, value in flags.items()), *extra]
     return Server(name, command, layout.log(name))
+
+
+def _stored(resource: str, manifest: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The key and value of an object in etcd."""
+    metadata = {**manifest["metadata"], "uid": str(uuid.uuid4()), "creationTimestamp": LONG_AGO}
+    return f"/registry/{resource}/{metadata['namespace']}/{metadata['name']}", {**manifest, "metadata": metadata}

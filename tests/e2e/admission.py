@@ -13,6 +13,7 @@ from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.machinery.objects import Resource
 from tests.contract.webhook_server import ServingPair
+from tests.control_plane import PATIENCE, ControlPlane
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import LABEL, Manifest, Territory
 
@@ -44,7 +45,9 @@ class Caller:
 
     def __init__(self, process: ResourceManager, pair: ServingPair) -> None:
         context = ssl.create_default_context(cadata=pair.certificate_pem.decode())
-        self._connection = http.client.HTTPSConnection("127.0.0.1", process.webhook_port, timeout=30, context=context)
+        self._connection = http.client.HTTPSConnection(
+            "127.0.0.1", process.webhook_port, timeout=PATIENCE, context=context
+        )
 
     def ask(self, path: str, body: Manifest, *, timeout: str = "10s") -> Manifest:
         """The response to a review."""
@@ -97,15 +100,40 @@ def registered(
     config: AdmissionConfig = OF_WORKLOADS,
 ) -> Iterator[None]:
     """The API server asks the process about objects of this test's namespaces: workloads, if nothing else is said."""
-    (manifest,) = build_webhook_configurations(Mode.RUNTIME, "", territory.home, pair.certificate_pem, config)
-    manifest = {**manifest, "metadata": {**manifest["metadata"], "name": territory.prefix}}
+    selected = {LABEL: territory.prefix}
+    with _registered(
+        territory.control_plane, territory.prefix, selected, process, _rendered(territory.home, pair, config)
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def registered_for(
+    control_plane: ControlPlane, namespace: str, process: ResourceManager, pair: ServingPair
+) -> Iterator[None]:
+    """The API server asks the process about workloads of one namespace."""
+    selected = {"kubernetes.io/metadata.name": namespace}
+    with _registered(control_plane, namespace, selected, process, _rendered(namespace, pair, OF_WORKLOADS)):
+        yield
+
+
+def _rendered(home: str, pair: ServingPair, config: AdmissionConfig) -> Manifest:
+    (manifest,) = build_webhook_configurations(Mode.RUNTIME, "", home, pair.certificate_pem, config)
+    return dict(manifest)
+
+
+@contextlib.contextmanager
+def _registered(
+    control_plane: ControlPlane, name: str, selected: Mapping[str, str], process: ResourceManager, rendered: Manifest
+) -> Iterator[None]:
+    manifest = {**rendered, "metadata": {**rendered["metadata"], "name": name}}
     for webhook in manifest["webhooks"]:
         service = webhook["clientConfig"].pop("service")
         webhook["clientConfig"]["url"] = f"https://127.0.0.1:{process.webhook_port}{urlsplit(service['path']).path}"
-        webhook["namespaceSelector"].setdefault("matchLabels", {}).update({LABEL: territory.prefix})
-    status, answer = territory.control_plane.request("POST", _CONFIGURATIONS, manifest)
+        webhook["namespaceSelector"].setdefault("matchLabels", {}).update(selected)
+    status, answer = control_plane.request("POST", _CONFIGURATIONS, manifest)
     assert status == http.client.CREATED, answer
     try:
         yield
     finally:
-        territory.control_plane.request("DELETE", f"{_CONFIGURATIONS}/{territory.prefix}")
+        control_plane.request("DELETE", f"{_CONFIGURATIONS}/{name}")

@@ -7,6 +7,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,9 +16,7 @@ from socketserver import ThreadingMixIn
 from types import TracebackType
 from typing import Any, Final, Self
 
-from tests.control_plane import ControlPlane
-
-PATIENCE: Final = 30.0
+from tests.control_plane import PATIENCE, ControlPlane
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,7 @@ class Gateway(ThreadingMixIn, HTTPServer):
         self.url: Final = f"http://127.0.0.1:{self.server_port}"
         self.lock: Final = threading.Lock()
         self._token = token
+        self._control_plane = control_plane
         self._upstream = control_plane.url.removeprefix("https://")
         self._tls = ssl.create_default_context(cadata=control_plane.ca_pem)
         self._open: set[http.client.HTTPSConnection] = set()
@@ -91,16 +91,21 @@ class Gateway(ThreadingMixIn, HTTPServer):
 
     def hand_on(self, asked: Asked) -> Reply:
         """What the API server answers."""
-        connection = http.client.HTTPSConnection(self._upstream, timeout=PATIENCE, context=self._tls)
-        self._open.add(connection)
         kept = {name: value for name, value in asked.headers.items() if name in {"accept", "content-type"}}
         headers = {**kept, "Authorization": f"Bearer {self._token}" if self._token else asked.authorization}
+        if "watch=true" in asked.path:
+            return self._watch(asked, headers)
+        return Reply(*self._control_plane.exchange(asked.method, asked.path, asked.body or None, headers))
+
+    def _watch(self, asked: Asked, headers: Mapping[str, str]) -> Reply:
+        connection = http.client.HTTPSConnection(self._upstream, timeout=PATIENCE, context=self._tls)
+        self._open.add(connection)
         with contextlib.ExitStack() as stack:
             stack.callback(self._close, connection)
-            connection.request(asked.method, asked.path, asked.body or None, headers)
+            connection.request(asked.method, asked.path, headers=dict(headers))
             answer = connection.getresponse()
             content_type = answer.getheader("Content-Type", "application/json")
-            if "watch=true" in asked.path and answer.status == http.client.OK:
+            if answer.status == http.client.OK:
                 return Reply(answer.status, content_type, lines=_lines(answer, stack.pop_all()))
             return Reply(answer.status, content_type, answer.read())
 
@@ -197,6 +202,51 @@ class EchoingGateway(Gateway):
             return self.hand_on(asked)
         self.refused[way] += 1
         return REFUSALS[way](asked.authorization)
+
+
+class SlowGateway(Gateway):
+    """Hands every answer on some seconds late, except the events of watches: they overtake the answers to writes.
+
+    Answers about leases are not late: they are about whether this process leads, not about its writes.
+    """
+
+    def __init__(self, control_plane: ControlPlane, token: str, *, seconds: float) -> None:
+        super().__init__(control_plane, token)
+        self._seconds = seconds
+
+    def answer(self, asked: Asked) -> Reply:
+        reply = self.hand_on(asked)
+        if reply.lines is None and "/leases" not in asked.path:
+            time.sleep(self._seconds)
+        return reply
+
+
+class NarrowGateway(Gateway):
+    """Hands large answers on in pieces, as a slow network does: it takes its time, and never stops."""
+
+    PIECES: Final = 16
+    LARGE: Final = 2**17
+
+    def __init__(self, control_plane: ControlPlane, token: str, *, pause: float) -> None:
+        """A gateway that nobody can reach before it is entered; so many seconds pass between two pieces."""
+        super().__init__(control_plane, token)
+        self.slowed = 0
+        self._pause = pause
+
+    def answer(self, asked: Asked) -> Reply:
+        """The API server's answer."""
+        reply = self.hand_on(asked)
+        if len(reply.content) < self.LARGE:
+            return reply
+        with self.lock:
+            self.slowed += 1
+        return Reply(reply.status, reply.content_type, lines=self._pieces(reply.content))
+
+    def _pieces(self, content: bytes) -> Generator[bytes, None, None]:
+        size = -(-len(content) // self.PIECES)
+        for begin in range(0, len(content), size):
+            yield content[begin : begin + size]
+            time.sleep(self._pause)
 
 
 class HoldingGateway(Gateway):

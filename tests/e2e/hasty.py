@@ -4,12 +4,13 @@ Everything else is the command's own: the constants are set before it begins, by
 """
 
 import json
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.e2e.resource_manager import COMMAND, ResourceManager
+from tests.e2e.resource_manager import COMMAND, ResourceManager, run_command
 
 QUICK_TO_TRY_AGAIN: Final = {
     "hedgerow_adapters.informer.backoff.FIRST": 0.02,
@@ -31,6 +32,12 @@ sys.exit(main())
 """
 
 
+def run_hasty_command(constants: Mapping[str, float], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What a command printed some of whose constants, by their full names, have other values."""
+    launched = (sys.executable, "-c", _LAUNCHER, json.dumps(constants))
+    return run_command(*arguments, command=launched)
+
+
 class HastyResourceManager(ResourceManager):
     """A process some of whose constants, by their full names, have other values."""
 
@@ -41,8 +48,18 @@ class HastyResourceManager(ResourceManager):
         constants: Mapping[str, float],
         *,
         name: str = "resource-manager",
+        before: str = "",
     ) -> None:
+        """A process that has not been started.
+
+        Args:
+            folder: as for every process.
+            config: likewise.
+            constants: the values.
+            name: tells the processes of one test apart.
+            before: Python code that runs before the command.
+        """
         super().__init__(folder, config, name=name)
         at = self._command.index(str(COMMAND))
-        launched = (sys.executable, "-c", _LAUNCHER, json.dumps(constants))
+        launched = (sys.executable, "-c", before + _LAUNCHER, json.dumps(constants))
         self._command = (*self._command[:at], *launched, *self._command[at + 1 :])

@@ -5,7 +5,7 @@ import http.client
 from collections.abc import Callable, Iterator
 
 from hedgerow.admission.resources import HVPAS
-from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _NAME = f"{HVPAS.plural}.{HVPAS.group}"
@@ -60,6 +60,6 @@ def _wait(control_plane: ControlPlane, status: int) -> None:
     path = f"/apis/{HVPAS.api_version}/{HVPAS.plural}"
     wait_until(
         lambda: control_plane.request("GET", path)[0] == status,
-        timeout=30,
+        timeout=PATIENCE,
         otherwise=lambda: AssertionError(f"{path} does not answer {status}"),
     )

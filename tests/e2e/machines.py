@@ -3,7 +3,7 @@
 import http.client
 from typing import Any, Final
 
-from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 
 _GROUP: Final = "machine.sapcloud.io"
 _DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -25,7 +25,7 @@ def define_machines(control_plane: ControlPlane) -> None:
     assert status == http.client.CREATED, answer
     wait_until(
         lambda: control_plane.request("GET", machines_in("default"))[0] == http.client.OK,
-        timeout=30,
+        timeout=PATIENCE,
         otherwise=lambda: AssertionError("Machines are not served"),
     )
 

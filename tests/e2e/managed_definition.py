@@ -5,7 +5,7 @@ import http.client
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.e2e.resource_manager import run_command
 
 API_VERSION: Final = "resources.gardener.cloud/v1alpha1"
@@ -69,6 +69,6 @@ def _wait(control_plane: ControlPlane, status: int) -> None:
     """Returns once the API server answers so when it is asked for ManagedResources."""
     wait_until(
         lambda: control_plane.request("GET", path_of())[0] == status,
-        timeout=30,
+        timeout=PATIENCE,
         otherwise=lambda: AssertionError(f"{path_of()} does not answer {status}"),
     )

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 import yaml
 
-from tests.control_plane import ControlPlane
+from tests.control_plane import PATIENCE, ControlPlane
 from tests.e2e.gateways import Gateway
 from tests.e2e.permissions import ACCOUNT, account_kubeconfig, grant, revoke, user_of
 from tests.e2e.resource_manager import ResourceManager
@@ -66,7 +66,7 @@ class Replica(ResourceManager):
         super().__exit__(kind, error, traceback)
         revoke(self._control_plane, self._account)
 
-    def wait_until_leading(self, timeout: float = 60.0) -> None:
+    def wait_until_leading(self, timeout: float = PATIENCE) -> None:
         self.wait_for(lambda: self.metric("leader_election_master_status", name=LEASE) == 1, "does not lead", timeout)
 
 

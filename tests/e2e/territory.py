@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.e2e.permissions import account_kubeconfig, grant, revoke, user_of
 from tests.e2e.resource_manager import configuration
 
@@ -129,7 +129,7 @@ class Territory:
         places = [(event["verb"], event["objectRef"]) for event in events]
         return [f"{verb} {place['resource']}" for verb, place in places if place["resource"] != "leases"]
 
-    def wait_for_policies(self, expected: Collection[str], timeout: float = 60.0) -> None:
+    def wait_for_policies(self, expected: Collection[str], timeout: float = PATIENCE) -> None:
         """Returns once there are exactly these policies, named as `policies` does."""
         seen: set[str] = set()
 
@@ -154,7 +154,7 @@ class Territory:
         def stands_there() -> bool:
             return any(event["requestURI"] == marker for event in self.control_plane.audit_events("admin", ["get"]))
 
-        wait_until(stands_there, timeout=10, otherwise=lambda: AssertionError("the audit log is late"))
+        wait_until(stands_there, timeout=PATIENCE, otherwise=lambda: AssertionError("the audit log is late"))
 
     def _short(self, manifest: Manifest) -> str:
         metadata = manifest["metadata"]

@@ -2,6 +2,7 @@
 
 import http.client
 import signal
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from hedgerow.admission.resources import DEPLOYMENTS
 from tests.contract.webhook_server import ServingPair
-from tests.control_plane import wait_until
+from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.admission import CONSIDERED, HIGH_AVAILABILITY, calling, deployment, patched, registered, review
+from tests.e2e.admission_server.clients import anybody
 from tests.e2e.faults import silent_api_server
 from tests.e2e.hvpas import hvpas_defined
 from tests.e2e.replicas import LEASE, Replica
@@ -18,6 +20,8 @@ from tests.e2e.resource_manager import ResourceManager, errors_of, run_command
 from tests.e2e.territory import Territory
 
 WEBHOOKS = {"highAvailabilityConfig": {"enabled": True}}
+DELAY = 6
+"""Seconds for which webhooks answer once the process is told to end."""
 _DEPLOYMENTS = "/apis/apps/v1/namespaces/{namespace}/deployments"
 
 
@@ -64,6 +68,21 @@ def test_it_is_ready_once_its_webhooks_can_be_called(process: ResourceManager) -
     ]
 
 
+def test_with_authorities_for_clients_it_is_ready_and_refuses_who_shows_no_certificate(
+    territory: Territory, serving_pair: ServingPair
+) -> None:
+    config, authorities = territory.configuration(webhooks=WEBHOOKS), str(territory.folder / "tls.crt")
+    with ResourceManager(territory.folder, config, client_ca_file=authorities) as process:
+        process.wait_ready()
+        stranger = http.client.HTTPSConnection("127.0.0.1", process.webhook_port, context=anybody())
+        stranger.request("POST", "/webhooks/any", b"{}")
+
+        assert stranger.getresponse().status == http.client.UNAUTHORIZED
+        stranger.close()
+        (line,) = process.log_lines("TLS handshake failed")
+        assert line["error"] == "the client showed no certificate"
+
+
 def test_webhooks_are_served_where_no_file_can_be_written(territory: Territory, serving_pair: ServingPair) -> None:
     with ResourceManager(territory.folder, territory.configuration(webhooks=WEBHOOKS), writes=False) as process:
         process.wait_ready()
@@ -96,7 +115,7 @@ def test_the_api_server_stores_what_a_webhook_makes_of_a_workload(
                 stored("probe")["replicas"] == 2
                 or territory.control_plane.request("DELETE", f"{path}/probe")[0] != http.client.OK
             ),
-            timeout=30,
+            timeout=PATIENCE,
             otherwise=lambda: AssertionError("the API server does not ask"),
         )
         spec = stored("cart")
@@ -168,7 +187,28 @@ def test_a_workload_out_of_sight_is_denied_and_nobody_is_asked_about_it(
 def test_an_idle_process_says_goodbye_and_ends(process: ResourceManager, serving_pair: ServingPair, shop: str) -> None:
     with calling(process, serving_pair) as caller:
         assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2
-        assert process.terminate(timeout=5) == 0
+        assert process.terminate() == 0
+
+
+def test_reviews_are_answered_for_the_configured_time_while_the_lease_is_already_given_back(
+    territory: Territory, serving_pair: ServingPair, shop: str
+) -> None:
+    election = {"leaderElect": True, "resourceNamespace": territory.home}
+    config = territory.configuration(leaderElection=election, webhooks=WEBHOOKS)
+    with ResourceManager(territory.folder, config, shutdown_delay=f"{DELAY}s") as process:
+        process.wait_ready()
+        process.wait_for_line("Controller networkpolicy works as the leader")
+        told_at = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        process.wait_for(lambda: process.probe("/readyz")[0] == http.client.INTERNAL_SERVER_ERROR, "says it is ready")
+        process.wait_for(
+            lambda: not territory.get("Lease", territory.home, LEASE)["spec"].get("holderIdentity"), "keeps the lease"
+        )
+        with calling(process, serving_pair) as caller:
+            assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2
+
+        assert process.wait() == 0
+        assert time.monotonic() - told_at >= DELAY
 
 
 @pytest.mark.parametrize(

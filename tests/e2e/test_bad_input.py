@@ -29,15 +29,26 @@ def told_by(event: Manifest) -> dict[str, Any]:
     return {name: event[name] for name in ("type", "reason", "note", "action", "reportingController")}
 
 
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        pytest.param('[{"matchLabels": }]', "is not valid JSON", id="no JSON"),
+        pytest.param(
+            '[{"matchLabel": {"team": "a"}}]',
+            "[0].matchLabel is an unknown field; did you mean matchLabels?",
+            id="a selector that lost a letter",
+        ),
+    ],
+)
 def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warning_beside_it(
-    territory: Territory, resource_manager: ResourceManager, shop: str
+    territory: Territory, resource_manager: ResourceManager, shop: str, value: str, problem: str
 ) -> None:
     cart, till = service(shop, "cart", annotations={"namespace-selectors": "[]"}), service(shop, "till")
     territory.create(cart, till)
     before = pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080")
     territory.wait_for_policies(before)
 
-    territory.annotate(cart, {"namespace-selectors": '[{"matchLabels": }]'})
+    territory.annotate(cart, {"namespace-selectors": value})
     event = wait_for_warning(territory, resource_manager, "cart")
     territory.patch("Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
     territory.patch("Service", shop, "till", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
@@ -47,7 +58,7 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
     assert told_by(event) == {
         "type": "Warning",
         "reason": "InvalidAnnotation",
-        "note": f"{field}: is not valid JSON",
+        "note": f"{field}: {problem}",
         "action": "Reconcile",
         "reportingController": "networkpolicy",
     }
@@ -56,7 +67,7 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
         "apiVersion": "v1", "kind": "Service", "namespace": shop, "name": "cart", "uid": stored["uid"],
     }  # fmt: skip
     (line, *_) = resource_manager.log_lines("Could not reconcile")
-    assert line["error"].startswith(f"Service {shop}/cart: {field}: is not valid JSON")
+    assert line["error"].startswith(f"Service {shop}/cart: {field}: {problem}")
     assert resource_manager.metric(REFUSALS) >= 1
 
 

@@ -91,6 +91,11 @@ def test_a_file_that_is_no_configuration_is_not_decoded(tmp_path: Path, content:
 
 ELECTION_TEXT = 'leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required'
 LOG_LEVEL_TEXT = 'logLevel: Unsupported value: "loud": supported values: "debug", "info", "error"'
+UNLIMITED_TEXT = (
+    "controllers.tokenRequestor.targetNamespace: Required value: source and target are one cluster, in which everybody "
+    "who may write a Secret would get a token of any ServiceAccount: set targetNamespace, or sourceNamespaces, or "
+    "namespaces of sourceClientConnection"
+)
 OPERATOR = "controllers.networkPolicy.namespaceSelectors[0].matchExpressions[0].operator"
 SELECTORS = [{"matchExpressions": [{"key": "team", "operator": "Is", "values": ["a"]}]}]
 INVALID = {
@@ -104,9 +109,14 @@ INVALID = {
         {"controllers": {"networkPolicy": {"enabled": True}, "node": {"enabled": True, "backoff": "0s"}}},
         "controllers.node.backoff: Invalid value: 0s: must be greater than zero",
     ),
+    "an unlimited token requestor": ({"controllers": {"tokenRequestor": {"enabled": True}}}, UNLIMITED_TEXT),
     "a webhook": (
         {"webhooks": {"kubernetesServiceHost": {"enabled": True}}},
         "webhooks.kubernetesServiceHost.host: Required value: must specify host when webhook is enabled",
+    ),
+    "a misspelt section with a limit": (
+        {"server": {"webhooks": {"tsl": {"clientCAFile": "/ca.crt"}}}},
+        "server.webhooks.tsl: Invalid value: is an unknown field; did you mean tls?",
     ),
     "an unreadable selector": (
         {"controllers": {"networkPolicy": {"enabled": True, "namespaceSelectors": SELECTORS}}},
@@ -142,6 +152,19 @@ def test_a_missing_kubeconfig_is_named_whoever_names_it(tmp_path: Path, kubeconf
     assert refused(run("--config", str(from_file)), reason)
     assert refused(run("--config", str(from_environment), environment={"KUBECONFIG": str(absent)}), reason)
     assert refused(run("--config", str(target), environment={"TARGET_KUBECONFIG": str(absent)}), reason)
+
+
+def test_an_unlimited_token_requestor_is_refused_where_two_kubeconfigs_lead_to_one_cluster(
+    tmp_path: Path, kubeconfig: Path
+) -> None:
+    other = written(tmp_path / "other", kubeconfig_of({"token": "another secret"}))
+    sections: dict[str, Any] = {
+        "targetClientConnection": {"kubeconfig": str(other)},
+        "controllers": {"tokenRequestor": {"enabled": True}},
+    }
+    file = written(tmp_path / "config.yaml", configuration(kubeconfig, **sections))
+
+    assert refused(run("--config", str(file)), UNLIMITED_TEXT)
 
 
 def test_outside_a_cluster_a_kubeconfig_is_needed(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.control_plane import PATIENCE
+
 COMMAND = str(Path(sys.executable).parent / "hedgerow")
 LANDSCAPE = str(Path(__file__).parents[2] / "examples" / "landscape")
 PLAN = (COMMAND, "plan", "network-policy")
@@ -23,8 +25,6 @@ contexts: [{name: seed, context: {cluster: seed, user: admin}}]
 clusters: [{name: seed, cluster: {server: "SERVER"}}]
 users: [{name: admin, user: {token: secret}}]
 """
-A_PERSON_WAITS = 10
-"""Seconds in which a command that cannot reach its cluster says so."""
 
 
 def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -33,7 +33,7 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=A_PERSON_WAITS,
+        timeout=PATIENCE,
         check=False,
         env={**os.environ, **environment},
     )
@@ -73,6 +73,15 @@ def test_output_that_finds_no_place_is_an_error() -> None:
     )
 
 
+@pytest.fixture
+def _ctrl_c_reaches_processes() -> Iterator[None]:
+    """Processes that a shell starts in the background ignore interrupts, and so do those that they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_ctrl_c_reaches_processes")
 def test_ctrl_c_ends_the_command_while_it_reads(tmp_path: Path) -> None:
     pipe = tmp_path / "manifests.yaml"
     os.mkfifo(pipe)
@@ -84,11 +93,12 @@ def test_ctrl_c_ends_the_command_while_it_reads(tmp_path: Path) -> None:
         pipe.open("w"),
     ):  # opens once the command reads
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=A_PERSON_WAITS)
+        out, err = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, out, err) == (130, "", "\ninterrupted\n")
 
 
+@pytest.mark.usefixtures("_ctrl_c_reaches_processes")
 def test_ctrl_c_ends_the_command_while_it_waits_for_a_cluster(tmp_path: Path, silent_server: socket.socket) -> None:
     arguments = _kubeconfig_for(silent_server, tmp_path)
 
@@ -96,7 +106,7 @@ def test_ctrl_c_ends_the_command_while_it_waits_for_a_cluster(tmp_path: Path, si
         connection, _ = silent_server.accept()
         with connection:
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=A_PERSON_WAITS)
+            out, err = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, out, err) == (130, "", "\ninterrupted\n")
 
@@ -110,7 +120,7 @@ def shown_on_a_terminal(*command: str, **environment: str) -> str:
         process = subprocess.Popen(command, stdout=theirs, stderr=theirs, env={**os.environ, **environment})
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(terminal.fileno()), b""))
-        process.wait(timeout=A_PERSON_WAITS)
+        process.wait(timeout=PATIENCE)
     return shown.decode()
 
 
@@ -147,7 +157,7 @@ def closed_port() -> Iterator[socket.socket]:
 def silent_server() -> Iterator[socket.socket]:
     """A server that takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.settimeout(A_PERSON_WAITS)
+        listening.settimeout(PATIENCE)
         yield listening
 
 
@@ -183,6 +193,6 @@ def test_a_cluster_that_never_answers_is_said_in_a_sentence(tmp_path: Path, sile
     port = silent_server.getsockname()[1]
     for process, scheme in zip(waiting, schemes, strict=True):
         with process:
-            out, err = process.communicate(timeout=A_PERSON_WAITS)
+            out, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, out) == (1, "")
         assert err == f"error: {scheme}://127.0.0.1:{port} did not answer GET /api/v1/services completely within 7 s\n"

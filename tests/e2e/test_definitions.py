@@ -2,6 +2,7 @@
 
 import http.client
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from tests.e2e.managed_definition import (
     statuses,
     undefined,
 )
+from tests.e2e.managed_resources.estate import Estate
+from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manifests import config_map
 from tests.e2e.resource_manager import ResourceManager, errors_of
 from tests.e2e.territory import Manifest, Territory, pair, service
 
@@ -158,13 +162,40 @@ def test_a_process_works_without_the_definition_and_takes_up_what_it_brings(
         waiting = process.log_lines("Nothing to do before the API server knows the resource")
         install(control_plane)
         deliver_nothing(control_plane, shop, "late", **{"class": own_class})
-        process.wait_for(lambda: statuses(control_plane, shop, "late") == SETTLED, "has not seen to it", timeout=120)
+        process.wait_for(lambda: statuses(control_plane, shop, "late") == SETTLED, "has not seen to it")
         process.wait_for(lambda: finalizers(control_plane, shop), "has not taken hold of the Secret")
         assert process.probe("/readyz")[0] == http.client.OK
         assert errors_of(process.log_lines()) == []
 
     assert sorted(line["controller"] for line in waiting) == ["health", "health-progressing", "managedresource"]
     assert finalizers(control_plane, shop) == [f"resources.gardener.cloud/gardener-resource-manager-{own_class}"]
+
+
+def test_what_was_delivered_outlives_the_definition(
+    control_plane: ControlPlane, no_definition: None, namespace_prefix: str, tmp_path: Path
+) -> None:
+    install(control_plane)
+    estate = Estate(control_plane, namespace_prefix, tmp_path)
+    settings = config_map(estate.namespace, "settings")
+    with Manager(estate.folder, estate.configuration()) as manager:
+        manager.wait_ready()
+        managed = estate.deliver("shop", settings)
+        estate.wait_until_applied()
+        uid = estate.uid(settings)
+
+        control_plane.request("DELETE", DEFINITION)
+        gone = http.client.NOT_FOUND
+        estate.wait_for(lambda: control_plane.request("GET", DEFINITION)[0] == gone, "the definition is gone")
+        estate.wait_for(lambda: "DefinitionTerminating" in reasons(estate), "an event says why")
+
+    left = estate.get(settings)["metadata"]
+    assert (left["uid"], "deletionTimestamp" in left) == (uid, False)
+    assert control_plane.request("GET", path_of(estate.namespace, managed["metadata"]["name"]))[0] == gone
+
+
+def reasons(estate: Estate) -> set[str]:
+    """The reasons of the events in the namespace."""
+    return {event["reason"] for event in estate.all("events.k8s.io/v1", "Event").values()}
 
 
 def finalizers(control_plane: ControlPlane, namespace: str) -> list[str]:

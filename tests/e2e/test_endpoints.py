@@ -52,17 +52,14 @@ def test_the_log_opens_with_name_version_and_flags(resource_manager: ResourceMan
 def test_a_process_without_its_api_server_is_ready_but_not_healthy(
     territory: Territory, resource_manager: ResourceManager
 ) -> None:
+    failed = "[-]apiserver-healthz failed: reason withheld\n[+]ping ok\nhealthz check failed\n"
     with no_api_server(territory.control_plane):
-        status, text = resource_manager.probe("/healthz")
-        assert (status, text) == (
-            500,
-            "[-]apiserver-healthz failed: reason withheld\n[+]ping ok\nhealthz check failed\n",
-        )
+        resource_manager.wait_for(lambda: resource_manager.probe("/healthz") == (500, failed), "is not unhealthy")
         reason = f"cannot connect to {territory.control_plane.url}: Connection refused"
         assert resource_manager.probe("/healthz/apiserver-healthz") == (500, f"internal server error: {reason}\n")
         assert resource_manager.probe("/healthz/ping") == (200, "ok")
         assert resource_manager.probe("/readyz") == (200, "ok")
-    assert resource_manager.probe("/healthz") == (200, "ok")
+    resource_manager.wait_for(lambda: resource_manager.probe("/healthz") == (200, "ok"), "is not healthy again")
     assert resource_manager.log_lines("Probe failed")[-1]["apiserver-healthz"] == reason
 
 

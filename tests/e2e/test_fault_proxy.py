@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.control_plane import PATIENCE
 from tests.control_plane.fault_proxy import LOOPBACK, Direction, FaultProxy
 
 SILENCE = 0.2
@@ -50,7 +51,7 @@ def client(proxy: FaultProxy) -> Iterator[socket.socket]:
 
 
 def connected(proxy: FaultProxy) -> socket.socket:
-    return socket.create_connection((LOOPBACK, proxy.port), timeout=10)
+    return socket.create_connection((LOOPBACK, proxy.port), timeout=PATIENCE)
 
 
 def said_back(connection: socket.socket, words: bytes, *, within: float = 10) -> bool:

@@ -1,5 +1,6 @@
 """A process that is pointed at the wrong cluster deletes nothing there, and says so."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,15 +12,15 @@ from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.territory import Territory
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def elsewhere(servers: Path) -> Iterator[ControlPlane]:
-    """Another cluster, empty."""
+    """Another cluster, in which no test leaves anything behind."""
     with ControlPlane() as running:
         yield running
 
 
 @pytest.fixture
-def restored(territory: Territory, elsewhere: ControlPlane, tmp_path: Path) -> Territory:
+def restored(territory: Territory, elsewhere: ControlPlane, tmp_path: Path) -> Iterator[Territory]:
     """The same territory in the other cluster, where somebody restored the policies of this one and nothing else."""
     manifests = landscape(territory, shoots=2)
     territory.create(*manifests)
@@ -39,7 +40,8 @@ def restored(territory: Territory, elsewhere: ControlPlane, tmp_path: Path) -> T
                 "spec": policy["spec"],
             }
         )
-    return copy
+    yield copy
+    copy.clear()
 
 
 def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Territory) -> None:
@@ -56,7 +58,10 @@ def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Te
         assert process.terminate() == 0
 
     assert line["level"] == "error"
-    assert {(event["type"], event["reason"], event["note"]) for event in restored.objects("Event").values()} == {
+    assert {
+        (event["type"], event["reason"], event["note"].partition(";")[0])
+        for event in restored.objects("Event").values()
+    } == {
         (
             "Warning",
             "DeletionsHeld",
@@ -82,3 +87,22 @@ def test_a_guard_that_held_deletions_lets_single_ones_go_once_the_services_are_t
         assert len(restored.policies()) == len(simulated(restored, manifests, process.config_file))
         restored.delete("Service", gone, "etcd")
         restored.wait_for_policies(simulated(restored, left, process.config_file))
+
+
+def test_an_annotation_of_the_namespaces_lets_held_deletions_go(restored: Territory) -> None:
+    namespaces = {policy["metadata"]["namespace"] for policy in restored.objects("NetworkPolicy").values()}
+    plane = restored.control_plane
+
+    def ways() -> dict[str, str]:
+        notes = [event["note"] for event in restored.objects("Event").values() if event["reason"] == "DeletionsHeld"]
+        return dict(found for note in notes for found in re.findall(r"annotate Namespace (\S+) with (\S+=\w+)", note))
+
+    with ResourceManager(restored.folder, restored.configuration(controller_settings(restored))) as process:
+        process.wait_for(lambda: ways().keys() >= namespaces, "has not told how to allow the deletions")
+        for namespace, way in ways().items():
+            plane.kubectl("annotate", "namespace", namespace, way)
+        restored.wait_for_policies(set(), timeout=120)
+        process.wait_for(
+            lambda: "DeletionsAllowed" in {event["reason"] for event in restored.objects("Event").values()},
+            "has not told that the annotation was used",
+        )

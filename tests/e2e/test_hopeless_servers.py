@@ -66,7 +66,7 @@ class Listener:
         self.ends: list[tuple[float, str]] = []
         self.enough = asyncio.Event()
 
-    def deliver(self, delivery: Delivery) -> None:
+    async def deliver(self, delivery: Delivery) -> None:
         """Nobody needs it."""
 
     def interrupted(self, _watched: Watched, cause: str, _problem: Exception | None) -> None:

@@ -73,6 +73,21 @@ async def test_an_event_of_a_mebibyte_is_seen_whole(transport: HttpTransport, na
     assert data in [manifest.get("data") for manifest in objects]
 
 
+async def test_a_large_list_comes_packed_and_a_small_one_as_it_is(transport: HttpTransport, namespace: str) -> None:
+    listing = requests.list_page(CONFIG_MAPS, namespace=namespace)
+    small = await transport.send(listing)
+    for number in range(3):
+        large = named(f"large-{number}", data={"text": f"größe {number} " * 2**13})
+        assert (await transport.send(requests.create(CONFIG_MAPS, large, namespace))).is_success
+
+    packed = await transport.send(listing)
+
+    assert "content-encoding" not in small.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    texts = [item["data"]["text"] for item in packed.body["items"] if item["metadata"]["name"].startswith("large-")]
+    assert texts == [f"größe {number} " * 2**13 for number in range(3)]
+
+
 async def test_refusals_are_of_their_kinds(transport: HttpTransport, namespace: str) -> None:
     key = ObjectKey(namespace, "cart")
     await transport.send(requests.create(CONFIG_MAPS, named("cart"), namespace))
@@ -86,8 +101,8 @@ async def test_refusals_are_of_their_kinds(transport: HttpTransport, namespace: 
 
     assert (exists.already_exists, exists.is_conflict) == (True, False)
     assert (conflict.is_conflict, another.is_conflict, conflict.already_exists) == (True, True, False)
-    assert (missing.is_not_found, unserved.is_not_found, invalid.status) == (True, True, 422)
-    assert unserved.message == "404 page not found"
+    assert (missing.is_absence_of("basket"), unserved.is_unproven_absence, invalid.status) == (True, True, 422)
+    assert unserved.message == "the answer 404 is no Status of an API server: 404 page not found"
 
 
 async def test_a_user_without_roles_is_told_which_permissions_are_missing(

@@ -1,5 +1,6 @@
 """Credentials on the wire: certificates, tokens, and what is said when one side does not trust the other."""
 
+import asyncio
 import base64
 import contextlib
 import itertools
@@ -17,12 +18,16 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.kubernetes import http_transport
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import NotSentError, TransportError
+from tests.control_plane import PATIENCE
 
-LIST = requests.list_page(Resource("", "v1", "services", "Service"))
+SERVICES = Resource("", "v1", "services", "Service")
+LIST = requests.list_page(SERVICES)
+WATCH = requests.watch(SERVICES, resource_version="1", timeout_seconds=60)
 
 
 @dataclass(frozen=True)
@@ -76,10 +81,14 @@ def server_tls(certificates: Certificates) -> ssl.SSLContext:
 
 @contextlib.asynccontextmanager
 async def who_am_i(tls: ssl.SSLContext) -> AsyncIterator[str]:
-    """The URL of a server that says whom it sees."""
+    """The URL of a server that says whom it sees; to a watch it says nothing."""
 
-    async def handler(request: web.Request) -> web.Response:
+    async def handler(request: web.Request) -> web.StreamResponse:
         assert request.transport is not None
+        if "watch" in request.query:
+            silent = web.StreamResponse(headers={"Content-Type": "application/json"})
+            await silent.prepare(request)
+            await asyncio.Event().wait()
         certificate = request.transport.get_extra_info("peercert") or {}
         names = [value for ((key, value),) in certificate.get("subject", ()) if key == "commonName"]
         return web.json_response([*names, request.headers.get("Authorization")])
@@ -199,6 +208,27 @@ async def test_a_certificate_authority_that_was_replaced_is_the_only_one_trusted
             again = await transport.send(LIST)
 
     assert again.body == ["Bearer t"]
+
+
+async def test_an_open_watch_ends_once_its_authority_was_replaced_and_the_next_one_trusts_the_new_one_alone(
+    tmp_path: Path, certificates: Certificates, server_tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_transport, "RENEWAL_CHECKED_EVERY", 0.01)
+    other, authority = tmp_path / "other.crt", tmp_path / "ca.crt"
+    openssl("req", "-x509", *NEW_KEY, "-keyout", tmp_path / "ca.key", "-out", other, "-subj", "/CN=other")
+    shutil.copy(certificates.authority, authority)
+    async with who_am_i(server_tls) as server:
+        connection = await connected(tmp_path, {"token": "t"}, server=server, **{"certificate-authority": "ca.crt"})
+        async with HttpTransport(connection) as transport:
+            async with transport.stream(WATCH, timeout=PATIENCE) as stream:
+                other.rename(authority)
+                events = [event async for event in stream.events]
+            with pytest.raises(TransportError, match="cannot trust"):
+                async with transport.stream(WATCH, timeout=PATIENCE):
+                    pass
+            shutil.copy(certificates.authority, authority)
+            async with transport.stream(WATCH, timeout=PATIENCE) as again:
+                assert (events, again.status) == ([], 200)
 
 
 async def test_a_pods_api_server_may_have_an_ipv6_address(tmp_path: Path, certificates: Certificates) -> None:

@@ -10,9 +10,10 @@ import pytest
 from aiohttp import web
 
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.kubernetes import http_transport
 from hedgerow_adapters.kubernetes.credentials import Connection
-from hedgerow_adapters.kubernetes.http_transport import HttpTransport
-from hedgerow_adapters.kubernetes.identity import FixedIdentity
+from hedgerow_adapters.kubernetes.http_transport import READ_AT_ONCE, HttpTransport
+from hedgerow_adapters.kubernetes.identity import FixedIdentity, Shown
 from hedgerow_adapters.protocol import json_codec, requests
 from hedgerow_adapters.protocol.transport import Stream, TransportError
 from tests.e2e.loopback_servers import CHUNKED, JSON, chunk, http_server, in_turn, raw_server
@@ -72,6 +73,31 @@ async def test_an_event_of_five_mebibytes_comes_out_whole(codec: json_codec.Code
     assert events == [event]
 
 
+async def test_others_get_a_turn_however_many_events_have_arrived() -> None:
+    line = json.dumps({"type": "ADDED", "object": "x" * 1000}).encode() + b"\n"
+    turns, came_in = 0, list[int]()
+
+    async def pass_the_time() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    async with (
+        raw_server(CHUNKED, chunk(line * 2000), b"0\r\n\r\n") as server,
+        HttpTransport(Connection(server)) as transport,
+        transport.stream(WATCH, timeout=60) as stream,
+    ):
+        bystander = asyncio.create_task(pass_the_time())
+        await asyncio.sleep(0)
+        async for _ in stream.events:
+            came_in.append(turns)
+        bystander.cancel()
+
+    assert len(came_in) == 2000
+    assert max(came_in.count(turn) for turn in set(came_in)) <= READ_AT_ONCE // len(line) + 1
+
+
 async def test_a_disconnect_in_the_middle_of_a_line_is_an_error() -> None:
     pieces = [CHUNKED, chunk(b'{"type":"ADDED"}\n'), chunk(b'{"type":"DEL')]
     async with raw_server(*pieces) as server:
@@ -104,6 +130,56 @@ async def test_an_error_in_a_watch_does_not_repeat_credentials() -> None:
             [event] = [event async for event in stream.events]
 
     assert event["object"] == {"reason": "Expired", "message": "[redacted] is too old"}
+
+
+class Renewable(FixedIdentity):
+    """An identity whose token a test replaces."""
+
+    def __init__(self) -> None:
+        super().__init__("Bearer old")
+        self.now = Shown("Bearer old")
+
+    def shown(self) -> Shown:
+        return self.now
+
+
+@pytest.mark.parametrize("inside_a_line", [False, True])
+async def test_a_watch_ends_in_order_once_there_is_another_token_to_show(
+    monkeypatch: pytest.MonkeyPatch, *, inside_a_line: bool
+) -> None:
+    monkeypatch.setattr(http_transport, "RENEWAL_CHECKED_EVERY", 0.01)
+    identity, renewed = Renewable(), asyncio.Event()
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(b'{"type":"ADDED"}\n' + (b'{"type":' if inside_a_line else b""))
+        await renewed.wait()
+        await response.write(b'"DELETED"}\n' if inside_a_line else b"")
+        await asyncio.sleep(3600)
+        return response
+
+    events = []
+    async with (
+        http_server(handler) as server,
+        HttpTransport(Connection(server, identity)) as transport,
+        transport.stream(WATCH, timeout=60) as stream,
+    ):
+        async for event in stream.events:
+            events.append(event["type"])
+            identity.now = Shown("Bearer new")
+            renewed.set()
+
+    assert events == (["ADDED", "DELETED"] if inside_a_line else ["ADDED"])
+
+
+async def test_a_silent_watch_goes_on_as_long_as_there_is_nothing_else_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_transport, "RENEWAL_CHECKED_EVERY", 0.01)
+    async with raw_server(CHUNKED, chunk(b'{"type":"ADDED"}\n'), hangs=True) as server:
+        events, problem = await broken_watch(server, timeout=0.2)
+
+    assert events == [{"type": "ADDED"}]
+    assert problem.startswith("SERVER did not answer")
 
 
 async def test_a_silent_watch_is_given_up_after_its_timeout() -> None:

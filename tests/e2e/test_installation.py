@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 import pytest
 import yaml
 
+from hedgerow.resource_manager.installation.manifests import blocked_by_own_webhooks
 from hedgerow_entrypoints.command import main
-from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.control_plane.kubectl import KubectlError
 from tests.e2e.servers.build import HELM, build
 
@@ -44,7 +45,7 @@ def helm() -> Path:
 def by_helm(values: Path, *more: str, namespace: str = NAMESPACE) -> Rendering:
     options = ("--namespace", namespace, "--kube-version", KUBERNETES, "-f", str(values), *more)
     command = [str(helm()), "template", "release", str(CHART), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     return Rendering(done.returncode, done.stdout, done.stderr)
 
 
@@ -109,6 +110,8 @@ def test_helm_renders_what_the_command_prints(values: Path, part: str) -> None:
 
     rendered = objects(by_helm(values, *setting, *(["--include-crds"] if has_definition else [])))
 
+    is_one_cluster = part != "all"
+    assert not is_one_cluster or blocked_by_own_webhooks(list(rendered.values())) == ()
     assert set(rendered) == set(printed)
     for key, manifest in printed.items():
         assert rendered[key] == manifest
@@ -165,7 +168,7 @@ def test_a_process_that_looks_after_some_namespaces_delivers_what_is_in_none(
             allowed = ("auth", "can-i", "create", kind, "--as", account)
             wait_until(
                 partial(is_said_yes_to, control_plane, *allowed),
-                timeout=30,
+                timeout=PATIENCE,
                 otherwise=lambda: AssertionError("it may not"),
             )
     finally:
@@ -180,11 +183,93 @@ def is_said_yes_to(control_plane: ControlPlane, *question: str) -> bool:
         return False
 
 
+NOBODY_ANSWERS: Final[Mapping[str, Any]] = {
+    "config": {
+        "controllers": {"tokenInvalidator": {"enabled": True}},
+        "webhooks": {
+            name: {"enabled": True}
+            for name in (
+                "endpointSliceHints",
+                "highAvailabilityConfig",
+                "podTopologySpreadConstraints",
+                "projectedTokenMount",
+                "seccompProfile",
+                "tokenInvalidator",
+            )
+        },
+    },
+    "webhooks": {"inGardener": True},
+}
+CONSIDERED: Final = "high-availability-config.resources.gardener.cloud/consider"
+
+
+def test_the_process_comes_back_when_no_replica_answers_and_its_namespace_is_highly_available(
+    control_plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    control_plane.kubectl("label", "namespace", namespace, f"{CONSIDERED}=true")
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(NOBODY_ANSWERS), encoding="utf-8")
+    printed = objects(by_command(file, "--namespace", namespace, "--set", "namePrefix=lonely-"))
+    registration = only("MutatingWebhookConfiguration", printed)
+    for webhook in registration["webhooks"]:
+        webhook["namespaceSelector"].setdefault("matchLabels", {})["kubernetes.io/metadata.name"] = namespace
+    control_plane.kubectl("create", "-f", "-", input=yaml.safe_dump(registration))
+    try:
+        own = only("Deployment", printed)
+        name, pod = own["metadata"]["name"], {**pod_of(own), "apiVersion": "v1"}
+        foreign = {**own, "metadata": {"name": "other", "namespace": namespace}}
+        wait_until(
+            partial(is_refused, control_plane, foreign),
+            timeout=PATIENCE,
+            otherwise=lambda: AssertionError("the API server asks no webhook"),
+        )
+
+        makes = [
+            *(only(kind, printed) for kind in ("ServiceAccount", "Service", "PodDisruptionBudget")),
+            {**own, "kind": "ReplicaSet", "spec": {key: own["spec"][key] for key in ("selector", "template")}},
+            own,
+            pod,
+            {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}, "spec": {}},
+            {
+                "apiVersion": "discovery.k8s.io/v1",
+                "kind": "EndpointSlice",
+                "metadata": {"name": name, "labels": {"kubernetes.io/service-name": name, "app": name}},
+                "addressType": "IPv4",
+                "endpoints": [],
+            },
+        ]
+        control_plane.kubectl("create", "--namespace", namespace, "-f", "-", input=yaml.safe_dump_all(makes))
+        control_plane.kubectl("scale", "deployment", name, "--namespace", namespace, "--replicas=0")
+        control_plane.kubectl("annotate", "deployment", name, "--namespace", namespace, "touched=yes")
+        control_plane.kubectl("delete", "deployment", name, "--namespace", namespace, "--wait=false")
+    finally:
+        control_plane.kubectl("delete", "-f", "-", input=yaml.safe_dump(registration))
+
+
+def only(kind: str, found: Objects) -> dict[str, Any]:
+    """The one object of a kind."""
+    (manifest,) = (each for (of_kind, _, _), each in found.items() if of_kind == kind)
+    return manifest
+
+
+def is_refused(control_plane: ControlPlane, manifest: Mapping[str, Any]) -> bool:
+    """Whether the API server asks a webhook about an object, gets no answer, and says so."""
+    try:
+        control_plane.kubectl("create", "--dry-run=server", "-f", "-", input=yaml.safe_dump(manifest))
+    except KubectlError as error:
+        return "failed calling webhook" in str(error)
+    return False
+
+
 WRONG: Final = {
     "a field that nobody knows": {"replica": 3},
     "a value of another type": {"replicas": "three"},
     "a policy that does not exist": {"image": {"pullPolicy": "Sometimes"}},
     "a switch that is no boolean": {"config": {"controllers": {"node": {"enabled": "yes"}}}},
+    "a text for a number in the configuration": {"config": {"controllers": {"health": {"concurrentSyncs": "5"}}}},
+    "a selector that lost a letter": {
+        "config": {"controllers": {"networkPolicy": {"namespaceSelectors": [{"matchLabel": {}}]}}}
+    },
     "another configuration": {"config": {"kind": "Deployment"}},
     "a separate target without a kubeconfig": {"config": {"targetClientConnection": {}}},
     "a kubeconfig without a separate target": {"target": {"kubeconfigSecret": "kubeconfig"}},

@@ -11,6 +11,7 @@ from cryptography import x509
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.permissions import Permission
+from hedgerow.resource_manager.installation.permissions import EVENTS
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
 from hedgerow_adapters.certificate_requests import decoded_request
 from tests.control_plane import ControlPlane
@@ -27,6 +28,8 @@ ADDRESSES: Final = (
     ("InternalIP", "fd00::1"),
     ("ExternalDNS", "h.example"),
 )
+OTHERS: Final = (("Hostname", "other"), ("InternalIP", "10.1.2.4"))
+THIRD: Final = (("Hostname", "third"), ("InternalIP", "10.1.2.5"))
 APPROVED: Final = "Approving kubelet server certificate CSR (all checks passed)"
 OF_MANAGED_RESOURCES: Final = {
     "apiGroups": ["", "resources.gardener.cloud"],
@@ -51,7 +54,7 @@ def source(control_plane: ControlPlane) -> Iterator[ControlPlane]:
 @pytest.fixture(scope="module")
 def target(servers: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """The cluster with the kubelets."""
-    with ControlPlane(users=kubelet_users("worker-1", "worker-2", "worker-3")) as running:
+    with ControlPlane(users=kubelet_users(*(f"worker-{number}" for number in range(1, 7)))) as running:
         let_kubelets_ask(running)
         sign_approved_requests(running, tmp_path_factory.mktemp("signer"))
         grant(running, Cluster.TARGET)
@@ -82,7 +85,8 @@ def create(plane: ControlPlane, path: str, manifest: Mapping[str, Any]) -> None:
 def grant(plane: ControlPlane, cluster: Cluster) -> None:
     """Let the process do what the controller declares to do in a cluster; in the source within a namespace."""
     watched = [Permission.of(each.resource, "list", "watch") for each in CONTROLLER.watches if each.cluster is cluster]
-    needed = [*watched, *(each for each in CONTROLLER.permissions if each.cluster is cluster)]
+    told = [Permission.of(EVENTS, "create")] if cluster is Cluster.TARGET else []
+    needed = [*watched, *told, *(each for each in CONTROLLER.permissions if each.cluster is cluster)]
     rules = [*map(rule, needed), *([OF_MANAGED_RESOURCES] if cluster is Cluster.SOURCE else [])]
     scope, within = ("ClusterRole", "") if cluster is Cluster.TARGET else ("Role", f"/namespaces/{SHOOT}")
     group, plural = "rbac.authorization.k8s.io", f"{scope.lower()}s"
@@ -142,27 +146,68 @@ def test_a_node_that_nobody_ordered_is_denied_and_may_ask_again(
     approver: ResourceManager, source: ControlPlane, target: ControlPlane
 ) -> None:
     kubelet = Kubelet(target, "worker-2")
-    kubelet.register(ADDRESSES)
+    kubelet.register(OTHERS)
 
-    kubelet.ask("early", ["host"], ["10.1.2.3", "fd00::1"])
+    kubelet.ask("early", ["other"], ["10.1.2.4"])
     assert f'machine in namespace "{SHOOT}" for node "worker-2" but found 0' in verdict_on(approver, kubelet, "early")
 
     create(source, machines_in(SHOOT), machine(SHOOT, "m-2", node="worker-2"))
-    kubelet.ask("later", ["host"], ["10.1.2.3", "fd00::1"])
+    kubelet.ask("later", ["other"], ["10.1.2.4"])
     assert verdict_on(approver, kubelet, "later") == APPROVED
+
+
+def test_a_kubelet_gets_no_certificate_for_the_addresses_of_the_api_server(
+    approver: ResourceManager, source: ControlPlane, target: ControlPlane
+) -> None:
+    _, service = target.request("GET", "/api/v1/namespaces/default/services/kubernetes")
+    address = service["spec"]["clusterIP"]
+    kubelet = Kubelet(target, "worker-4")
+    kubelet.register([("Hostname", "kubernetes.default.svc"), ("InternalIP", address)])
+    create(source, machines_in(SHOOT), machine(SHOOT, "m-4", node="worker-4"))
+
+    kubelet.ask("by-name", ["kubernetes.default.svc"], [address])
+    kubelet.ask("by-address", [], [address])
+
+    assert '"kubernetes.default.svc" in CSR is a name of Services' in verdict_on(approver, kubelet, "by-name")
+    assert f'"{address}" in CSR is an address of the Service' in verdict_on(approver, kubelet, "by-address")
+
+
+def test_a_replaced_node_keeps_its_successor_waiting_until_it_is_gone(
+    approver: ResourceManager, source: ControlPlane, target: ControlPlane
+) -> None:
+    predecessor, successor = Kubelet(target, "worker-5"), Kubelet(target, "worker-6")
+    predecessor.register([("Hostname", "worker-5"), ("InternalIP", "10.1.2.6")])
+    successor.register([("Hostname", "worker-6"), ("InternalIP", "10.1.2.6")])
+    create(source, machines_in(SHOOT), machine(SHOOT, "m-6", node="worker-6"))
+
+    successor.ask("early-bird", ["worker-6"], ["10.1.2.6"])
+
+    note = 'Node "worker-5" lists "10.1.2.6", too. The request waits until it no longer does.'
+    approver.wait_for(lambda: note in notes_about(target, "early-bird"), "has not said why the request waits")
+    assert "conditions" not in successor.status_of("early-bird")
+    assert target.request("DELETE", "/api/v1/nodes/worker-5")[0] == http.client.OK
+    assert verdict_on(approver, successor, "early-bird") == APPROVED
+
+
+def notes_about(target: ControlPlane, name: str) -> list[str]:
+    """What Warning events tell of a request."""
+    _, events = target.request("GET", "/apis/events.k8s.io/v1/namespaces/default/events")
+    return [
+        event["note"] for event in events["items"] if event["regarding"]["name"] == name and event["type"] == "Warning"
+    ]
 
 
 def test_nobody_is_denied_while_machines_cannot_be_listed(
     approver: ResourceManager, source: ControlPlane, target: ControlPlane
 ) -> None:
     kubelet = Kubelet(target, "worker-3")
-    kubelet.register(ADDRESSES)
+    kubelet.register(THIRD)
     binding = f"{_RBAC}/namespaces/{SHOOT}/rolebindings/approver"
     _, granted = source.request("GET", binding)
     source.request("DELETE", binding)
     approver.wait_for(lambda: may_list(source) == http.client.FORBIDDEN, "may list Machines for ever")
 
-    kubelet.ask("patient", ["host"], ["10.1.2.3", "fd00::1"])
+    kubelet.ask("patient", ["third"], ["10.1.2.5"])
 
     approver.wait_for(lambda: said(approver, "cannot be listed"), "has not said that it cannot tell")
     assert "conditions" not in kubelet.status_of("patient")

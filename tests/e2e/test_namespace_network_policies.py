@@ -28,12 +28,11 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.runner import ControllerRunner
-from tests.control_plane import ControlPlane
+from tests.control_plane import PATIENCE, ControlPlane
 from tests.e2e.resource_manager import run_command
 
 USER = "hedgerow"
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
-PATIENCE = 30.0
 CONFIG = NamespacePolicyConfig(RuntimeNetworks("10.0.0.0/16", "10.1.0.0/16", "10.2.0.0/16", ("169.254.169.254/32",)))
 SHOOT = "shoot--foo--bar"
 ROLES = {"garden": "", "istio-system": "istio-system", "extension-x": "extension", SHOOT: "shoot", "plain": ""}

@@ -1,4 +1,4 @@
-"""An API server that restarts, is away or forgets: the process says so once, and catches up with what it missed."""
+"""An API server that restarts, is away, forgets or is restored: the process says so once, and catches up."""
 
 import contextlib
 from collections.abc import Callable
@@ -79,6 +79,35 @@ def test_an_api_server_that_crashes_in_mid_work_leaves_nothing_undone(territory:
         expected = simulated(territory, manifests, process.config_file)
         territory.wait_for_policies(expected)
         assert territory.policies() == expected
+
+
+def test_what_a_restored_backup_undid_is_repaired(territory: Territory) -> None:
+    shop, plane = territory.namespace("shop"), territory.control_plane
+    territory.create(service(shop, "cart"))
+    # More than a new API server writes by itself, so that it is behind what the process has seen.
+    lost = ((f"/api/v1/namespaces/{shop}/configmaps", {"metadata": {"name": f"lost-{n}"}}) for n in range(200))
+
+    with contextlib.ExitStack() as stack:
+        with plane.restored_afterwards():
+            process = stack.enter_context(ResourceManager(territory.folder, territory.configuration()))
+            process.wait_ready()
+            plane.create_all(lost)
+            territory.create(service(shop, "till"))
+            territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080"))
+            process.wait_until_idle()
+            position = plane.audit_position()
+
+        # The backup holds one Service and none of the policies that the caches still show.
+        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        process.wait_until_idle()
+        territory.wait_for_the_audit_log()
+
+        told = {line["cause"] for line in process.log_lines("Watch interrupted", level="warning")}
+        listed = {event["objectRef"]["resource"] for event in plane.lists(territory.user, since=position)}
+        assert "restored" in told
+        assert {"services", "networkpolicies"} <= listed
+        for resource in ("services", "networkpolicies.networking.k8s.io"):
+            assert process.metric("hedgerow_watch_restarts_total", cause="restored", resource=resource) == 1
 
 
 def test_a_process_that_finds_no_api_server_waits_for_it(territory: Territory) -> None:

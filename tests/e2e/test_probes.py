@@ -1,13 +1,16 @@
 """Health endpoints and metrics over HTTP."""
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator, Mapping
 
 import aiohttp
 import pytest
 
-from hedgerow_adapters.probes import Endpoint, Listener, ListenError, listener, ping, serve
+from hedgerow_adapters.listening import Limits, Listener, ListenError, listener
+from hedgerow_adapters.probes import Endpoint, ping, serve
 from hedgerow_adapters.telemetry import RuntimeMetrics
+from tests.control_plane import PATIENCE
 
 ANY = Listener("127.0.0.1", 0)
 
@@ -137,6 +140,65 @@ async def test_an_address_that_cannot_be_listened_on_is_a_sentence(where: Listen
             pass
 
     assert str(refused.value) == sentence
+
+
+HALF = b"GET /healthz HTTP/1.1\r\nHost: probes\r\n"
+NARROW = Limits(connections=8, request=0.2, held=2**20, handshake=0.2)
+
+
+async def closed(reader: asyncio.StreamReader) -> bool:
+    async with asyncio.timeout(PATIENCE):
+        try:
+            return await reader.read(1) == b""
+        except ConnectionError:
+            return True
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", HALF], ids=["nothing", "a byte", "half a head"])
+async def test_a_connection_that_brings_no_request_in_time_is_closed(sent: bytes) -> None:
+    async with serve(health=ANY, endpoints=ENDPOINTS, limits=NARROW) as ports:
+        reader, writer = await asyncio.open_connection("127.0.0.1", ports.health)
+        writer.write(sent)
+
+        assert await closed(reader)
+        writer.close()
+
+
+async def test_a_connection_that_waits_between_two_requests_is_closed(client: aiohttp.ClientSession) -> None:
+    limits = Limits(connections=8, request=PATIENCE, held=2**20, idle=0.2)
+    async with serve(health=ANY, endpoints=ENDPOINTS, limits=limits) as ports:
+        reader, writer = await asyncio.open_connection("127.0.0.1", ports.health)
+        writer.write(HALF + b"\r\n")
+        async with asyncio.timeout(PATIENCE):
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+            await reader.readexactly(len("ok"))
+
+        assert await closed(reader)
+        writer.close()
+
+
+async def test_half_sent_requests_make_room_for_whole_ones(client: aiohttp.ClientSession) -> None:
+    limits = Limits(connections=8, request=PATIENCE, held=2**20)
+    async with serve(health=ANY, endpoints=ENDPOINTS, limits=limits) as ports:
+        crowd = [await asyncio.open_connection("127.0.0.1", ports.health) for _ in range(50)]
+        for _, writer in crowd:
+            writer.write(HALF)
+
+        assert await answer(client, ports.health, "/healthz") == (200, "ok")
+
+        still_open = [reader for reader, _ in crowd if not reader.at_eof()]
+        assert len(still_open) <= 8
+        for _, writer in crowd:
+            writer.close()
+
+
+async def test_what_is_not_read_is_refused(client: aiohttp.ClientSession) -> None:
+    async with serve(health=ANY, endpoints=ENDPOINTS) as ports:
+        url = f"http://127.0.0.1:{ports.health}/healthz"
+        async with client.post(url, data=b"much" * 100_000) as response:
+            assert (response.status, response.headers["Allow"]) == (405, "GET,HEAD")
+        async with client.head(url) as response:
+            assert (response.status, await response.read()) == (200, b"")
 
 
 def test_an_address_of_ip_version_6_stands_in_brackets() -> None:

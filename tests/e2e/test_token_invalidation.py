@@ -104,11 +104,18 @@ def test_a_token_goes_and_comes_as_the_service_account_wants_it(territory: Terri
     assert errors_of(process.log_lines()) == []
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param({"secret": {"secretName": "robot-token"}}, id="volume"),
+        pytest.param({"projected": {"sources": [{"secret": {"name": "robot-token"}}]}}, id="projected volume"),
+    ],
+)
 def test_a_token_that_a_pod_mounts_is_left_alone_until_the_pod_is_gone(
-    territory: Territory, process: ResourceManager
+    territory: Territory, process: ResourceManager, source: dict[str, Any]
 ) -> None:
     shop = Shop(territory, automount=True)
-    volumes = [{"name": "v", "secret": {"secretName": "robot-token"}}]
+    volumes = [{"name": "v", **source}]
     containers = [{"name": "c", "image": "registry.example.com/c"}]
     shop.send("POST", "pods", {"metadata": {"name": "user"}, "spec": {"containers": containers, "volumes": volumes}})
     process.wait_for(lambda: shop.labels == MARKED, "has not marked the Secret")
@@ -125,5 +132,5 @@ def test_a_token_that_a_pod_mounts_is_left_alone_until_the_pod_is_gone(
 
 
 def lists_of_pods(territory: Territory, since: int) -> int:
-    events = territory.control_plane.audit_events(territory.user, {"list"}, since=since)
+    events = territory.control_plane.lists(territory.user, since=since)
     return sum(event["objectRef"]["resource"] == "pods" for event in events)

@@ -5,17 +5,18 @@ import http.client
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from tests.control_plane import ControlPlane
-from tests.control_plane.api_client import ApiClient
+from tests.e2e.gateways import Gateway
 from tests.e2e.resource_manager import ResourceManager, configuration
 
 CLASS = "tokens-end-to-end"
 """Of the Secrets of these tests alone."""
+NAMESPACES = tuple(f"tokens-end-to-end-{number}" for number in range(10))
+"""Where Secrets may ask for tokens, one for each test."""
 RENEW_AT = "serviceaccount.resources.gardener.cloud/token-renew-timestamp"
 TARGET = "token-requestor.resources.gardener.cloud/target-secret"
 KUBECONFIG = {
@@ -71,11 +72,9 @@ class Bakery:
 
     def user_of(self, token: str) -> str:
         """Who the API server takes somebody for that has a token."""
-        port = urlsplit(self.control_plane.url).port
-        assert port is not None
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-        status, answer = ApiClient(port, self.control_plane.ca_pem).request("POST", path, review, token=token)
+        status, answer = self.control_plane.request("POST", path, review, token=token)
         assert status == http.client.CREATED, answer
         name: str = answer["status"]["userInfo"]["username"]
         return name
@@ -103,16 +102,48 @@ class Bakery:
 def process(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ResourceManager]:
     """One that requests the tokens of all Secrets of these tests."""
     folder: Path = tmp_path_factory.mktemp("token-requestor")
-    requestor = {"tokenRequestor": {"enabled": True, "class": CLASS}}
+    requestor = {"tokenRequestor": {"enabled": True, "class": CLASS, "sourceNamespaces": [*NAMESPACES]}}
     with ResourceManager(folder, configuration(control_plane.kubeconfig(), controllers=requestor)) as running:
         running.wait_ready()
         yield running
 
 
+@pytest.fixture(scope="module")
+def namespaces() -> Iterator[str]:
+    """The namespaces in which Secrets may ask, each once."""
+    return iter(NAMESPACES)
+
+
 @pytest.fixture
-def bakery(control_plane: ControlPlane, process: ResourceManager, namespace_prefix: str) -> Bakery:
+def bakery(control_plane: ControlPlane, process: ResourceManager, namespaces: Iterator[str]) -> Bakery:
     """A namespace of the test's own."""
-    return Bakery(control_plane, process, namespace_prefix)
+    return Bakery(control_plane, process, next(namespaces))
+
+
+def test_without_a_limit_two_addresses_of_one_cluster_are_refused(control_plane: ControlPlane, tmp_path: Path) -> None:
+    with Gateway(control_plane) as gateway:
+        target = yaml.safe_load(control_plane.kubeconfig().read_text(encoding="utf-8"))
+        target["clusters"][0]["cluster"] = {"server": gateway.url}
+        file = tmp_path / "target"
+        file.write_text(yaml.safe_dump(target), encoding="utf-8")
+        config = configuration(control_plane.kubeconfig(), controllers={"tokenRequestor": {"enabled": True}})
+        config["targetClientConnection"] = {"kubeconfig": str(file)}
+        with ResourceManager(tmp_path, config) as process:
+            assert process.wait() == 1
+            said = process.output().splitlines()[-1]
+
+    assert "source and target are one cluster" in said
+
+
+def test_a_secret_elsewhere_gets_no_token(control_plane: ControlPlane, bakery: Bakery, namespace_prefix: str) -> None:
+    stranger = Bakery(control_plane, bakery.process, namespace_prefix)
+    stranger.create_secret("unheard", namespace=bakery.namespace)
+
+    bakery.create_secret("heard")
+
+    assert bakery.user_of(bakery.token_of("heard")) == f"system:serviceaccount:{bakery.namespace}:baker"
+    assert stranger.values("unheard") == {}
+    assert not stranger.renewed("unheard")
 
 
 def test_a_token_lets_in_the_service_account_that_was_made_for_it(bakery: Bakery) -> None:  # Q01, Q29

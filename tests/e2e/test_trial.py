@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.control_plane import ControlPlane
+from tests.control_plane import PATIENCE, ControlPlane
 from tests.control_plane.processes import free_ports
 from tests.e2e.resource_manager import COMMAND
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 TRIAL = PAGE.read_text(encoding="utf-8").partition("### A trial on one machine")[2]
-PATIENCE = 60.0
 
 
 def block(language: str) -> str:

@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -21,8 +21,7 @@ from tests.e2e.territory import Manifest, Territory, pair, service
 IN_FLIGHT = 32
 FROZEN_FOR = 30.0
 """Seconds: twice as long as the lease lasts."""
-AFTER_A_CRASH = timedelta(seconds=17)
-AFTER_A_STOP = timedelta(seconds=3)
+LEASE_DURATION = timedelta(seconds=15)
 MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 HOST_AND_UUID = re.compile(r"[\w.-]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -73,7 +72,7 @@ def test_a_leader_that_was_frozen_in_mid_work_for_longer_than_its_lease_writes_n
     assert record.writes_without_lease([leader.user, standby.user]) == []
 
 
-def test_another_takes_over_within_17_seconds_of_a_crash_and_3_of_a_stop(
+def test_another_takes_over_once_the_lease_has_run_out_after_a_crash_and_before_that_after_a_stop(
     territory: Territory, stack: ExitStack
 ) -> None:
     shop = territory.namespace("shop")
@@ -82,7 +81,6 @@ def test_another_takes_over_within_17_seconds_of_a_crash_and_3_of_a_stop(
     stack.enter_context(first).wait_until_leading()
     stack.enter_context(second).wait_ready()
 
-    crashed_at = datetime.now(UTC)
     first.kill()
     second.wait_until_leading()
     third = stack.enter_context(Replica(territory, "third"))
@@ -90,15 +88,16 @@ def test_another_takes_over_within_17_seconds_of_a_crash_and_3_of_a_stop(
     territory.create(service(shop, "cart"))
     territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
     second.wait_until_idle()
-    stopped_at = datetime.now(UTC)
     assert second.terminate() == 0
     third.wait_until_leading()
     assert third.terminate() == 0
 
     users = [first.user, second.user, third.user]
-    taken = {lease.user: lease.moment for lease in reversed(record.leases(users))}
-    assert taken[second.user] - crashed_at < AFTER_A_CRASH
-    assert taken[third.user] - stopped_at < AFTER_A_STOP
+    leases = record.leases(users)
+    taken = {lease.user: lease.moment for lease in reversed(leases)}
+    held_until = {lease.user: lease.moment for lease in leases if lease.holder}
+    assert taken[second.user] - held_until[first.user] >= LEASE_DURATION
+    assert taken[third.user] - held_until[second.user] < LEASE_DURATION
     assert record.writes_without_lease(users) == []
     assert lease_of(territory)["leaseTransitions"] == 2
     assert errors_of([*second.log_lines(), *third.log_lines()]) == []

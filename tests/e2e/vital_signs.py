@@ -31,6 +31,12 @@ def resident_kib(server: Server) -> int:
     return resident_bytes(_pid(server)) // 1024
 
 
+def most_resident_kib(server: Server) -> int:
+    """The most memory that it has held since it began."""
+    status = Path(f"/proc/{_pid(server)}/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
+
+
 def _stat(server: Server) -> list[str]:
     return Path(f"/proc/{_pid(server)}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
 

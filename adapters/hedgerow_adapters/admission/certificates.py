@@ -1,8 +1,11 @@
-"""The certificate of a server, read from a folder and read again when it changes there.
+"""The certificate of a server and the authorities of its clients, read from files and again when these change.
 
-Expected flow: `Certificates.of` reads the pair once; `watch` in a task then keeps `context` the newest pair that could
-be read. Guarantees: `context` always holds a certificate with its own key, both from one moment; connections that are
-open keep what they have. Caveats: a pair that cannot be read is told once and looked at again when a file changes.
+Expected flow: `Certificates.of` reads the files once; `watch` in a task then keeps `context` the newest that could be
+read. Guarantees: `context` always holds a certificate with its own key, both from one moment; connections that are open
+keep what they have. Caveats: files that cannot be read are told once and read again when one changes.
+
+Where there are authorities, a handshake fails with a certificate that none of them has signed and succeeds without any:
+so the server can still find out whether it is reachable. `listening` refuses each request of a client without one.
 
 Sources: webhooks-and-tokens §2.1, §3.1; Kubernetes documentation, "Secrets" (how mounted ones are replaced).
 """
@@ -34,7 +37,7 @@ def default_folder() -> Path:
 
 
 class CertificateError(Exception):
-    """There is no usable pair in a folder; the text is one clause that names it."""
+    """There is no usable pair in a folder, or no authority in a file; the text is one clause that names it."""
 
 
 class CertificateObserver:
@@ -50,26 +53,37 @@ class CertificateObserver:
 class Certificates:
     """What the server shows at each moment."""
 
-    def __init__(self, folder: Path, observer: CertificateObserver, period: float) -> None:
+    def __init__(
+        self, folder: Path, observer: CertificateObserver, *, client_authorities: Path | None, period: float
+    ) -> None:
         self._folder = folder
+        self._client_authorities = client_authorities
         self._period = period
         self._observer = observer
         self._seen = SeenFiles()
         self._context: ssl.SSLContext | None = None
 
     @classmethod
-    def of(cls, folder: Path, observer: CertificateObserver, *, period: float = PERIOD) -> Self:
+    def of(
+        cls,
+        folder: Path,
+        observer: CertificateObserver,
+        *,
+        client_authorities: Path | None = None,
+        period: float = PERIOD,
+    ) -> Self:
         """The certificates of a folder, whose pair is read now.
 
         Args:
             folder: holds the pair.
             observer: is told of it, and of every later one.
+            client_authorities: file with the authorities of client certificates; none: clients need none.
             period: seconds between looks at the files; looking is cheap, and sees however they are replaced.
 
         Raises:
-            CertificateError: there is no usable pair.
+            CertificateError: there is no usable pair, or no authority.
         """
-        certificates = cls(folder, observer, period)
+        certificates = cls(folder, observer, client_authorities=client_authorities, period=period)
         certificates._take_over()
         return certificates
 
@@ -114,10 +128,7 @@ class Certificates:
         self._seen = SeenFiles()
         certificate, key = (self._folder / name for name in (CERTIFICATE, KEY))
         for path in (certificate, key):
-            try:
-                self._seen.read(path)
-            except OSError as error:
-                raise CertificateError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+            self._read(path)
         context = _server_context()
         try:
             # Without a password given here OpenSSL would ask for one at the terminal.
@@ -126,11 +137,29 @@ class Certificates:
             mismatch = getattr(error, "reason", None) == "KEY_VALUES_MISMATCH"
             problem = "do not belong together" if mismatch else "are no certificate and key in PEM"
             raise CertificateError(f"{CERTIFICATE} and {KEY} in {self._folder} {problem}") from error
+        if self._client_authorities is not None:
+            self._require_certificates(context, self._client_authorities)
         return context
+
+    def _read(self, path: Path) -> bytes:
+        try:
+            return self._seen.read(path)
+        except OSError as error:
+            raise CertificateError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+
+    def _require_certificates(self, context: ssl.SSLContext, authorities: Path) -> None:
+        """Trust as Go does: any certificate in the file is an authority, also one that is not a root."""
+        try:
+            context.load_verify_locations(cadata=self._read(authorities).decode("ascii", errors="ignore"))
+        except (OSError, ValueError) as error:  # an SSLError is an OSError
+            raise CertificateError(f"{authorities} holds no certificate in PEM") from error
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        context.verify_mode = ssl.CERT_OPTIONAL
 
 
 def _server_context() -> ssl.SSLContext:
-    """TLS 1.2 or newer without renegotiation; nobody is asked for a certificate.
+    """TLS 1.2 or newer without renegotiation; no client is asked for a certificate.
 
     HTTP/1.1 is all that is offered: API servers speak nothing else to webhooks, so that their requests spread over the
     endpoints of a Service.

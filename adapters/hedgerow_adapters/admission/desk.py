@@ -10,32 +10,33 @@ from typing import Final, cast
 
 from aiohttp import web
 
-from hedgerow_adapters.admission.connection import SERVER, Connection, refusal
-from hedgerow_adapters.admission.connections import Connections
 from hedgerow_adapters.admission.exchange import Exchange
 from hedgerow_adapters.admission.limits import Limits
 from hedgerow_adapters.admission.observer import AdmissionObserver
+from hedgerow_adapters.admission.parsing import CrowdedError, TooLargeError
+from hedgerow_adapters.listening import Connection, RefusedError, refusal
+from hedgerow_adapters.listening.connection import SERVER
 
+RETRY_AFTER: Final = 1
+"""Seconds."""
 _HEADERS: Final = {"Content-Type": "application/json", "Server": SERVER}
 
 
 class Desk:
     """Where the requests of all connections come to."""
 
-    def __init__(
-        self, exchange: Exchange, connections: Connections, limits: Limits, observer: AdmissionObserver
-    ) -> None:
+    def __init__(self, exchange: Exchange, limits: Limits, observer: AdmissionObserver) -> None:
         self.is_leaving = False
         """Whether the server is about to stop: then each answer is the last one of its connection."""
         self._exchange = exchange
-        self._connections = connections
         self._limits = limits
         self._observer = observer
+        self._under_way = 0
         self._ended = asyncio.Event()
 
     async def settled(self) -> None:
         """Return when no request is being reviewed."""
-        while self._connections.are_busy:
+        while self._under_way:
             self._ended.clear()
             await self._ended.wait()
 
@@ -58,30 +59,55 @@ class Desk:
         if request.method != "POST":
             return _refusal(request, HTTPStatus.METHOD_NOT_ALLOWED, Allow="POST")
         try:
-            body = await _body(request, self._limits.body)
+            return await self._reviewed(path, request)
         except (web.RequestPayloadError, ConnectionError) as error:
             self._observer.malformed(type(error).__name__)
             return _refusal(request, HTTPStatus.BAD_REQUEST)
-        if body is None:
+        except TooLargeError:
             return _refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        except RefusedError:
+            return self._crowded(path, request, "requests hold as many bytes as they may")
+        except CrowdedError:
+            return self._crowded(path, request, "parsed reviews take as many bytes as they may")
+
+    async def _reviewed(self, path: str, request: web.BaseRequest) -> web.Response:
         connection = cast("Connection", request.protocol)
-        self._connections.begins(connection)
+        async with connection.receiving():
+            body = await _body(request, self._limits.body)
+        connection.begin()
+        self._under_way += 1
         try:
             content_type = request.headers.get("Content-Type", "")
             answer = await self._exchange.answer(path, request.rel_url.raw_query_string, content_type, body)
         finally:
             connection.rest()
+            self._under_way -= 1
             self._ended.set()
         response = web.Response(body=answer, headers=_HEADERS)
         if self.is_leaving or "Upgrade" in request.headers:
             response.force_close()
         return response
 
+    def _crowded(self, path: str, request: web.BaseRequest, problem: str) -> web.Response:
+        """The answer to a review for which there is no room now.
 
-async def _body(request: web.BaseRequest, limit: int) -> bytes | bytearray | None:
-    """What a request holds; none if that is too much."""
+        API servers take every status but 200 for a failed call, which the registration's `failurePolicy` decides, and
+        client-go, by which they call, tries again after `Retry-After` for as long as the registration's timeout lasts.
+
+        Source: Kubernetes documentation, "Dynamic Admission Control", "Failure policy" and "Timeouts".
+        """
+        self._observer.crowded_out(path, problem)
+        return _refusal(request, HTTPStatus.TOO_MANY_REQUESTS, **{"Retry-After": str(RETRY_AFTER)})
+
+
+async def _body(request: web.BaseRequest, limit: int) -> bytes | bytearray:
+    """What a request holds.
+
+    Raises:
+        TooLargeError: that is more than the limit.
+    """
     if (request.content_length or 0) > limit:
-        return None
+        raise TooLargeError
     if request.content.is_eof():
         return request.content.read_nowait()
     if request.headers.get("Expect", "").lower() == "100-continue":
@@ -91,7 +117,7 @@ async def _body(request: web.BaseRequest, limit: int) -> bytes | bytearray | Non
     while piece := await request.content.readany():
         body += piece
         if len(body) > limit:
-            return None
+            raise TooLargeError
     return body
 
 

@@ -1,10 +1,12 @@
 """From the body of an HTTP request to the body of its answer: an AdmissionReview each.
 
-Knows neither connections nor HTTP beyond the two headers that count. Whatever arrives, an answer leaves.
+Knows neither connections nor HTTP beyond the two headers that count. Whatever arrives, an answer leaves, unless there
+is no room to parse it. A review waits for caches before it is parsed, as its text takes the least memory.
 
 Source: webhooks-and-tokens §3.2.
 """
 
+import asyncio
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -16,6 +18,7 @@ from hedgerow.admission.decision import Decision, bad_request, internal_error
 from hedgerow.admission.review import BadReview, Review, answer, parse_review
 from hedgerow.machinery.durations import parse_duration
 from hedgerow_adapters.admission.observer import AdmissionObserver
+from hedgerow_adapters.admission.parsing import Parsing, parsed, parsed_size
 from hedgerow_adapters.admission.reviewer import Reviewer
 from hedgerow_adapters.protocol import json_codec
 
@@ -24,6 +27,8 @@ LONGEST_PATIENCE: Final = 10.0
 """Seconds that a review may take; less where an API server says that it waits for less."""
 _SHARE: Final = 0.9
 """Of the time that an API server waits: so a reason reaches it before it stops to listen."""
+_LAST_CALL: Final = 1.05
+"""Of the time that a review may take: a review that waited for caches in vain is parsed to be denied by its uid."""
 
 
 class Exchange:
@@ -33,6 +38,7 @@ class Exchange:
         self.paths: Final = reviewer.paths
         self._reviewer = reviewer
         self._observer = observer
+        self._parsing = Parsing()
 
     async def answer(self, path: str, query: str, content_type: str, body: bytes | bytearray) -> bytes:
         """The answer to a review.
@@ -42,14 +48,28 @@ class Exchange:
             query: of the URL.
             content_type: as it was sent; with another one than JSON the review is denied.
             body: the review.
+
+        Raises:
+            CrowdedError: other reviews took all the room to parse it, for as long as its client waits.
+            TooLargeError: there is never room to parse it.
         """
+        size = parsed_size(body)
+        self._parsing.check(size)
+        limit = patience(query)
+        began = asyncio.get_running_loop().time()
+        await self._reviewer.wait_for_caches(path, limit)
+        async with self._parsing.room_for(size, deadline=began + limit * _LAST_CALL):
+            return await self._answer(path, content_type, body, limit, began)
+
+    async def _answer(self, path: str, content_type: str, body: bytes | bytearray, limit: float, began: float) -> bytes:
         review = _review_in(body)
         if isinstance(review, BadReview):
             self._observer.unreadable(path, review.message)
             return _written(review.api_version, review.uid, review.decision)
         decision: Decision
         if content_type.partition(";")[0].strip().lower() == CONTENT_TYPE:
-            decision = await self._reviewer.review(path, review.request, patience(query))
+            spent = asyncio.get_running_loop().time() - began
+            decision = await self._reviewer.review(path, review.request, limit, spent)
         else:
             problem = f"contentType={content_type}, expected {CONTENT_TYPE}"
             self._observer.unreadable(path, problem)
@@ -71,7 +91,7 @@ def patience(query: str) -> float:
 
 def _review_in(body: bytes | bytearray) -> Review | BadReview:
     try:
-        document: Any = json_codec.decode(bytes(body))
+        document: Any = parsed(body)
     except ValueError as error:
         return BadReview(str(error))
     review = parse_review(document)

@@ -5,9 +5,10 @@ Every method does nothing here, so that one who listens overrides what is of int
 
 from hedgerow.admission import AdmissionRequest, Allowed, Denied
 from hedgerow_adapters.admission.certificates import CertificateObserver
+from hedgerow_adapters.listening import ConnectionObserver
 
 
-class AdmissionObserver(CertificateObserver):
+class AdmissionObserver(CertificateObserver, ConnectionObserver):
     """Hears of everything that happens in one admission server, and changes nothing."""
 
     def began(self, path: str) -> None:
@@ -25,20 +26,8 @@ class AdmissionObserver(CertificateObserver):
     def unreadable(self, path: str, problem: str) -> None:
         """A request held no review that could be read."""
 
+    def crowded_out(self, path: str, problem: str) -> None:
+        """A request was refused because others take the memory."""
+
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
         """A review ended with a defect; the operation is denied."""
-
-    def handshake_failed(self, problem: str) -> None:
-        """A connection came to nothing: no TLS, or a client that does not trust the certificate."""
-
-    def malformed(self, problem: str) -> None:
-        """A connection carried no HTTP, or HTTP that could be read in two ways; it is closed."""
-
-    def crowded(self, *, refused: bool) -> None:
-        """There were too many connections: an idle one was closed, or none was idle and the new one was `refused`."""
-
-    def overdue(self) -> None:
-        """A connection was closed because it took too long."""
-
-    def cannot_accept(self, problem: str) -> None:
-        """The system gave no new connection."""

@@ -5,18 +5,17 @@ a decision, and in time; a defect in a webhook denies the one operation.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Webhook
 from hedgerow.admission.decision import internal_error
+from hedgerow.admission.turn import ReviewTurn
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.admission.observer import AdmissionObserver
-
-MOST_QUESTIONS: Final = 8
-"""A webhook that asks for more would not come to an end."""
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
 """Finds out what the world says now."""
@@ -44,6 +43,12 @@ class _Served:
     is_complete: bool = False
     """Once complete, caches stay so."""
 
+    async def complete(self) -> None:
+        """Return when the caches that the webhook reads are complete."""
+        if not self.is_complete:
+            await self.view.completed()
+            self.is_complete = True
+
 
 class Reviewer:
     """All webhooks of one process, by their paths."""
@@ -64,16 +69,23 @@ class Reviewer:
         """Where there is a webhook."""
         return self._served.keys()
 
-    async def review(self, path: str, request: AdmissionRequest, patience: float) -> Decision:
+    async def wait_for_caches(self, path: str, patience: float) -> None:
+        """Return when the caches that the webhook at a path reads are complete, or after so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._served[path].complete()
+
+    async def review(self, path: str, request: AdmissionRequest, patience: float, spent: float = 0) -> Decision:
         """What the webhook at a path decides.
 
         Args:
             path: one of `paths`.
             request: what it is asked about.
-            patience: seconds until nobody listens any more; a review that cannot end before is a denial.
+            patience: seconds for which the client waits; a review that cannot end before is a denial.
+            spent: seconds of them that have passed.
         """
         served = self._served[path]
-        time_limit = asyncio.timeout(patience)
+        time_limit = asyncio.timeout(patience - spent)
         try:
             async with time_limit:
                 decision = await self._decide(served, request)
@@ -91,18 +103,11 @@ class Reviewer:
         return decision
 
     async def _decide(self, served: _Served, request: AdmissionRequest) -> Decision:
-        if not served.is_complete:
-            await served.view.completed()
-            served.is_complete = True
-        answers: dict[Question, Answer] = {}
-        while len(answers) <= MOST_QUESTIONS:
-            outcome = served.webhook.review(request, served.view.snapshot, answers)
-            if isinstance(outcome, (Allowed, Denied)):
-                return outcome
-            if outcome in answers:
-                raise RuntimeError(f"{served.webhook.name} asks again for what it was told")
-            answers[outcome] = await self._ask(outcome)
-        raise RuntimeError(f"{served.webhook.name} asks more than {MOST_QUESTIONS} questions")
+        await served.complete()
+        turn = ReviewTurn(served.webhook, request)
+        while not isinstance(review := turn.review(served.view.snapshot), Allowed | Denied):
+            turn = turn.told(review, await self._ask(review))
+        return review
 
     def _broken(self, path: str, request: AdmissionRequest, error: Exception) -> Denied:
         """The denial because of a defect, in the words of the webhooks that this one stands in for."""

@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_values import checked_for_halves
+from hedgerow.machinery.slices import finished
 from hedgerow_adapters.files.json_documents import json_documents
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.yaml_documents import yaml_documents
@@ -25,7 +27,7 @@ def decoded(text: str, path: str) -> tuple[Document, ...]:
         text: what the file holds.
         path: the name of the file; one that ends in `.json` is read as nothing else.
     """
-    return checked_for_halves(_documents(text, path), text)
+    return finished(checked_for_halves(_documents(text, path), text, ReadingBudget()))
 
 
 def single_document(text: str, path: str) -> Result[Any, tuple[str, ...]]:

@@ -8,6 +8,7 @@ Source: k8s.io/api v0.36.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
@@ -41,6 +42,9 @@ _KUBERNETES: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/v1": "PriorityClass",
     "storage.k8s.io/v1": ("CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass"),
 }
+_KUBERNETES_KINDS: Final = frozenset(
+    Kind(version, kind) for version, kinds in _KUBERNETES.items() for kind in kinds.split()
+)
 _PLURAL_ALREADY: Final = frozenset({"Endpoints"})
 _ES: Final = ("s", "x", "ch", "sh")
 
@@ -51,16 +55,21 @@ def served_resources(objects: Iterable[Manifest]) -> Iterator[Resource]:
     Args:
         objects: what the files hold.
     """
-    own = {Kind(version, kind) for version, kinds in _KUBERNETES.items() for kind in kinds.split()}
-    for kind in sorted(own):
-        yield _resource(kind, namespaced=kind.kind not in CLUSTER_SCOPED_KINDS)
+    yield from _kubernetes_resources()
     others: dict[Kind, bool] = {}
     for each in objects:
         kind = Kind.of(each)
         others[kind] = others.get(kind, False) or bool(key_of(each).namespace)
     for kind, namespaced in others.items():
-        if kind not in own:
+        if kind not in _KUBERNETES_KINDS:
             yield _resource(kind, namespaced=namespaced)
+
+
+@cache
+def _kubernetes_resources() -> tuple[Resource, ...]:
+    return tuple(
+        _resource(kind, namespaced=kind.kind not in CLUSTER_SCOPED_KINDS) for kind in sorted(_KUBERNETES_KINDS)
+    )
 
 
 def _resource(kind: Kind, *, namespaced: bool) -> Resource:

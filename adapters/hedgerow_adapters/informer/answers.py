@@ -3,12 +3,12 @@
 Decides what can be read and which ends of a list or watch make it start anew. Knows no connection and no state.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
-from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent
+from hedgerow_adapters.informer.machine import ProtocolError, WatchEvent
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Request, Response
 
@@ -33,9 +33,16 @@ class Refused(Exception):  # noqa: N818 -- an answer of the server, not an error
         return error.is_expired or error.status == HTTPStatus.BAD_REQUEST or FROM_THE_FUTURE in error.causes
 
     @property
-    def is_absence(self) -> bool:
-        """Whether the server does not know the resource that it was asked about."""
-        return self.error.is_not_found
+    def cause(self) -> str:
+        """What observers are told as the cause of the end."""
+        if self.error.is_expired:
+            return "expired"
+        return "forbidden" if self.error.is_forbidden else "refused"
+
+    @property
+    def is_unproven_absence(self) -> bool:
+        """True if the server may not serve the resource; only discovery can tell."""
+        return self.error.is_unproven_absence
 
 
 class UnreadableObjectError(Exception):
@@ -53,19 +60,13 @@ class Reader:
         self._resource = resource
         self._keep = keep
 
-    def page(self, body: Any) -> Page:
-        """The page of a list.
+    def objects(self, items: Sequence[Manifest]) -> list[Manifest]:
+        """What is kept of some objects of a list.
 
         Raises:
-            ProtocolError: the body is no list.
             UnreadableObjectError: one of the objects is malformed.
         """
-        items = body.get("items") or () if isinstance(body, Mapping) else None
-        metadata = (body.get("metadata") or {}) if isinstance(body, Mapping) else None
-        if not isinstance(items, list | tuple) or not isinstance(metadata, Mapping):
-            raise ProtocolError("the answer to a list that is no list")
-        kept = tuple([self._kept(item) for item in items])
-        return Page(kept, metadata.get("continue") or "", metadata.get("resourceVersion") or "")
+        return [self._kept(item) for item in items]
 
     def event(self, request: Request, event: Mapping[str, Any]) -> WatchEvent:
         """The event of a watch.

@@ -6,9 +6,9 @@ Decides which request comes next and what a cache is told. Knows no connection, 
       ▲                │                      │                   │
       └─lost, absent───┴─────lost, absent─────┴───lost, absent────┘
 
-Guarantees: a list counts only when its last page has arrived, and then replaces everything at once; what the server no
-longer knows (410), or says in a way that cannot be read, starts anew, as does a watch whose versions run backwards;
-after any other end the watch resumes where it was.
+Guarantees: each page is delivered when it arrives; a list counts only when its last page has arrived, and then replaces
+everything at once; what the server no longer knows (410), or says in a way that cannot be read, starts anew, as does a
+watch whose versions run backwards; after any other end the watch resumes where it was.
 Source: Kubernetes documentation, "Kubernetes API concepts", efficient detection of changes.
 """
 
@@ -28,7 +28,6 @@ class Listing:
     """Some pages have arrived; the next is to be asked for."""
 
     continuation: str
-    pages: tuple[tuple[Manifest, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +84,28 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The server does not know the resource, so that there are no objects of it."""
+    """Discovery lacks the resource, so that there are no objects of it."""
 
 
 Input: TypeAlias = Page | Opened | WatchEvent | Lost | Absent | Interrupted
 
 
 @dataclass(frozen=True, slots=True)
-class Replace:
-    """These are all the objects that exist."""
+class Gather:
+    """These objects are among those that exist. That counts for nothing before the `Replace` of the list."""
 
     objects: tuple[Manifest, ...]
+    is_first: bool
+    """Whether the list begins with them, and an earlier one that has not come to its end is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """These and those that were gathered since the list began are all the objects that exist."""
+
+    objects: tuple[Manifest, ...]
+    is_first: bool = True
+    """Whether nothing was gathered for this list."""
     is_known: bool = True
     """Whether the server knows the resource."""
 
@@ -114,7 +124,7 @@ class Remove:
     object: Manifest
 
 
-Delivery: TypeAlias = Replace | Put | Remove
+Delivery: TypeAlias = Gather | Replace | Put | Remove
 
 
 class ProtocolError(Exception):
@@ -146,21 +156,21 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
 
 
 def _after_page(state: Empty | Listing, page: Page) -> tuple[State, Delivery | None]:
-    pages = (page.objects,) if isinstance(state, Empty) else (*state.pages, page.objects)
     if isinstance(state, Listing) and page.continuation == state.continuation:
         raise ProtocolError("a list whose next page is the same again")
+    is_first = isinstance(state, Empty)
     if page.continuation:
-        return Listing(page.continuation, pages), None
+        return Listing(page.continuation), Gather(page.objects, is_first)
     if not page.resource_version:
         raise ProtocolError("a list without a resource version")
-    return Listed(page.resource_version), Replace(tuple([manifest for objects in pages for manifest in objects]))
+    return Listed(page.resource_version), Replace(page.objects, is_first)
 
 
 def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | None]:
     version = event.resource_version
     if not isinstance(version, str) or not version:
         raise ProtocolError(f"an event of type {event.type} without a resource version")
-    if _is_before(version, state.resource_version):
+    if is_before(version, state.resource_version):
         raise ProtocolError(
             f"an event of version {version} after version {state.resource_version}: the past has changed"
         )
@@ -176,6 +186,9 @@ def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | 
             raise ProtocolError(f"an event of the unknown type {event.type}")
 
 
-def _is_before(version: str, other: str) -> bool:
-    """Whether versions run backwards, as after a server's storage was restored from a backup."""
+def is_before(version: str, other: str) -> bool:
+    """True if versions run backwards, as after a server's storage was restored from a backup.
+
+    Versions that are no numbers are not compared.
+    """
     return version.isdecimal() and other.isdecimal() and int(version) < int(other)

@@ -23,12 +23,21 @@ def decoded_body(content: bytes, *, headers: Mapping[str, str], accept: str, is_
         accept: the content types that were asked for.
         is_success: whether the status says so.
     """
-    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type.endswith("json"):
+    if is_json(headers):
         return decoded_json(content)
+    media_type = _media_type(headers)
     if is_success and content and accept.startswith("application/json"):
         return Failure(f"is {media_type or 'of no type'}, not JSON")
     return Success(content.decode(errors="replace") if content else None)
+
+
+def is_json(headers: Mapping[str, str]) -> bool:
+    """Whether a body with these headers is to be a JSON text."""
+    return _media_type(headers).endswith("json")
+
+
+def _media_type(headers: Mapping[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def decoded_json(content: bytes) -> Result[Any, str]:

@@ -7,24 +7,23 @@ is not served is known for a minute, or for some seconds where it is new, as a s
 know yet all that it serves, or for a second where something has hinted of late that it may be served soon, as a
 definition takes a moment to be established. That there was no answer is told to who asked, and not known afterwards.
 
-Source: Kubernetes documentation, "The Kubernetes API", discovery; managed-resources §4.2.
+A kind that is built in, and was served once, never counts as absent: an API server does not unlearn it.
+
+Source: Kubernetes documentation, "The Kubernetes API", discovery; managed-resources §4.2; decision "absence".
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
-from hedgerow.machinery.questions import Kinds, NotAnswered
-from hedgerow.machinery.turn import defines_kinds
+from hedgerow.machinery.questions import Kinds, NotAnswered, defines_kinds
+from hedgerow_adapters.kubernetes.served import look
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
-from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_adapters.protocol.discovery_documents import Served, is_built_in, no_match
+from hedgerow_adapters.protocol.transport import Transport
 
-PATIENCE: Final = 10.0
-"""Seconds for one request."""
 MISSING_FOR: Final = 60.0
 """Seconds for which it is known that a kind is not served."""
 MISSING_AT_FIRST: Final = 4.0
@@ -37,27 +36,9 @@ CHECKED_EVERY: Final = 600.0
 """Seconds after which is looked whether what is served still is."""
 CONFIRMED_AFTER: Final = 5.0
 """Seconds after which it is looked again where it seems not to be."""
-_NO_ANSWER: Final = 500
 _BAD_REQUEST: Final = 400
-_NOT_FOUND: Final = 404
+_UNAVAILABLE: Final = 503
 _LONG_AGO: Final = float("-inf")
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """What one group and version holds."""
-
-    resources: Mapping[str, Resource]
-    """By the name of the kind."""
-    watchable: frozenset[Resource]
-    """Those that can be listed and watched."""
-
-    def holds(self, answer: Resource | NotAnswered) -> bool:
-        """Whether it says the same as an earlier answer about a kind that is served."""
-        return isinstance(answer, Resource) and self.resources.get(answer.kind) == answer
-
-
-_Looked: TypeAlias = Served | NotAnswered
 
 
 class _Whole(NamedTuple):
@@ -82,11 +63,13 @@ class Discovery:
         """As it is now; for as long as who reads it awaits nothing, it stays so."""
         self._complete: dict[str, _Whole] = {}
         self._watchable: set[Resource] = set()
-        self._under_way: dict[str, asyncio.Future[_Looked | None]] = {}
+        self._under_way: dict[str, asyncio.Future[Served | NotAnswered | None]] = {}
         self._hinted: dict[str, float] = {}
         """When it was last hinted of a group that something about it may have changed."""
         self._anything_hinted = _LONG_AGO
         self._waiting: dict[Kind, asyncio.Future[None]] = {}
+        self._built_in: set[Resource] = set()
+        """Resources that are built in and that the server was seen to serve."""
         self._looked_at: set[str] = set()
         self._checks: dict[str, asyncio.TimerHandle] = {}
         self._checking: set[asyncio.Task[None]] = set()
@@ -128,8 +111,22 @@ class Discovery:
             if Kind(api_version, "").group == group:
                 self._forget(api_version)
 
-    def not_found(self, resource: Resource) -> None:
-        """The server does not know the path of a resource: forget that it is served."""
+    async def lacks(self, resource: Resource) -> bool:
+        """True if a discovery document of the server lacks a resource; asked after a 404 that names no object."""
+        if resource in self._built_in:
+            return False
+        self.in_doubt(resource)
+        kind = resource.object_kind
+        answer = (await self.look_up([kind]))[kind]
+        return answer.is_unserved if isinstance(answer, NotAnswered) else answer != resource
+
+    def was_served(self, resource: Resource) -> None:
+        """Remember that the server has shown the objects of a resource."""
+        if is_built_in(resource.object_kind):
+            self._built_in.add(resource)
+
+    def in_doubt(self, resource: Resource) -> None:
+        """Forget that a resource is served: a 404 that names no object may mean that it no longer is."""
         if self._known.get(resource.object_kind) == resource:
             self._forget(resource.api_version)
 
@@ -138,7 +135,7 @@ class Discovery:
         if kind in self._known:
             await asyncio.shield(self._waiting.setdefault(kind, asyncio.get_running_loop().create_future()))
 
-    async def _contents(self, api_version: str) -> _Looked:
+    async def _contents(self, api_version: str) -> Served | NotAnswered:
         """What a group and version holds."""
         while (known := self._complete.get(api_version)) is None:
             under_way = self._under_way.get(api_version)
@@ -149,11 +146,11 @@ class Discovery:
                 return looked
         return known.served
 
-    async def _ask(self, api_version: str) -> _Looked:
+    async def _ask(self, api_version: str) -> Served | NotAnswered:
         answer = self._under_way[api_version] = asyncio.get_running_loop().create_future()
-        looked: _Looked | None = None
+        looked: Served | NotAnswered | None = None
         try:
-            looked = await _look(self._transport, api_version)
+            looked = await look(self._transport, api_version)
         finally:
             answer.set_result(looked)
             if self._under_way.get(api_version) is answer:
@@ -165,6 +162,8 @@ class Discovery:
     def _keep(self, api_version: str, served: Served) -> None:
         self._drop(api_version, lambda answer: not served.holds(answer))
         self._known |= {resource.object_kind: resource for resource in served.resources.values()}
+        for resource in served.resources.values():
+            self.was_served(resource)
         self._watchable = self._watchable.difference(served.resources.values()) | served.watchable
         loop = asyncio.get_running_loop()
         hinted = max(self._anything_hinted, self._hinted.get(Kind(api_version, "").group, _LONG_AGO))
@@ -191,7 +190,7 @@ class Discovery:
 
     async def _check(self, api_version: str, *, is_in_doubt: bool) -> None:
         """See whether what is known to be served still is; forget it where a second look, too, says that it is not."""
-        looked = await _look(self._transport, api_version)
+        looked = await look(self._transport, api_version)
         known = [each for kind, each in self._known.items() if kind.api_version == api_version]
         served = [each for each in known if isinstance(each, Resource)]
         if not served:
@@ -203,7 +202,7 @@ class Discovery:
         else:
             self._check_after(CONFIRMED_AFTER, api_version, is_in_doubt=True)
 
-    def _conclude(self, kind: Kind, looked: _Looked | None) -> Resource | NotAnswered:
+    def _conclude(self, kind: Kind, looked: Served | NotAnswered | None) -> Resource | NotAnswered:
         if problem := _problem_of(kind):
             return NotAnswered(_BAD_REQUEST, "BadRequest", problem)
         match looked:
@@ -211,9 +210,10 @@ class Discovery:
                 return looked
             case Served(resources) if kind.kind in resources:
                 return resources[kind.kind]
-        missing = NotAnswered(
-            _NOT_FOUND, "NoMatch", f'no matches for kind "{kind.kind}" in version "{kind.api_version}"'
-        )
+        if any(resource.object_kind == kind for resource in self._built_in):
+            problem = f'kind "{kind.kind}" in version "{kind.api_version}" is built in, and discovery lacks it'
+            return NotAnswered(_UNAVAILABLE, "ServiceUnavailable", problem)
+        missing = no_match(kind)
         known = self._complete.get(kind.api_version)
         is_kept = known is not None and known.served is looked
         return self._known.setdefault(kind, missing) if is_kept else missing
@@ -240,63 +240,6 @@ class Discovery:
                     self._watchable.discard(answer)
                 if (waiting := self._waiting.pop(kind, None)) is not None:
                     waiting.set_result(None)
-
-
-async def _look(transport: Transport, api_version: str) -> _Looked:
-    """What the server says now of a group and version; one that it does not know holds nothing."""
-    try:
-        response = await transport.send(requests.resources_of(api_version), timeout=PATIENCE)
-    except TransportError as lost:
-        return NotAnswered(_NO_ANSWER, "", str(lost))
-    if response.is_success:
-        return _served(api_version, response.body)
-    error = api_error(response)
-    if error.is_not_found:
-        return Served({}, frozenset())
-    return NotAnswered(error.status, error.reason, error.message)
-
-
-def _served(api_version: str, body: Any) -> _Looked:
-    entries = body.get("resources") if isinstance(body, Mapping) else None
-    if not isinstance(entries, list):
-        return NotAnswered(_NO_ANSWER, "", f'the API server\'s list of the resources of "{api_version}" is none')
-    group, _, version = api_version.rpartition("/")
-    resources: dict[str, Resource] = {}
-    watchable = set()
-    for entry in entries:
-        if not _is_resource(entry):
-            continue
-        resource = Resource(group, version, entry["name"], entry["kind"], namespaced=bool(entry.get("namespaced")))
-        if not _is_addressable(resource):
-            continue
-        verbs = entry.get("verbs")
-        is_watchable = isinstance(verbs, list) and "list" in verbs and "watch" in verbs
-        if is_watchable:
-            watchable.add(resource)
-        # Of several of one kind, that one counts whose objects are kept.
-        if is_watchable or resource.kind not in resources:
-            resources[resource.kind] = resource
-    return Served(resources, frozenset(watchable))
-
-
-def _is_resource(entry: Any) -> bool:
-    """Whether an entry is one of a resource; others are of subresources."""
-    return (
-        isinstance(entry, Mapping)
-        and isinstance(kind := entry.get("kind"), str)
-        and bool(kind)
-        and isinstance(name := entry.get("name"), str)
-        and "/" not in name
-    )
-
-
-def _is_addressable(resource: Resource) -> bool:
-    """Whether requests can name a resource; a server may call one anything."""
-    try:
-        requests.list_page(resource)
-    except requests.UnaddressableError:
-        return False
-    return True
 
 
 def _problem_of(kind: Kind) -> str | None:

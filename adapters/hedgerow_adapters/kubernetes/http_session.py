@@ -10,14 +10,15 @@ from urllib.parse import quote, urlencode
 import aiohttp
 from yarl import URL
 
+from hedgerow.machinery.managed_fields import FIELD_MANAGER
 from hedgerow.version import __version__
 from hedgerow_adapters.protocol import json_codec
 from hedgerow_adapters.protocol.requests import JSON_PATCH
 from hedgerow_adapters.protocol.transport import NotSentError, Request
 
 HEADERS: Final = {
-    "User-Agent": f"hedgerow/{__version__}",
-    # To decompress costs more than to carry the bytes inside a cluster.
+    "User-Agent": f"{FIELD_MANAGER}/{__version__}",
+    # To unpack costs more than to carry the few bytes of most answers.
     "Accept-Encoding": "identity",
 }
 
@@ -75,6 +76,8 @@ def url_of(server: str, request: Request) -> URL:
 def headers_of(request: Request, authorization: str) -> dict[str, str]:
     """The headers of a request beside those of the session; no Authorization header where its value is empty."""
     headers = {"Accept": request.accept}
+    if request.is_list:
+        headers["Accept-Encoding"] = "gzip"
     if request.body is not None:
         headers["Content-Type"] = request.content_type
     if authorization:

@@ -9,17 +9,19 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 import aiohttp
 from returns.result import Result, Success
 
-from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, lower_case_names
+from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, is_json, lower_case_names
+from hedgerow_adapters.kubernetes.bounds import Bounded, Patience
 from hedgerow_adapters.kubernetes.credentials import Connection
-from hedgerow_adapters.kubernetes.http_problems import asked, problem_with
+from hedgerow_adapters.kubernetes.http_problems import asked
 from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
 from hedgerow_adapters.kubernetes.identity import Shown
+from hedgerow_adapters.kubernetes.list_answers import content_of, decoded_in_slices
 from hedgerow_adapters.kubernetes.outage import Outage
 from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
 from hedgerow_adapters.kubernetes.retries import wait_before_retry
@@ -30,24 +32,17 @@ from hedgerow_adapters.protocol.transport import NotSentError, Request, Response
 OPENING_TIMEOUT: Final = 30.0
 """Seconds for the answer to a watch to begin, which a server sends before it has any event."""
 
+RENEWAL_CHECKED_EVERY: Final = 30.0
+"""Seconds within which a silent watch ends after its credentials or trust were replaced."""
+
+READ_AT_ONCE: Final = 64 * 1024
+"""Bytes of a watch after whose events others get a turn, however many have arrived."""
+
+DECODED_AT_ONCE: Final = 1024 * 1024
+"""Bytes of a JSON text that are decoded without a pause, some ten milliseconds."""
+
 NO_ANSWER: Final = "<error>"
 """The status code of an exchange without an answer, for metrics."""
-
-
-class _Patience(NamedTuple):
-    """How many seconds to wait altogether, and until when on the loop's clock."""
-
-    seconds: float
-    deadline: float
-
-    @classmethod
-    def of(cls, seconds: float) -> Self:
-        """Patience that begins now."""
-        return cls(seconds, asyncio.get_running_loop().time() + seconds)
-
-    def left(self) -> float:
-        """The seconds that are left of it."""
-        return self.deadline - asyncio.get_running_loop().time()
 
 
 class HttpTransport:
@@ -58,7 +53,7 @@ class HttpTransport:
     repeat, when a kept connection turns out to be closed.
 
     Caveat: a request waits for an in-flight place within its own timeout. What must not wait behind others, such as
-    the renewal of a lease, gets a transport of its own.
+    the renewal of a lease, gets a transport of its own. A list needs its place until its answer begins.
     """
 
     def __init__(
@@ -76,7 +71,7 @@ class HttpTransport:
 
         Args:
             connection: where the server is, and who we are.
-            max_in_flight: how many requests may be under way at once, watches not counted.
+            max_in_flight: how many requests may be under way at once, watches and answers to lists not counted.
             qps: requests a second in the long run; none, zero or negative: no limit.
             burst: requests at once where `qps` limits them.
             on_request: told of every exchange: the status code or `<error>`, the method, the server's host and port.
@@ -112,21 +107,17 @@ class HttpTransport:
 
         Args:
             request: what to ask.
-            timeout: seconds, for all of it.
+            timeout: seconds, for all of it; of a list for its beginning, and for each silence from there on.
             may_send: asked directly before the request is written to its connection, each time.
 
         Raises:
             NotSentError: `may_send` said no.
-            TransportError: no complete answer came within the timeout.
+            TransportError: no complete answer came in time.
         """
-        patience = _Patience.of(timeout)
+        patience = Patience.of(timeout)
         retries = 0
         while True:
-            await self._take_place(request, patience)
-            try:
-                response = await self._exchange(request, patience, may_send)
-            finally:
-                self._places.release()
+            response = await self._exchange(request, patience, may_send)
             wait = wait_before_retry(response.status, response.headers, retries=retries)
             if wait is None or wait >= patience.left():
                 return response
@@ -137,28 +128,31 @@ class HttpTransport:
     async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
         """Open a watch, for at most `timeout` seconds; leaving the context closes the connection.
 
+        The events end in order, between two of them, within half a minute after the connection has other credentials
+        or another trust to use: an API server does not check those of an open watch again.
+
         Raises:
             TransportError: the server's answer did not begin within the timeout, or within 30 seconds.
         """
-        patience, opening = _Patience.of(timeout), _Patience.of(min(timeout, OPENING_TIMEOUT))
+        patience, opening = Patience.of(timeout), Patience.of(min(timeout, OPENING_TIMEOUT))
         mark = self._outage.began()
         try:
             async with self._bounded(request, opening):
-                answer = await self._answer(request)
+                answer, shown = await self._answer(request)
         except TransportError as error:
             self._unanswered(mark, error)
             raise
         with contextlib.closing(answer):
             if answer.status == HTTPStatus.OK:
-                async with contextlib.aclosing(self._events(request, answer, patience)) as events:
+                async with contextlib.aclosing(self._events(request, answer, patience, shown)) as events:
                     yield Stream(HTTPStatus.OK, None, events, lower_case_names(answer.headers))
             else:
                 async with self._bounded(request, opening):
                     content = await answer.read()
-                refusal = self._response(request, answer, content)
+                refusal = await self._response(request, answer, content)
                 yield Stream(refusal.status, refusal.body, _no_events(), refusal.headers)
 
-    async def _take_place(self, request: Request, patience: _Patience) -> None:
+    async def _take_place(self, request: Request, patience: Patience) -> None:
         """Get one of the in-flight places, once the throttle lets the request through; who got it gives it back."""
         if self._throttle is None and not self._places.locked():
             await self._places.acquire()
@@ -170,7 +164,7 @@ class HttpTransport:
             problem = f"{asked(request)} waited behind other requests to {self._server} for {patience.seconds:g} s"
             raise TransportError(problem) from None
 
-    async def _wait_for_place(self, request: Request, patience: _Patience) -> None:
+    async def _wait_for_place(self, request: Request, patience: Patience) -> None:
         if self._throttle is None:
             await self._places.acquire()
             return
@@ -183,26 +177,40 @@ class HttpTransport:
             self._throttle.give_back()
             raise
 
-    async def _exchange(self, request: Request, patience: _Patience, may_send: Callable[[], bool]) -> Response:
+    async def _exchange(self, request: Request, patience: Patience, may_send: Callable[[], bool]) -> Response:
         """One answer, complete and decoded."""
+        await self._take_place(request, patience)
         mark = self._outage.began()
         try:
-            async with self._bounded(request, patience):
-                answer = await self._answer(request, may_send)
-                content = await answer.read()
+            answer, content = await self._begun(request, patience, may_send)
+            if content is None:
+                content = await content_of(self._server, request, answer, patience.seconds)
         except TransportError as error:
             self._unanswered(mark, error)
             raise
-        return self._response(request, answer, content)
+        return await self._response(request, answer, content)
 
-    async def _answer(self, request: Request, may_send: Callable[[], bool] = lambda: True) -> aiohttp.ClientResponse:
-        """The beginning of an answer; one that refuses who we are is asked for again if we can show something else."""
-        refused = self._connection.shown()
-        answer = await self._ask(request, refused, may_send)
-        if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.renewed()) == refused:
-            return answer
+    async def _begun(
+        self, request: Request, patience: Patience, may_send: Callable[[], bool]
+    ) -> tuple[aiohttp.ClientResponse, bytes | None]:
+        """An answer, and its content unless that is a list: while a list travels, its place is free for others."""
+        try:
+            async with self._bounded(request, patience):
+                answer, _ = await self._answer(request, may_send)
+                return answer, None if request.is_list else await answer.read()
+        finally:
+            self._places.release()
+
+    async def _answer(
+        self, request: Request, may_send: Callable[[], bool] = lambda: True
+    ) -> tuple[aiohttp.ClientResponse, Shown]:
+        """The beginning of an answer, and what was shown for it; after a 401 something else is shown if possible."""
+        shown = self._connection.shown()
+        answer = await self._ask(request, shown, may_send)
+        if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.renewed()) == shown:
+            return answer, shown
         answer.close()
-        return await self._ask(request, renewed, may_send)
+        return await self._ask(request, renewed, may_send), renewed
 
     async def _ask(self, request: Request, shown: Shown, may_send: Callable[[], bool]) -> aiohttp.ClientResponse:
         if self._session is None:
@@ -230,23 +238,34 @@ class HttpTransport:
         return answer
 
     async def _events(
-        self, request: Request, answer: aiohttp.ClientResponse, patience: _Patience
+        self, request: Request, answer: aiohttp.ClientResponse, patience: Patience, shown: Shown
     ) -> AsyncGenerator[Mapping[str, Any], None]:
-        lines, shown = LineSplitter(), _authorization_of(answer)
-        while chunk := await self._chunk(request, answer, patience):
+        lines, authorization = LineSplitter(), _authorization_of(answer)
+        while lines.is_inside_a_line or self._connection.shown() == shown:
+            chunk = await self._chunk(request, answer, patience)
+            if chunk is None:
+                continue
+            if not chunk:
+                break
             for line in lines.feed(chunk):
-                yield event_without_credentials(self._decoded(request, decoded_json(line)), shown)
+                yield event_without_credentials(self._decoded(request, decoded_json(line)), authorization)
+            await asyncio.sleep(0)
         if lines.is_inside_a_line:
             raise TransportError(f"{self._what_came(request)} was cut off")
 
-    async def _chunk(self, request: Request, answer: aiohttp.ClientResponse, patience: _Patience) -> bytes:
-        """What has arrived since the last time, at least one byte; nothing at the end."""
-        async with self._bounded(request, patience):
-            return await answer.content.readany()
+    async def _chunk(self, request: Request, answer: aiohttp.ClientResponse, patience: Patience) -> bytes | None:
+        """What has arrived since the last time, at least one byte; nothing at the end; none: a while of silence."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RENEWAL_CHECKED_EVERY), self._bounded(request, patience):
+                return await answer.content.read(READ_AT_ONCE)
+        return None
 
-    def _response(self, request: Request, answer: aiohttp.ClientResponse, content: bytes) -> Response:
+    async def _response(self, request: Request, answer: aiohttp.ClientResponse, content: bytes) -> Response:
         headers = lower_case_names(answer.headers)
-        decoded = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
+        if len(content) > DECODED_AT_ONCE and is_json(headers):
+            decoded = await decoded_in_slices(content)
+        else:
+            decoded = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
         body = self._decoded(request, decoded)
         if not answer.ok:
             body = without_credentials(body, _authorization_of(answer))
@@ -260,44 +279,13 @@ class HttpTransport:
     def _what_came(self, request: Request) -> str:
         return f"the answer of {self._server} to {asked(request)}"
 
-    def _bounded(self, request: Request, patience: _Patience) -> "_Bounded":
-        return _Bounded(self._server, request, patience)
+    def _bounded(self, request: Request, patience: Patience) -> Bounded:
+        return Bounded(self._server, request, patience)
 
     def _unanswered(self, mark: int, error: TransportError) -> None:
         """Tell of an outage where one begins with a request that began at a mark; one that never left is none."""
         if not isinstance(error, NotSentError) and self._outage.failed(mark):
             self._on_outage(str(error))
-
-
-class _Bounded:
-    """Ends what takes too long, and turns what the HTTP client raises into TransportError."""
-
-    __slots__ = ("_limit", "_patience", "_request", "_server")
-
-    def __init__(self, server: str, request: Request, patience: _Patience) -> None:
-        self._server = server
-        self._request = request
-        self._patience = patience
-        self._limit = asyncio.timeout_at(patience.deadline)
-
-    async def __aenter__(self) -> None:
-        await self._limit.__aenter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        with contextlib.suppress(TimeoutError):
-            await self._limit.__aexit__(kind, error, traceback)
-            if not isinstance(error, Exception):
-                return  # all went well, or a cancellation from outside: it stays one though the time may be over, too
-        if isinstance(error, TransportError):
-            return
-        # The HTTP client raises more than its own errors, such as UnicodeError for a host that is no name.
-        if self._limit.expired():
-            took = f"completely within {self._patience.seconds:g} s"
-            raise TransportError(f"{self._server} did not answer {asked(self._request)} {took}") from None
-        if isinstance(error, Exception):
-            raise TransportError(problem_with(self._server, self._request, error)) from error
 
 
 def _authorization_of(answer: aiohttp.ClientResponse) -> str:

@@ -6,12 +6,14 @@ from typing import Final, TypeVar
 
 from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow_adapters.kubernetes.served import lacks
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
+from hedgerow_adapters.protocol.object_documents import NO_LIST, list_page
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 7.0
-"""Seconds that one page may take: a person waits for it."""
+"""Seconds until a page begins, and without a byte after that: a person waits for it."""
 Kept = TypeVar("Kept")
 
 
@@ -20,7 +22,7 @@ class ListingError(Exception):
 
 
 class UnknownResourceError(ListingError):
-    """The server has no such resource."""
+    """Discovery lacks the resource."""
 
 
 class UnreachableError(ListingError):
@@ -37,7 +39,7 @@ class ListRefusedError(Exception):
 
 
 async def objects_of(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
-    """A whole list; it is begun anew once where it takes longer than the server remembers the state that it shows.
+    """A whole list. It is begun anew where the server forgets the state that it shows, the second time without pages.
 
     Args:
         transport: leads to the cluster.
@@ -92,17 +94,18 @@ async def kept_of(
     except TransportError as lost:
         raise UnreachableError(str(lost)) from lost
     except ListRefusedError as refused:
-        kind = UnknownResourceError if refused.error.is_not_found else ListingError
+        is_unknown = refused.error.is_unproven_absence and await lacks(transport, resource)
+        kind = UnknownResourceError if is_unknown else ListingError
         raise kind(missing_permission(refused.request, refused.error)) from refused
 
 
 async def whole_list(transport: Transport, page: Callable[..., Request], patience: float) -> list[Manifest]:
-    """All pages of a list; begun anew once where the server no longer remembers the state that the first ones show.
+    """All pages of a list, begun anew as with `objects_of`.
 
     Args:
         transport: leads to the cluster.
-        page: the request for the page behind a `continuation`.
-        patience: seconds that each page may take.
+        page: the request for the page behind a `continuation`, which also takes a `limit`.
+        patience: seconds until each page begins, and without a byte after that.
 
     Raises:
         ListRefusedError: the server refused a page.
@@ -118,12 +121,13 @@ def _itself(manifest: Manifest) -> Manifest:
 async def _whole(
     transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
 ) -> list[Kept]:
-    try:
-        return await _pages(transport, page, patience, keep)
-    except ListRefusedError as refused:
-        if not refused.error.is_expired:
-            raise
-    return await _pages(transport, page, patience, keep)
+    for _ in range(requests.MOST_EXPIRIES):
+        try:
+            return await _pages(transport, page, patience, keep)
+        except ListRefusedError as refused:
+            if not refused.error.is_expired:
+                raise
+    return await _pages(transport, partial(page, limit=requests.WHOLE), patience, keep)
 
 
 async def _pages(
@@ -136,8 +140,9 @@ async def _pages(
         response = await transport.send(request, timeout=patience)
         if not response.is_success:
             raise ListRefusedError(request, api_error(response))
-        body: Manifest = response.body
-        objects += (kept for each in body.get("items") or () if (kept := keep(each)) is not None)
-        continuation = (body.get("metadata") or {}).get("continue") or ""
+        if (shown := list_page(response.body)) is None:
+            raise TransportError(NO_LIST)
+        objects += (kept for each in shown.items if (kept := keep(each)) is not None)
+        continuation = shown.continuation
         if not continuation:
             return objects

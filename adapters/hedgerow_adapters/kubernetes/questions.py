@@ -1,17 +1,22 @@
 """Answers what a decision can learn from no cache, by live requests to the API servers."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final
 
 from hedgerow.machinery.clusters import Cluster, is_visible, is_wholly_visible
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow_adapters.kubernetes import served
 from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error
+from hedgerow_adapters.protocol.api_errors import api_error
+from hedgerow_adapters.protocol.discovery_documents import no_match
+from hedgerow_adapters.protocol.object_documents import is_object_of
+from hedgerow_adapters.protocol.outcomes import not_answered
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 10.0
@@ -39,7 +44,8 @@ class Questions:
         patience: float = PATIENCE,
         places: asyncio.Semaphore | None = None,
         beyond: bool = False,
-        on_unserved: Callable[[Cluster, Resource], None] = lambda _cluster, _resource: None,
+        hurried: bool = True,
+        lacks: Callable[[Cluster, Resource], Awaitable[bool]] | None = None,
     ) -> None:
         """Ways to clusters.
 
@@ -50,13 +56,17 @@ class Questions:
             places: shared by all who are to keep within the same limit.
             beyond: whether about an object that somebody names is asked wherever it is, as only caches and lists are
                 restricted then.
-            on_unserved: told of a resource that a server turns out not to know.
+            hurried: whether a list, too, has to come to its end within that time, and is given up otherwise although it
+                goes on.
+            lacks: asked whether discovery lacks a resource after a 404 that proves nothing; none: the server is asked
+                each time.
         """
         self._transports = transports
         self._namespaces = namespaces
         self._patience = patience
         self._beyond = beyond
-        self._on_unserved = on_unserved
+        self._hurried = hurried
+        self._lacks = lacks or (lambda cluster, resource: served.lacks(transports[cluster], resource))
         self._places = places or asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, question: Question) -> Answer:
@@ -73,8 +83,8 @@ class Questions:
             answer = await self._answer(question, end - asyncio.get_running_loop().time())
         finally:
             self._places.release()
-        if isinstance(answer, NotAnswered) and answer.is_unserved:
-            self._on_unserved(question.cluster, question.resource)
+        if _is_unproven(answer) and await self._lacks(question.cluster, question.resource):
+            return no_match(question.resource.object_kind)
         return answer
 
     async def _answer(self, question: Question, patience: float) -> Answer:
@@ -84,11 +94,15 @@ class Questions:
                 case ObjectQuestion():
                     return await _object(transport, question, patience)
                 case ListQuestion():
-                    return await _list(transport, question, patience)
+                    async with asyncio.timeout(patience if self._hurried else None):
+                        return await _list(transport, question, patience)
         except requests.UnaddressableError as nonsense:
             return NotAnswered(_BAD_REQUEST, "BadRequest", str(nonsense))
         except TransportError as lost:
             return NotAnswered(_NO_ANSWER, "", str(lost))
+        except TimeoutError:
+            listed = question.resource.plural
+            return NotAnswered(_NO_ANSWER, "", f"the list of {listed} did not come to its end within {patience:g} s")
 
     async def ask_all(self, questions: Sequence[Question]) -> dict[Question, Answer]:
         """The answers to several questions, which are asked at once."""
@@ -113,7 +127,11 @@ def _unseen(namespace: str) -> str:
 
 async def _object(transport: Transport, question: ObjectQuestion, patience: float) -> Answer:
     response = await transport.send(requests.get(question.resource, question.key), timeout=patience)
-    return Found((response.body,)) if response.is_success else not_answered(api_error(response))
+    if not response.is_success:
+        return not_answered(api_error(response), question.key.name)
+    if not is_object_of(question.key, response.body):
+        return NotAnswered(_NO_ANSWER, "", f"the answer is not {question.resource.kind} {question.key}")
+    return Found((response.body,))
 
 
 async def _list(transport: Transport, question: ListQuestion, patience: float) -> Answer:
@@ -135,6 +153,5 @@ def pages_of(question: ListQuestion) -> Callable[..., Request]:
     )
 
 
-def not_answered(error: ApiError) -> NotAnswered:
-    """A refusal as decisions are told it."""
-    return NotAnswered(error.status, error.reason, error.message, error.is_unserved)
+def _is_unproven(answer: Answer) -> bool:
+    return isinstance(answer, NotAnswered) and answer.code == HTTPStatus.NOT_FOUND and not answer.is_not_found

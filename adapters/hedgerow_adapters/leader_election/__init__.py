@@ -2,11 +2,12 @@
 
 Expected flow: candidates look at one Lease. Whoever finds it absent, released, run out or in its own name writes itself
 into it and leads; it renews every retry period. The others look at least every retry period, jittered, and take over
-when the Lease has not changed for the holder's lease duration by their own clock: one that is given back is taken
-within a retry period, that of a crashed holder within the lease duration and a retry period.
+when the Lease's `spec` has not changed for the holder's lease duration by their own clock: one that is given back is
+taken within a retry period, that of a crashed holder within the lease duration and a retry period.
 
 Guarantees:
-* No decision compares a wall clock: expiry counts from when this process first saw the Lease's latest version.
+* No decision compares a wall clock: expiry counts from when this process first saw the Lease's latest `spec`. A write
+  to its metadata is no sign of life.
 * A leader may write until the renew deadline after it *sent* its last successful renewal, not a moment longer, whatever
   its requests do. Each attempt is bounded by what is left of that.
 * Every write names the resourceVersion it builds on, so of two claims one fails, and so does a write that arrives late.
@@ -23,11 +24,12 @@ Caveats: who deletes the Lease or empties it by hand ends its holder's leadershi
 Lease before leads at once, before the old leader has noticed.
 
 `election` decides, `lease` reads and writes the object, `outcomes` reads answers, `events` says what is worth telling,
-`elector` sends.
+`elector` sends, `elector_thread` keeps all of it out of the way of the process's work.
 """
 
 from hedgerow_adapters.leader_election.election import Election, Phase, Timings, may_write
 from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
+from hedgerow_adapters.leader_election.elector_thread import ElectorThread
 from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind
 from hedgerow_adapters.leader_election.lease import LEASES
 
@@ -35,6 +37,7 @@ __all__ = [
     "LEASES",
     "Election",
     "ElectionEvent",
+    "ElectorThread",
     "EventKind",
     "LeaderElector",
     "LeadershipLostError",

@@ -15,8 +15,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Final, TypeAlias
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, resource_version_of
-from hedgerow_adapters.leader_election.lease import LEASES, duration_of, held_by, holder_of, released
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow_adapters.leader_election.lease import LEASES, duration_of, has_same_spec, held_by, holder_of, released
 from hedgerow_adapters.leader_election.outcomes import Absent, Conflict, Failed, Found, Outcome, Written
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
@@ -51,7 +51,7 @@ class Timings:
 
     @property
     def attempt_timeout(self) -> float:
-        """How long one request may take: half the renew deadline, so that a hung one leaves room for a second."""
+        """How long a request of a leader may take: half the renew deadline, so that a second one fits after it."""
         return self.renew_deadline / 2
 
 
@@ -157,8 +157,11 @@ def next_step(election: Election, now: float, wall_time: datetime) -> Send | Pau
     due = min(election.wake_at, election.valid_until) if is_bounded else election.wake_at
     if now < due:
         return Pause(due - now)
-    timeout = election.timings.attempt_timeout
-    return Send(_request(election, wall_time), min(timeout, election.valid_until - now) if is_bounded else timeout)
+    # A candidate loses nothing by waiting, and where the network is slow, it takes long to connect.
+    timeout = election.timings.renew_deadline
+    if is_bounded:
+        timeout = min(election.timings.attempt_timeout, election.valid_until - now)
+    return Send(_request(election, wall_time), timeout)
 
 
 def _request(election: Election, wall_time: datetime) -> Request:
@@ -204,30 +207,34 @@ def _pause(election: Election, answer: Answer, *, may_write_next: bool = False) 
     """The attempt is over.
 
     A candidate's next one comes half to a whole retry period from now, or when the Lease may be claimed: a release
-    and a sign of life are noticed within a retry period, and a dead holder is succeeded without a further one. Who has
-    a lease to keep or to give back does not add to the time that a failed attempt has cost.
+    and a sign of life are noticed within a retry period, and a dead holder is succeeded without a further one. A leader
+    counts the retry period from when it sent the renewal, or began the attempt that failed: so the time that an answer
+    takes counts once against the renew deadline, and not twice.
     """
     timings = election.timings
     if election.phase is Phase.FOLLOWING:
         wake_at = answer.now + timings.retry_period * (1 - JITTER * answer.jitter)
         if answer.now < election.claimable_at:
             wake_at = min(wake_at, election.claimable_at)
-    elif isinstance(answer.outcome, Written):
-        wake_at = answer.now + timings.retry_period
     else:
-        began = answer.sent_at if election.attempt_began is None else election.attempt_began
+        began = election.attempt_began
+        if began is None or isinstance(answer.outcome, Written):
+            began = answer.sent_at
         wake_at = max(answer.now, began + timings.retry_period)
     return replace(election, may_write_next=may_write_next, wake_at=wake_at, attempt_began=None)
 
 
 def _observed(election: Election, lease: Manifest, now: float) -> Election:
-    """What is known of the Lease: a version not seen before is a sign of life of its holder, as of now."""
-    seen_before = election.lease is not None and resource_version_of(election.lease) == resource_version_of(lease)
-    if seen_before:
-        return election
+    """The Lease to build on; a spec that differs from the last one is a sign of life of its holder, as of now.
+
+    Metadata does not count: others may label or annotate a Lease whose holder is dead.
+    """
+    seen = replace(election, lease=lease)
+    if election.lease is not None and has_same_spec(election.lease, lease):
+        return seen
     is_anothers = holder_of(lease) not in {"", election.identity}
     duration = duration_of(lease, election.timings.lease_duration)
-    return replace(election, lease=lease, claimable_at=now + duration if is_anothers else LONG_AGO)
+    return replace(seen, claimable_at=now + duration if is_anothers else LONG_AGO)
 
 
 def _consider(election: Election, answer: Answer) -> Election:

@@ -95,6 +95,11 @@ class LeaderElector:
         """Which Lease it is that this process saw or wrote last; none: there was none."""
         return None if self._election.lease is None else uid_of(self._election.lease)
 
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether the Lease, as far as this process knows, does not name it: it was given back, or never held."""
+        return self._election.phase in {Phase.RELEASED, Phase.FOLLOWING}
+
     async def run(self) -> None:
         """Take part until released.
 
@@ -121,9 +126,13 @@ class LeaderElector:
 
         False where the API server did not confirm within what is left of the renew deadline, or the lease was lost.
         """
-        self._resigning.set()
+        self.resign()
         await self._over.wait()
-        return self._election.phase in {Phase.RELEASED, Phase.FOLLOWING}
+        return self.holds_nothing
+
+    def resign(self) -> None:
+        """Close the gate, and let `run()` give the Lease back and end."""
+        self._resigning.set()
 
     async def _take_step(self) -> None:
         self._become(at(self._election, self._clock()))

@@ -32,6 +32,11 @@ def duration_of(lease: Manifest, default: float) -> float:
     return float(seconds) if seconds else default
 
 
+def has_same_spec(one: Manifest, other: Manifest) -> bool:
+    """True if no holder wrote the Lease between the two; each write of a holder changes the spec's times."""
+    return _spec(one) == _spec(other)
+
+
 def transitions_of(lease: Manifest) -> int:
     """How often a Lease went from one holder to another."""
     return _spec(lease).get("leaseTransitions") or 0

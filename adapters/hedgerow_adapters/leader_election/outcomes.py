@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.objects import Manifest, resource_version_of
+from hedgerow_adapters.protocol.api_errors import api_error
+from hedgerow_adapters.protocol.request_attributes import attributes_of
 from hedgerow_adapters.protocol.transport import Request, Response
 
 FORBIDDEN: Final = 403
-NOT_FOUND: Final = 404
 CONFLICT: Final = 409
 
 
@@ -23,7 +24,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """There is no Lease of that name."""
+    """The API server says that there is no Lease of that name: a Status `NotFound` names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,9 @@ def outcome_of(request: Request, response: Response) -> Outcome:
         if not _is_versioned_lease(response.body):
             return Failed("the answer is not a Lease with a resourceVersion")
         return Found(response.body) if is_read else Written(response.body)
-    if response.status == NOT_FOUND and is_read:
+    is_absence = api_error(response).is_absence_of(attributes_of(request).name)
+    if is_absence and is_read:
         return Absent()
-    if (response.status == CONFLICT and not is_read) or (response.status == NOT_FOUND and is_update):
+    if (response.status == CONFLICT and not is_read) or (is_absence and is_update):
         return Conflict()
     return Failed(_problem(response), is_forbidden=response.status == FORBIDDEN)

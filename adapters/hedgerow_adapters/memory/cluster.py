@@ -29,7 +29,7 @@ from hedgerow_adapters.memory.routing import Routes, Target
 from hedgerow_adapters.memory.selection import parse_list_options, parse_selection, whole_number
 from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import RefusedError
-from hedgerow_adapters.memory.storage import Storage, StoredChange
+from hedgerow_adapters.memory.storage import Backup, Storage, StoredChange
 from hedgerow_adapters.memory.trials import is_dry_run
 from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription, parse_start
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
@@ -63,6 +63,8 @@ class InMemoryCluster:
         """
         self.now = now or SettableClock()
         self.faults: list[Fault] = []
+        self.version = "v1.36.0"
+        """As it tells who asks."""
         self._kinds = ServedKinds(resources)
         self._routes = Routes(self._kinds)
         self._storage = Storage(history=history)
@@ -178,6 +180,19 @@ class InMemoryCluster:
         """Forget all history: every resource version and continue token handed out until now is too old."""
         self._storage.compact()
 
+    def back_up(self) -> Backup:
+        """All objects as they are now."""
+        return self._storage.back_up()
+
+    def restore(self, backup: Backup) -> None:
+        """Let the objects be those of a backup, as after a restart of a server whose storage was restored.
+
+        Watches end. One from a version of the future is opened and stays silent, as at a real server. Which kinds are
+        defined does not change.
+        """
+        self.close_watches()
+        self._storage.restore(backup)
+
     def send_bookmarks(self) -> None:
         """Send a bookmark to every watch that wants them."""
         for watch in tuple(self._watches):
@@ -207,6 +222,8 @@ class InMemoryCluster:
         try:
             if (document := discovery_document(request, self._kinds)) is not None:
                 return document
+            if (request.method, request.path) == ("GET", "/version"):
+                return Response(200, {"gitVersion": self.version})
             target = self._routes.target(request.path)
             answer = self._answer_object if target.name else self._answer_collection
             with self._storage.trial(is_trial=is_dry_run(request)):

@@ -6,7 +6,7 @@ cluster.faults.append(Fault(requests("PUT"), Answered(Response(503, ...)), times
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 
@@ -28,6 +28,15 @@ class Lost:
 
 
 Outcome: TypeAlias = Answered | Lost
+
+BARE_NOT_FOUND: Final = Answered(
+    Response(404, "404 page not found\n", {"content-type": "text/plain; charset=utf-8"}),
+)
+"""What a gateway answers, a wrong address, or a server for a path that it does not serve."""
+
+_UNAVAILABLE: Final = Answered(
+    Response(503, "service unavailable\n", {"content-type": "text/plain; charset=utf-8"}),
+)
 
 
 @dataclass(slots=True)
@@ -61,3 +70,14 @@ def outcome_for(faults: Iterable[Fault], request: Request) -> Outcome | None:
                 fault.times -= 1
             return fault.outcome
     return None
+
+
+def lost_group(group: str) -> Fault:
+    """The fault of an aggregated API whose server is away: its group stays listed, and nothing of it answers."""
+    return Fault(requests(path=f"/apis/{group}/"), _UNAVAILABLE, times=None)
+
+
+def of_another_cluster(uid: str) -> Fault:
+    """The fault of a connection that leads to another cluster: its namespace `kube-system` has another uid."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": uid}}
+    return Fault(requests("GET", "/api/v1/namespaces/kube-system"), Answered(Response(200, namespace)), times=None)

@@ -63,6 +63,14 @@ def with_revision(manifest: Manifest, revision: int) -> dict[str, Any]:
     return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(revision)}}
 
 
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """All objects of a moment."""
+
+    revision: int
+    objects: Mapping[Resource, Mapping[str, Manifest]]
+
+
 class Storage:
     """Keeps objects, and tells listeners of every write in the order of the writes.
 
@@ -149,6 +157,19 @@ class Storage:
         for shelf in self._shelves.values():
             shelf.history.clear()
             shelf.horizon = self.revision
+
+    def back_up(self) -> "Backup":
+        """All objects as they are now."""
+        return Backup(self.revision, {each: dict(shelf.objects) for each, shelf in self._shelves.items()})
+
+    def restore(self, backup: "Backup") -> None:
+        """Let the objects be those of a backup, and the revision the one that it had; no listener is told."""
+        self.revision = backup.revision
+        for resource, shelf in self._shelves.items():
+            shelf.objects = dict(backup.objects.get(resource, {}))
+            shelf.paths = sorted(shelf.objects)
+            shelf.history.clear()
+            shelf.horizon = 0
 
     def listen(self, resource: Resource, listener: Callable[[StoredChange], None]) -> Callable[[], None]:
         """Tell a listener of the changes of a resource from now on; the answer ends that."""

@@ -3,20 +3,18 @@
 `health` runs named checks and words the answer as Kubernetes components do; `server` listens.
 """
 
-from hedgerow_adapters.probes.health import Check, Checks, Endpoint, HealthAnswer, health_of, ping
-from hedgerow_adapters.probes.server import Listener, ListenError, Ports, explained, listener, serve
+from hedgerow_adapters.probes.health import Check, Checks, Endpoint, HealthAnswer, SharedCheck, health_of, ping
+from hedgerow_adapters.probes.server import LIMITS, Ports, serve
 
 __all__ = [
+    "LIMITS",
     "Check",
     "Checks",
     "Endpoint",
     "HealthAnswer",
-    "ListenError",
-    "Listener",
     "Ports",
-    "explained",
+    "SharedCheck",
     "health_of",
-    "listener",
     "ping",
     "serve",
 ]

@@ -28,6 +28,34 @@ async def ping() -> None:
     """The check that passes if anybody answers at all."""
 
 
+class SharedCheck:
+    """A check that runs at most once in a period; all who ask meanwhile share its answer.
+
+    So as many probes as anybody sends cost what one costs.
+    """
+
+    def __init__(self, check: Check, period: float = 1.0) -> None:
+        """A check that has not run yet.
+
+        Args:
+            check: what is asked.
+            period: seconds from the beginning of one run to that of the next, at least.
+        """
+        self._check = check
+        self._period = period
+        self._run: asyncio.Task[str | None] | None = None
+        self._next_at = 0.0
+
+    async def __call__(self) -> str | None:
+        """What the run that is under way says, or the last one, or else a new one."""
+        now = asyncio.get_running_loop().time()
+        if self._run is None or (self._run.done() and now >= self._next_at):
+            self._next_at = now + self._period
+            self._run = asyncio.ensure_future(self._check())
+        # Who asks may leave; the others still wait.
+        return await asyncio.shield(self._run)
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """What is asked at one path, such as `healthz`; without any check it asks whether anybody answers."""

@@ -12,8 +12,10 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import merge_patch
+from hedgerow_adapters.kubernetes.served import lacks
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error
+from hedgerow_adapters.protocol.request_attributes import attributes_of
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 30.0
@@ -35,6 +37,8 @@ class NotDone:
     """The API server's refusal; none: no answer came, what was asked for makes no sense, or time was up."""
     is_late: bool = False
     """Whether no answer came, or not the hoped for one in time."""
+    is_absence: bool = False
+    """True if it is proven that the object does not exist, or that its resource is not served."""
 
     def __str__(self) -> str:
         """The message."""
@@ -44,11 +48,6 @@ class NotDone:
     def retryable(self) -> bool:
         """Whether the same call may succeed later."""
         return self.is_late or self.is_race or (self.error is not None and self.error.status in _OVERLOADED)
-
-    @property
-    def is_absence(self) -> bool:
-        """Whether there is no such object."""
-        return self.error is not None and self.error.is_not_found
 
     @property
     def is_race(self) -> bool:
@@ -65,7 +64,8 @@ async def ask(
 ) -> Result[Any, NotDone]:
     """The body of a server's answer to a request that is yet to be built."""
     try:
-        response = await transport.send(build(*args, **kwargs), timeout=PATIENCE)
+        request = build(*args, **kwargs)
+        response = await transport.send(request, timeout=PATIENCE)
     except requests.UnaddressableError as nonsense:
         return Failure(NotDone(str(nonsense)))
     except TransportError as lost:
@@ -73,7 +73,10 @@ async def ask(
     if response.is_success:
         return Success(response.body)
     error = api_error(response)
-    return Failure(NotDone(error.message, error))
+    is_absence = error.is_absence_of(attributes_of(request).name)
+    if error.is_unproven_absence and args and isinstance(args[0], Resource):
+        is_absence = await lacks(transport, args[0])
+    return Failure(NotDone(error.message, error, is_absence=is_absence))
 
 
 async def read(transport: Transport, resource: Resource, key: ObjectKey) -> Result[Manifest | None, NotDone]:

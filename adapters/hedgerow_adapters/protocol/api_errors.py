@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from hedgerow.machinery.plan import Cause
+from hedgerow.machinery.questions import NOT_FOUND
 from hedgerow_adapters.protocol.request_attributes import attributes_of
 from hedgerow_adapters.protocol.transport import Request, Response
 
@@ -19,7 +20,6 @@ _REASONS: Final = {
     400: "BadRequest",
     401: "Unauthorized",
     403: "Forbidden",
-    404: "NotFound",
     405: "MethodNotAllowed",
     409: "Conflict",
     410: "Gone",
@@ -58,14 +58,16 @@ class ApiError:
         return frozenset(cause.reason for cause in self.details if cause.reason)
 
     @property
-    def is_not_found(self) -> bool:
-        """Whether there is no such object, or no such resource."""
-        return self.status == HTTPStatus.NOT_FOUND
+    def is_unproven_absence(self) -> bool:
+        """True if a 404 names no object: only discovery can tell whether the server serves the resource at all.
 
-    @property
-    def is_unserved(self) -> bool:
-        """Whether there is no such resource: where only an object is missing, or its namespace, that is named."""
-        return self.is_not_found and not self.name
+        A gateway or a wrong address answers so, too.
+        """
+        return self.status == HTTPStatus.NOT_FOUND and not (self.reason == NOT_FOUND and self.name)
+
+    def is_absence_of(self, name: str) -> bool:
+        """True if the server says that the object of this name does not exist: a Status `NotFound` that names it."""
+        return self.status == HTTPStatus.NOT_FOUND and self.reason == NOT_FOUND and self.name == name != ""
 
     @property
     def is_conflict(self) -> bool:
@@ -107,19 +109,36 @@ def error_of_status(body: Any, *, code: int = 500) -> ApiError:
     """
     status: Mapping[str, Any] = body if isinstance(body, dict) and body.get("kind") == "Status" else {}
     text = body.strip() if isinstance(body, str) else ""
-    details = status.get("details") or {}
-    code = status.get("code") or code
+    details, stated = status.get("details"), status.get("code")
+    details = details if isinstance(details, Mapping) else {}
+    causes = details["causes"] if isinstance(details.get("causes"), list) else []
+    code = stated if isinstance(stated, int) and stated else code
     return ApiError(
         status=code,
-        reason=status.get("reason") or _REASONS.get(code, ""),
-        message=status.get("message") or text or f"the API server answered with status {code} and no message",
-        details=tuple(_cause(each) for each in details.get("causes") or ()),
-        name=details.get("name") or "",
+        reason=_text(status, "reason") or _REASONS.get(code, ""),
+        message=_text(status, "message") or _words_of(text, code, is_status=bool(status)),
+        details=tuple(
+            _cause(each) for each in (causes if isinstance(causes, list) else ()) if isinstance(each, Mapping)
+        ),
+        name=_text(details, "name"),
     )
 
 
-def _cause(written: Mapping[str, str]) -> Cause:
-    return Cause(*(written.get(field) or "" for field in Cause._fields))
+def _words_of(text: str, code: int, *, is_status: bool) -> str:
+    """What is said of an answer without a message of its own."""
+    if code == HTTPStatus.NOT_FOUND and not is_status:
+        return f"the answer 404 is no Status of an API server: {text or 'it is empty'}"
+    return text or f"the API server answered with status {code} and no message"
+
+
+def _cause(written: Mapping[str, Any]) -> Cause:
+    return Cause(*(_text(written, field) for field in Cause._fields))
+
+
+def _text(members: Mapping[str, Any], name: str) -> str:
+    """A member; empty where it is no text, as nothing but an API server keeps to the shape of a Status."""
+    value = members.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def missing_permission(request: Request, error: ApiError) -> str:

@@ -16,7 +16,7 @@ class Codec(NamedTuple):
     name: str
     encode: Callable[[Any], bytes]
     """The compact UTF-8 text of a value made of dict, list, tuple, str, int, float, bool and None."""
-    decode: Callable[[bytes], Any]
+    decode: Callable[[bytes | bytearray], Any]
     """The value that a UTF-8 text stands for; ValueError if it is no JSON."""
 
 
@@ -31,21 +31,38 @@ def _finite(text: str) -> float:
     return number
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+
+
 def standard() -> Codec:
     """The codec of the standard library."""
-    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
-    def decode(text: bytes) -> Any:
+    def decode(text: bytes | bytearray) -> Any:
         try:
-            value = decoder.decode(text.decode())
+            value = _DECODER.decode(text.decode())
             if b"\\ud" in text or b"\\uD" in text:
-                encoder.encode(value).encode()  # half of a surrogate pair could be read, but not written: ValueError
+                _ENCODER.encode(value).encode()  # half of a surrogate pair could be read, but not written: ValueError
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
         return value
 
-    return Codec("json", lambda value: encoder.encode(value).encode(), decode)
+    return Codec("json", lambda value: _ENCODER.encode(value).encode(), decode)
+
+
+def decode_at(text: str, position: int) -> tuple[Any, int]:
+    """The value that begins at a position of a text, and where it ends; accepts what the codecs accept.
+
+    Raises:
+        ValueError: there is none.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, position)
+        if text.find("\\ud", position, end) >= 0 or text.find("\\uD", position, end) >= 0:
+            _ENCODER.encode(value).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return value, end
 
 
 def fastest() -> Codec:

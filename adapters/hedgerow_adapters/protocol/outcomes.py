@@ -4,9 +4,11 @@ Pure: decides from the action and the answer alone.
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
 from hedgerow.machinery.objects import Manifest, is_terminating
-from hedgerow.machinery.plan import Action, Delete, DeleteCollection, Outcome, Refusal
+from hedgerow.machinery.plan import Action, Create, Delete, Outcome, Refusal
+from hedgerow.machinery.questions import NotAnswered
 from hedgerow_adapters.protocol.api_errors import ApiError, api_error
 from hedgerow_adapters.protocol.transport import Response
 
@@ -16,13 +18,13 @@ def outcome_of(action: Action, response: Response) -> Outcome:
     if response.is_success:
         return Outcome(action, stored_by(action, response))
     error = api_error(response)
-    return Outcome(action) if is_done_already(action, error) else Outcome(action, refusal=refusal_of(error))
+    return Outcome(action) if is_done_already(action, error) else Outcome(action, refusal=refusal_of(action, error))
 
 
 def stored_by(action: Action, response: Response) -> Manifest | None:
     """The object as a server has it after an action that it carried out; none where it is gone, or it does not say."""
     body = response.body
-    if isinstance(action, DeleteCollection) or not isinstance(body, Mapping):
+    if not isinstance(body, Mapping):
         return None
     if isinstance(action, Delete) and (body.get("kind") == "Status" or not is_terminating(body)):
         # Some kinds are answered with the object although it is gone: only the mark says that it is still there.
@@ -32,9 +34,31 @@ def stored_by(action: Action, response: Response) -> Manifest | None:
 
 def is_done_already(action: Action, error: ApiError) -> bool:
     """Whether a refusal says that there is nothing left to do."""
-    return isinstance(action, Delete) and error.is_not_found
+    return isinstance(action, Delete) and error.is_absence_of(action.key.name)
 
 
-def refusal_of(error: ApiError) -> Refusal:
-    """A refusal as decisions are told it."""
-    return Refusal(error.status, error.reason, error.message, error.details)
+def refusal_of(action: Action, error: ApiError) -> Refusal:
+    """A refusal as decisions are told it: with the reason `NotFound` only if that is proven."""
+    reason = "" if _is_unproven(action, error) else error.reason
+    return Refusal(error.status, reason, error.message, error.details)
+
+
+def not_answered(error: ApiError, name: str = "") -> NotAnswered:
+    """A refused question as decisions are told it: with the reason `NotFound` only if that is proven.
+
+    Args:
+        error: the refusal.
+        name: of the object that was asked for; empty: a list or something else was.
+    """
+    is_unproven = error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(name)
+    return NotAnswered(error.status, "" if is_unproven else error.reason, error.message)
+
+
+def _is_unproven(action: Action, error: ApiError) -> bool:
+    """True if a refusal seems to say that the object does not exist, and does not prove it.
+
+    The refusal of a new object may name its namespace.
+    """
+    if isinstance(action, Create) and not action.subresource:
+        return error.is_unproven_absence
+    return error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(action.key.name)

@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow_adapters.protocol.transport import Request
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
 METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+DRY_RUN: Final[Mapping[str, str]] = {"dryRun": "All"}
+"""Query of a request that is to be answered and not done."""
 _UNADDRESSABLE: Final = frozenset({"", ".", ".."})
 _LONGEST_SHOWN: Final = 80
 
@@ -29,6 +31,13 @@ class UnaddressableError(ValueError):
             f'{text[:_LONGEST_SHOWN]!r} cannot be a segment of a path: it is empty, "." or "..", '
             'or holds "/", "%" or what cannot be printed'
         )
+
+
+WHOLE: Final = 0
+"""The limit of a list without pages."""
+MOST_EXPIRIES: Final = 2
+"""Lists in pages that are given up because a continuation has expired. A list without pages has none, so it cannot
+expire, but takes more memory."""
 
 
 def collection_path(resource: Resource, namespace: str = "") -> str:
@@ -52,6 +61,11 @@ def object_path(resource: Resource, key: ObjectKey, subresource: str = "") -> st
     return f"{collection_path(resource, key.namespace)}{_path(*beneath)}"
 
 
+def version() -> Request:
+    """The request for the version of the API server."""
+    return Request("GET", "/version")
+
+
 def _path(*segments: str) -> str:
     for segment in segments:
         if segment in _UNADDRESSABLE or "/" in segment or "%" in segment or not segment.isprintable():
@@ -69,6 +83,11 @@ def resources_of(api_version: str) -> Request:
     return Request("GET", _path("apis", group, version) if separator else _path("api", version))
 
 
+def groups() -> Request:
+    """The request for the list of all API groups but the core group."""
+    return Request("GET", _path("apis"))
+
+
 def list_page(
     resource: Resource,
     *,
@@ -82,15 +101,18 @@ def list_page(
 ) -> Request:
     """The request for one page of a list, most recent state; `continuation` is the token of the page before.
 
-    With a `name` it is the list of that object alone, as far as it has the fields that are selected.
+    With limit 0 it is the whole list. With a `name` it is the list of that object alone, as far as it has the fields
+    that are selected.
     """
-    query = {"limit": str(limit), **_of_fields(name, field_selector)}
+    query = dict(_of_fields(name, field_selector))
+    if limit:
+        query["limit"] = str(limit)
     if continuation:
         query["continue"] = continuation
     if selector:
         query["labelSelector"] = selector
     accept = METADATA_LIST if metadata_only else "application/json"
-    return Request("GET", collection_path(resource, namespace), query, accept=accept)
+    return Request("GET", collection_path(resource, namespace), query, accept=accept, is_list=True)
 
 
 def watch(
@@ -139,9 +161,15 @@ def create_beneath(resource: Resource, key: ObjectKey, subresource: str, manifes
     return Request("POST", object_path(resource, key, subresource), body=manifest)
 
 
-def update(resource: Resource, key: ObjectKey, manifest: Manifest, subresource: str = "") -> Request:
-    """The request that replaces an object; the manifest's resourceVersion, if any, is its precondition."""
-    return Request("PUT", object_path(resource, key, subresource), body=manifest)
+def update(
+    resource: Resource, key: ObjectKey, manifest: Manifest, subresource: str = "", *, dry_run: bool = False
+) -> Request:
+    """The request that replaces an object; the manifest's resourceVersion, if any, is its precondition.
+
+    A dry run goes through admission, and stores nothing.
+    """
+    query = DRY_RUN if dry_run else {}
+    return Request("PUT", object_path(resource, key, subresource), query, body=manifest)
 
 
 def merge_patch(
@@ -184,18 +212,6 @@ def delete(
     return Request("DELETE", object_path(resource, key), body=options)
 
 
-def delete_collection(resource: Resource, namespace: str, selector: str) -> Request:
-    """The request that deletes the objects of a namespace that a label selector matches.
-
-    Raises:
-        UnaddressableError: nothing can have that namespace.
-        ValueError: the selector is empty, so that everything would go.
-    """
-    if not selector:
-        raise ValueError(f"no label selector says which {resource} of namespace {namespace!r} are to be deleted")
-    return Request("DELETE", collection_path(resource, namespace), {"labelSelector": selector})
-
-
 def for_action(action: Action) -> Request:
     """The one request that carries out a planned action.
 
@@ -206,7 +222,7 @@ def for_action(action: Action) -> Request:
         case Create():
             return _creation(action)
         case Update(resource, manifest):
-            return update(resource, action.key, manifest, action.subresource)
+            return update(resource, action.key, manifest, action.subresource, dry_run=action.dry_run)
         case MergePatch(resource, key, patch):
             return merge_patch(
                 resource, key, patch, resource_version=action.resource_version, subresource=action.subresource
@@ -221,8 +237,6 @@ def for_action(action: Action) -> Request:
                 resource_version=action.resource_version,
                 propagation=action.propagation,
             )
-        case DeleteCollection(resource, namespace, label_selector):
-            return delete_collection(resource, namespace, label_selector)
 
 
 def _creation(action: Create) -> Request:

@@ -18,6 +18,8 @@ class Request:
     """A JSON value; none: no body."""
     content_type: str = "application/json"
     accept: str = "application/json"
+    is_list: bool = False
+    """Whether the answer may be as large as a list: it may come packed, and may take its time as long as it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Transport(Protocol):
 
         Args:
             request: what to ask.
-            timeout: seconds.
+            timeout: seconds for all of it; of a list for its beginning, and for each silence from there on.
             may_send: asked directly before the request leaves, each time.
 
         Raises:

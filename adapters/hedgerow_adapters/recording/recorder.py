@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
-from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.questions import Kinds
+from hedgerow.machinery.controller import Context, Controller
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.recording.confidential import Wardrobe
 from hedgerow.machinery.recording.decisions import Header, Unrecorded
 from hedgerow.machinery.recording.rehearsing import Rehearsals
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.turn import Turn
 from hedgerow_adapters.recording.writing import RecordFile
 
 
@@ -30,23 +29,21 @@ class Recorder:
             on_unrecorded: is told why a decision is missing in the record.
         """
         self._file = file
-        self._rehearsals = Rehearsals(wardrobe)
+        self._rehearsals = Rehearsals(wardrobe, self._record)
         self._on_unrecorded = on_unrecorded
         file.append(json.dumps(header.to_json()))
 
-    def decide(self, turn: Turn[Any], snapshot: Snapshot, now: datetime, known: Kinds) -> Plan:
+    def decide(
+        self, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
+    ) -> Plan | Decision:
         """Make a decision, and record it."""
         if not self._file.is_writing:
-            return turn.plan(snapshot, now, known)
-        try:
-            plan = turn.plan(snapshot, now, known)
-        except Exception:
-            self._record(self._rehearsals.rehearsed(turn, snapshot, now, known, None))
-            raise
-        self._record(self._rehearsals.rehearsed(turn, snapshot, now, known, plan))
-        return plan
+            return controller.reconcile(key, snapshot, context)
+        return self._rehearsals.recorded(controller, key, snapshot, context)
 
-    def _record(self, line: str | Unrecorded) -> None:
+    def _record(self, line: str | Unrecorded | None) -> None:
+        if line is None:
+            return
         if isinstance(line, Unrecorded):
             self._on_unrecorded(f"{line.controller} {line.key}: {line.problem}")
             line = json.dumps(line.to_json())

@@ -12,9 +12,15 @@ OVERALL_BURST: Final = 100
 _DOUBLINGS: Final = 18
 
 
-def failure_delay(failures: int) -> float:
-    """Seconds after so many failures in a row: 5 ms, doubling up to 1000 s."""
-    return min(FIRST * 2.0 ** min(failures - 1, _DOUBLINGS), LONGEST)
+def failure_delay(failures: int, longest: float | None = None) -> float:
+    """Seconds after so many failures in a row: 5 ms, doubling up to 1000 s, or to less.
+
+    Args:
+        failures: at least one.
+        longest: seconds that the key waits at most; none: 1000.
+    """
+    delay = min(FIRST * 2.0 ** min(failures - 1, _DOUBLINGS), LONGEST)
+    return delay if longest is None else min(delay, longest)
 
 
 class OverallLimit:

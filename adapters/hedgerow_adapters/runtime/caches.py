@@ -7,118 +7,29 @@ other from hearing of them, and ends `run` with its error, as nothing would tell
 """
 
 import asyncio
-import contextlib
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Controller, Read, Watch
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Manifest, Resource, key_of
+from hedgerow.machinery.questions import defines_kinds
 from hedgerow.machinery.snapshot import Index
-from hedgerow.machinery.turn import defines_kinds
-from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
-from hedgerow_adapters.informer import Informer, InformerObserver, Recovery
+from hedgerow_adapters.cache import is_over
+from hedgerow_adapters.informer import InformerObserver, Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.kubernetes.questions import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters
 from hedgerow_adapters.runtime.following import Following, Ground, Keeps
+from hedgerow_adapters.runtime.long_decisions import LongDecisions
 from hedgerow_adapters.runtime.shared_cache import Cache, Listener
+from hedgerow_adapters.runtime.view import View
 
 __all__ = ["Caches", "Listener", "View"]
 
 Shared: TypeAlias = tuple[Cluster, Resource, Callable[[Manifest], Manifest], bool, bool, str, str, str]
 """What two readers have in common that can do with one cache."""
-
-
-LATE_AFTER: Final = 10.0
-"""Seconds for which a start waits for what is not essential, once everything else was listed."""
-
-
-class View:
-    """What one controller, or another reader, sees.
-
-    What it follows is seen while it is there; nothing is ever waited for because of it. What is not essential is seen
-    from the time on when it was listed, and is waited for only for a while.
-    """
-
-    def __init__(
-        self,
-        caches: Mapping[tuple[Cluster, Resource], Cache],
-        beside: Mapping[tuple[Cluster, Resource], Cache] = MappingProxyType({}),
-    ) -> None:
-        """What some caches hold.
-
-        Args:
-            caches: of what is essential.
-            beside: of what is not.
-        """
-        self._caches = caches
-        self._beside = beside
-        stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
-        for (cluster, resource), cache in caches.items():
-            stores[cluster][resource] = cache.store
-        self._followed: dict[tuple[Cluster, Resource], list[Cache]] = {}
-        self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE], self._other_store)
-
-    def follow(self, cluster: Cluster, cache: Cache) -> None:
-        """Show what a cache holds as well, as soon as it is complete and for as long."""
-        self._followed.setdefault((cluster, cache.resource), []).append(cache)
-
-    def leave(self, cluster: Cluster, cache: Cache) -> None:
-        """Do not show any longer what a cache holds."""
-        self._followed[cluster, cache.resource].remove(cache)
-
-    def silence_of_followed(self, cluster: Cluster, resource: Resource) -> float:
-        """For how many seconds nothing has been heard of what is followed; 0 if it is not at the moment."""
-        return max((cache.silence() for cache in self._followed.get((cluster, resource), ())), default=0.0)
-
-    def informer_of(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> Informer | None:
-        """The informer that sees an object; none if it is not read, or nobody is to wait for what it will see."""
-        cache = self._caches.get((cluster, resource))
-        if cache is None:
-            other = self._other_cache(cluster, resource)
-            cache = other if other is not None and other.is_well else None
-        return cache.informer_of(key) if cache is not None else None
-
-    def is_complete(self, cluster: Cluster) -> bool:
-        """Whether everything essential that is read of a cluster has been listed."""
-        return all(informer.synced.is_set() for informer in self._informers(cluster))
-
-    async def completed(self) -> None:
-        """Return when everything has been listed; what is not essential is not waited for for long."""
-        for informer in self._informers(*Cluster):
-            await informer.synced.wait()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LATE_AFTER):
-                for cache in self._beside.values():
-                    for informer in cache.informers:
-                        await informer.synced.wait()
-
-    async def relist(self) -> None:
-        """Return when everything has been listed anew."""
-        await asyncio.gather(*(informer.relist() for informer in self._informers(*Cluster)))
-
-    def silences(self) -> Iterator[tuple[Resource, Callable[[], float]]]:
-        """What is read, and how to ask for how many seconds nothing has been heard of it."""
-        return ((resource, cache.silence) for (_, resource), cache in (*self._caches.items(), *self._beside.items()))
-
-    def _other_store(self, cluster: Cluster, resource: Resource) -> ObjectStore | None:
-        cache = self._other_cache(cluster, resource)
-        return cache.store if cache is not None else None
-
-    def _other_cache(self, cluster: Cluster, resource: Resource) -> Cache | None:
-        beside = self._beside.get((cluster, resource))
-        if beside is not None and beside.is_listed:
-            return beside
-        caches = self._followed.get((cluster, resource), ())
-        return next((cache for cache in caches if cache.is_complete), None)
-
-    def _informers(self, *clusters: Cluster) -> Iterator[Informer]:
-        """Each informer that is declared once, although a cache may serve both roles of one cluster."""
-        caches = dict.fromkeys(cache for (cluster, _), cache in self._caches.items() if cluster in clusters)
-        return (informer for cache in caches for informer in cache.informers)
 
 
 class Caches:
@@ -144,6 +55,8 @@ class Caches:
         """What is known of the kinds of the target cluster."""
         self.places_for_questions: Final = asyncio.Semaphore(AT_ONCE)
         """How many questions decisions may have under way at a time, all controllers together."""
+        self.long_decisions: Final = LongDecisions()
+        """Which decisions compute for long, all controllers together."""
         self._caches: dict[Shared, Cache] = {}
         self._users: Counter[Shared] = Counter()
         self._informing: dict[Shared, list[asyncio.Task[None]]] = {}
@@ -288,7 +201,7 @@ class Caches:
             self._recoveries[role],
             random=self.random,
             on_defect=self._end_with,
-            on_absence=lambda: discovery.not_found(read.resource),
+            discovery=discovery,
         )
         if defines_kinds(read.resource):
             cache.subscribe(_hints(read.resource, discovery))
@@ -311,13 +224,14 @@ def _insist_on_one_projection(controller: Controller[Any]) -> None:
 
 def _hints(resource: Resource, discovery: Discovery) -> Listener:
     """Hears that other kinds may be served than before; the first list is no news."""
-    is_first = True
+    lists = 0
 
-    def receive(changes: Sequence[Change], *, is_event: bool) -> None:
-        nonlocal is_first
-        if is_event or not is_first:
+    def receive(changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
+        nonlocal lists
+        lists += not is_event and not continues
+        if is_event or lists > 1:
             for change in changes:
                 discovery.may_have_changed(resource, key_of(change.new or change.old or {}))
-        is_first = False
+        return 0
 
     return receive

@@ -20,11 +20,18 @@ class Access:
     """Seconds after which every object is looked at again although nothing changed."""
     unthrottled: Transport | None = None
     """A way on which nobody waits behind others; none: there is only the one."""
+    for_webhooks: Transport | None = None
+    """A way for what webhooks read live, as many as there are reviews; none: there is only the one."""
 
     @property
     def urgent(self) -> Transport:
-        """The way for what must not wait because there is much to send: the lease, and whether the server is well."""
+        """The way for few requests that must not wait behind many: whether the server is well, events of the lease."""
         return self.unthrottled or self.transport
+
+    @property
+    def live_reads(self) -> Transport:
+        """The way for what webhooks read while an API server waits; nothing else waits behind it."""
+        return self.for_webhooks or self.transport
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,28 @@ that it may want.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.controller import Change, Context, Controller, all_keys, owned_objects, primary_object
-from hedgerow.machinery.deletion_guard import ALWAYS_ALLOWED, Verdict, judge_deletions
+from hedgerow.machinery.controller import Change, Context, Controller, primary_object
+from hedgerow.machinery.deletion_guard import (
+    ALLOW_DELETIONS,
+    ALWAYS_ALLOWED,
+    NAMESPACES,
+    Verdict,
+    deleted_by,
+    fingerprint,
+    is_allowed_by,
+    judge_deletions,
+    only_allowance_changed,
+)
+from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.plan import Plan, actions_in
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
+from hedgerow_adapters.runtime.forecast import Forecast, Foreseen, foresee
 
 STOPPED_FOR: Final = 60.0
 """Seconds for which a refusal stands before the world is looked at again."""
@@ -21,20 +34,18 @@ COVERED_FOR: Final = 60.0
 """Seconds after which a forecast says nothing about the world any more."""
 LISTED_WITHIN: Final = 60.0
 """Seconds that fresh lists may take; without them nothing is confirmed."""
-BREATH: Final = 100
-"""Keys of a forecast between which others get a turn: a lease has to be renewed meanwhile."""
 
 
-class Forecast(NamedTuple):
-    """What a controller would do to the objects that it owns."""
+class _Held(NamedTuple):
+    """What is held back in one namespace since the guard stopped."""
 
-    deletions: int
-    """How many it would delete, those of owners that were seen to go or to change left out."""
-    owned: int
+    fingerprint: str
+    deleted: Mapping[ObjectKey, frozenset[str]]
 
-    def __str__(self) -> str:
-        """As people are told it."""
-        return f"{self.deletions} of {self.owned} owned objects would be deleted"
+    @property
+    def deletions(self) -> int:
+        """How many objects would be deleted."""
+        return sum(map(len, self.deleted.values()))
 
 
 class DeletionLedger:
@@ -45,6 +56,9 @@ class DeletionLedger:
     has found acceptable, until a list replaces what the forecast saw, or it gets old. What a forecast has found too
     much stays refused for a while, or until so much of it was seen to go, by itself or with its owner, that the rest is
     nothing to ask about.
+
+    Deletions that are held back are allowed by an annotation on their owner, or on its Namespace, whose value is their
+    fingerprint; that ends with the key's next turn that deletes nothing.
 
     A controller that has no `owned` is not guarded: all that it wants is allowed, and nothing noted about it.
 
@@ -65,6 +79,12 @@ class DeletionLedger:
         self._covered_until = float("-inf")
         self._stopped_until = float("-inf")
         self._refused = Forecast(0, 0)
+        self._held: dict[str, _Held] = {}
+        """What the last refusal was about, by namespace."""
+        self._told: set[str] = set()
+        """Of which namespaces that was told."""
+        self._allowed: dict[ObjectKey, frozenset[str]] = {}
+        """What an annotation has allowed."""
         self._replacements = 0
         self._judging = asyncio.Lock()
 
@@ -78,7 +98,7 @@ class DeletionLedger:
             self._refuse_less(len(self._snapshot.by_index(self._owned, key_of(change.old))))
         elif change.new is not None:
             self._seen_to_go.discard(key_of(change.new))
-            if change.old is not None:
+            if change.old is not None and not only_allowance_changed(change.old, change.new):
                 self._seen_to_change.add(key_of(change.new))
 
     def owned_changed(self, change: Change) -> None:
@@ -113,11 +133,14 @@ class DeletionLedger:
         self._controller = controller
         self.replaced()
         self._stopped_until = float("-inf")
+        self._held.clear()
+        self._allowed.clear()
 
     def settled(self, key: ObjectKey) -> None:
         """A key has nothing left to delete."""
         self._seen_to_go.discard(key)
         self._seen_to_change.discard(key)
+        self._allowed.pop(key, None)
 
     def allows(self, key: ObjectKey, plan: Plan, controller: Controller[Any]) -> bool:
         """Whether a plan that was made just now may delete what it wants to; that much is no longer covered then.
@@ -127,12 +150,57 @@ class DeletionLedger:
             plan: what is wanted.
             controller: who wants it; no forecast speaks for the plans of a configuration that was replaced since.
         """
-        if self._owned is None or self._owner_was_seen(key):
+        if self._owned is None or self._owner_was_seen(key) or self._is_allowed(key, plan):
             return True
         if controller is not self._controller or plan.deletions > self._left():
             return False
         self._covered -= plan.deletions
         return True
+
+    def accept_annotation(self, key: ObjectKey, plan: Plan) -> str | None:
+        """Let a plan that is held back do what an annotation allows; the note of the event, none without one."""
+        owner, deleted = self._owner(key), deleted_by(plan)
+        if is_allowed_by(owner, fingerprint(deleted)):
+            return self._accept({key: deleted}, f"{self._controller.primary.kind} {key}")
+        held = self._held.get(key.namespace)
+        if held is None or not deleted <= held.deleted.get(key, frozenset()):
+            return None
+        if is_allowed_by(self._namespace(key.namespace), held.fingerprint):
+            return self._accept(held.deleted, f"Namespace {key.namespace}")
+        return None
+
+    def _accept(self, deleted: Mapping[ObjectKey, frozenset[str]], annotated: str) -> str:
+        self._allowed.update(deleted)
+        count = sum(map(len, deleted.values()))
+        return f"the annotation {ALLOW_DELETIONS} of {annotated} allows {count} deletions"
+
+    def _is_allowed(self, key: ObjectKey, plan: Plan) -> bool:
+        allowed = self._allowed.get(key)
+        return allowed is not None and deleted_by(plan) <= allowed
+
+    def note_of_stop(self, key: ObjectKey, plan: Plan) -> str | None:
+        """What to say of a plan that is held back, and how to allow it; none where its namespace was told already."""
+        if key.namespace in self._told or self._now() >= self._stopped_until:
+            return None
+        self._told.add(key.namespace)
+        said = [f"deletions are held back: {self._refused}"]
+        if self._owner(key) is not None:
+            what = f"{self._controller.primary.kind} {key}"
+            said.append(_way(f"the {plan.deletions} of this object", what, fingerprint(deleted_by(plan))))
+        held = self._held.get(key.namespace)
+        if held is not None and self._namespace(key.namespace) is not None:
+            what = f"Namespace {key.namespace}"
+            said.append(_way(f"the {held.deletions} of this namespace", what, held.fingerprint))
+        return "; ".join(said)
+
+    def _namespace(self, name: str) -> Manifest | None:
+        """The Namespace of owners, if the controller watches Namespaces."""
+        cluster = self._controller.primary_cluster
+        if not name or all(
+            (watch.resource, watch.cluster) != (NAMESPACES, cluster) for watch in self._controller.watches
+        ):
+            return None
+        return self._snapshot.get(NAMESPACES, ObjectKey("", name), cluster)
 
     async def look_again(self, deletions: int) -> Forecast | None:
         """Look whether so many deletions can be covered; takes fresh lists where the guard wants them.
@@ -143,7 +211,8 @@ class DeletionLedger:
         async with self._judging:
             if deletions <= self._left() or self._now() < self._stopped_until:
                 return None
-            forecast, verdict = await self._judged()
+            foreseen, verdict = await self._judged()
+            forecast = foreseen.forecast
             if verdict is Verdict.PROCEED:
                 self._covered = forecast.deletions + ALWAYS_ALLOWED
                 self._covered_until = self._now() + COVERED_FOR
@@ -151,6 +220,8 @@ class DeletionLedger:
             self._covered = 0
             self._stopped_until = self._now() + STOPPED_FOR
             self._refused = forecast
+            self._held = _by_namespace(foreseen.deleted)
+            self._told.clear()
             return forecast
 
     def _left(self) -> int:
@@ -169,37 +240,47 @@ class DeletionLedger:
     def _owner(self, key: ObjectKey) -> Manifest | None:
         return primary_object(self._controller, self._snapshot, key)
 
-    async def _judged(self) -> tuple[Forecast, Verdict]:
-        forecast = await self._forecast()
-        verdict = judge_deletions(*forecast, confirmed=False)
+    async def _judged(self) -> tuple[Foreseen, Verdict]:
+        foreseen = await self._foresee()
+        verdict = judge_deletions(*foreseen.forecast, confirmed=False)
         if verdict is not Verdict.CONFIRM:
-            return forecast, verdict
+            return foreseen, verdict
         try:
             async with asyncio.timeout(LISTED_WITHIN):
                 await self._relist()
         except TimeoutError:
-            return forecast, Verdict.STOP
-        forecast = await self._forecast()
-        return forecast, judge_deletions(*forecast, confirmed=True)
+            return foreseen, Verdict.STOP
+        foreseen = await self._foresee()
+        return foreseen, judge_deletions(*foreseen.forecast, confirmed=True)
 
-    async def _forecast(self) -> Forecast:
-        """One that no list has overtaken while it was made."""
+    async def _foresee(self) -> Foreseen:
+        """A forecast that no list has overtaken while it was made."""
         while True:
             seen = self._replacements
-            deletions = 0
-            for position, key in enumerate(all_keys(self._controller, self._snapshot), start=1):
-                deletions += self._deletions_of(key)
-                if position % BREATH == 0:
-                    await asyncio.sleep(0)
+            foreseen = await foresee(self._controller, self._snapshot, self._deleted_by)
             if seen == self._replacements:
-                return Forecast(deletions, len(owned_objects(self._controller, self._snapshot)))
+                return foreseen
 
-    def _deletions_of(self, key: ObjectKey) -> int:
-        """How much the first plan about a key deletes: later ones build on what is not done in a forecast."""
+    def _deleted_by(self, key: ObjectKey) -> frozenset[str]:
+        """What a decision deletes by its first step: later ones build on what is not done in a forecast."""
         if self._owner_was_seen(key):
-            return 0
+            return frozenset()
         context = Context(utc_now(), self._controller.config)
         try:
-            return self._controller.reconcile(key, self._snapshot, context).deletions
+            with Execution(self._controller.reconcile(key, self._snapshot, context)) as execution:
+                plan = Plan(actions_in(execution.begin()))
         except Exception:  # noqa: BLE001 -- it is told when the key's own turn comes, and deletes nothing until then
-            return 0
+            return frozenset()
+        return frozenset() if self._is_allowed(key, plan) else deleted_by(plan)
+
+
+def _by_namespace(deleted: Mapping[ObjectKey, frozenset[str]]) -> dict[str, _Held]:
+    grouped: defaultdict[str, dict[ObjectKey, frozenset[str]]] = defaultdict(dict)
+    for key, of_key in deleted.items():
+        grouped[key.namespace][key] = of_key
+    return {name: _Held(fingerprint(frozenset().union(*keys.values())), keys) for name, keys in grouped.items()}
+
+
+def _way(what: str, annotated: str, value: str) -> str:
+    """How to allow deletions."""
+    return f"to allow {what}, annotate {annotated} with {ALLOW_DELETIONS}={value}"

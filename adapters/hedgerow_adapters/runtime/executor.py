@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, resource_version_of
@@ -29,8 +29,10 @@ from hedgerow_adapters.protocol.outcomes import is_done_already, refusal_of, sto
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Transport, TransportError
 
 AT_ONCE: Final = 32
-OVERDUE: Final = 0.5
-"""Seconds after which an answer is waited for only as long as it could still tell anything."""
+OVERDUE: Final = 10.0
+"""Seconds that every write has for its answer, however early a cache shows its result."""
+CHECKED_EVERY: Final = 0.5
+"""Seconds between two checks whether a cache shows what became of an overdue write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,25 @@ class NotWritten:
 
     @property
     def outcome(self) -> Outcome:
-        """As a decision is told it: in the words of the server; a race without an answer is a conflict as well."""
+        """As a decision is told it: in the words of the server."""
         if self.answer is not None:
-            return Outcome(self.action, refusal=refusal_of(self.answer))
-        unanswered = Refusal(HTTPStatus.CONFLICT, "Conflict", self.problem) if self.is_race else None
-        return Outcome(self.action, refusal=unanswered or Refusal(0, "", self.problem))
+            return Outcome(self.action, refusal=refusal_of(self.action, self.answer))
+        return Outcome(self.action, refusal=Refusal(0, "", self.problem))
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """An action whose answer was lost, while a cache shows a later version of the object.
+
+    That version may be the result of the action or of another client's write. The caches know more than the decision
+    did, so this is no failure: the key is decided anew.
+    """
+
+    action: Action
+
+
+Report: TypeAlias = Written | NotWritten | Unanswered
+"""What became of an action."""
 
 
 class Executor:
@@ -91,14 +107,14 @@ class Executor:
             target: leads to the target cluster.
             source: leads to the source cluster; none: it is the target.
             may_write: asked before every write.
-            is_overtaken: whether the object is known to be another than the one that an action was planned for. What
-                became of the action matters no more then, as it has to be decided anew.
+            is_overtaken: whether a cache shows a later version of the object than the one that an action was planned
+                for. A lost answer is no failure then.
         """
         self._is_overtaken = is_overtaken
         self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}
         self._may_write = may_write
 
-    async def carry_out(self, actions: Iterable[Action], *, in_order: bool = False) -> list[Written | NotWritten]:
+    async def carry_out(self, actions: Iterable[Action], *, in_order: bool = False) -> list[Report]:
         """What became of each action, in their order.
 
         Args:
@@ -115,21 +131,21 @@ class Executor:
             return await asyncio.gather(*map(self._attempt, pending))
         places = asyncio.Semaphore(AT_ONCE)
 
-        async def attempt(action: Action) -> Written | NotWritten:
+        async def attempt(action: Action) -> Report:
             async with places:
                 return await self._attempt(action)
 
         return await asyncio.gather(*map(attempt, pending))
 
-    async def _one_after_the_other(self, actions: Sequence[Action]) -> list[Written | NotWritten]:
-        outcomes: list[Written | NotWritten] = []
+    async def _one_after_the_other(self, actions: Sequence[Action]) -> list[Report]:
+        outcomes: list[Report] = []
         for action in actions:
             outcomes.append(await self._attempt(action))
-            if isinstance(outcomes[-1], NotWritten):
+            if not isinstance(outcomes[-1], Written):
                 break
         return outcomes
 
-    async def _attempt(self, action: Action) -> Written | NotWritten:
+    async def _attempt(self, action: Action) -> Report:
         try:
             request = requests.for_action(action)
         except requests.UnaddressableError as nonsense:
@@ -137,16 +153,16 @@ class Executor:
             return NotWritten(action, error.message, answer=error)
         return await self._answered(action, request)
 
-    async def _answered(self, action: Action, request: Request) -> Written | NotWritten:
+    async def _answered(self, action: Action, request: Request) -> Report:
         try:
             async with _WhileItMatters(action, self._is_overtaken):
                 response = await self._transports[action.cluster].send(request, may_send=self._may_write)
         except TimeoutError:
-            return NotWritten(action, "no answer came, and the object has changed meanwhile", is_race=True)
+            return Unanswered(action)
         except NotSentError:
             return NotWritten(action, "this process no longer holds the lease", hits_all=True)
         except TransportError as error:
-            return NotWritten(action, str(error), hits_all=True)
+            return Unanswered(action) if self._is_overtaken(action) else NotWritten(action, str(error), hits_all=True)
         except Exception as error:  # noqa: BLE001 -- what became of the others must not be lost with it
             return NotWritten(action, f"{type(error).__name__}: {error}")
         if response.is_success:
@@ -155,9 +171,9 @@ class Executor:
 
 
 class _WhileItMatters:
-    """Gives up, by a TimeoutError, waiting for an overdue answer to an action that was overtaken.
+    """Raises TimeoutError once an answer is overdue and a cache shows a later version of the object.
 
-    Where the answer got lost after the write was stored it would be waited for in vain, by a worker that others need.
+    An answer that got lost after the write was stored would occupy a worker until the transport gives up.
     """
 
     __slots__ = ("_action", "_is_overtaken", "_limit", "_loop", "_timer")
@@ -170,7 +186,7 @@ class _WhileItMatters:
 
     async def __aenter__(self) -> None:
         await self._limit.__aenter__()
-        self._wait()
+        self._timer = self._loop.call_later(OVERDUE, self._check)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -178,14 +194,11 @@ class _WhileItMatters:
         self._timer.cancel()
         await self._limit.__aexit__(kind, error, traceback)
 
-    def _wait(self) -> None:
-        self._timer = self._loop.call_later(OVERDUE, self._look)
-
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._is_overtaken(self._action):
             self._limit.reschedule(self._loop.time())
         else:
-            self._wait()
+            self._timer = self._loop.call_later(CHECKED_EVERY, self._check)
 
 
 def _written(action: Action, response: Response) -> Written:
@@ -196,13 +209,13 @@ def _written(action: Action, response: Response) -> Written:
     return Written(action, int(version) if version and version.isdecimal() else None, stored)
 
 
-def _outcome_of(action: Action, request: Request, error: ApiError) -> Written | NotWritten:
+def _outcome_of(action: Action, request: Request, error: ApiError) -> Report:
     if is_done_already(action, error):
         return Written(action, None)
     match action:
         case Create() if error.already_exists:
             return NotWritten(action, error.message, is_race=True, answer=error)
-        case Update() | MergePatch() | JsonPatch() if error.is_not_found:
+        case Update() | MergePatch() | JsonPatch() if error.is_absence_of(action.key.name):
             return NotWritten(action, error.message, is_race=True, answer=error)
     problem = missing_permission(request, error) if error.is_forbidden else error.message
     return NotWritten(action, problem, is_race=error.is_conflict, hits_all=error.is_missing_permission, answer=error)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, resource_version_of, uid_of
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
 
@@ -152,7 +152,7 @@ def _planned_for(action: Action) -> str | None:
             return resource_version_of(action.manifest)
         case MergePatch() | Delete():
             return action.resource_version
-        case Create() | JsonPatch() | DeleteCollection():
+        case Create() | JsonPatch():
             return None
 
 

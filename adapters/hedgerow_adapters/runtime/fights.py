@@ -3,15 +3,17 @@
 Decides from what was carried out and when; is told the time. Of an object it holds a few numbers, and those not for
 long.
 
-An object is fought over when it was corrected for one key, with equal content, more than `CORRECTIONS` times within
-`WITHIN` seconds. The other side may well be another key of the same controller; each then waits for itself. The key
-waits from then on, `FIRST_WAIT` seconds and twice as long with every further such correction, up to `LONGEST_WAIT`. So
-an object that is undone at once, for ever, is written at most 15 times in the first hour and 6 times an hour from then
-on; however the other side times it, it is fewer than 50 times an hour. The fight is over when for `WITHIN` seconds
-beyond a wait nothing had to be corrected; the first look after a wait that finds nothing to correct already makes the
-key as fast as any other. A key need not wait out its time where somebody asks for something new, nor longer than
-`BESIDE_WAIT` where something happens to an object that is not fought over; an equal correction after that makes it wait
-twice as long all the same.
+An object is fought over when it was corrected for one key more than `CORRECTIONS` times within `WITHIN` seconds, each
+time by an equal write or to an equal object: the other side may write the same every time or something else each time.
+It may be another key of the same controller; each then waits for itself. The key waits from then on, `FIRST_WAIT`
+seconds and twice as long with every further such correction, up to `LONGEST_WAIT`. So an object that is undone at once,
+for ever, is written at most 15 times in the first hour and 6 times an hour from then on; however the other side times
+it, it is fewer than 50 times an hour. The fight is over when for `WITHIN` seconds beyond a wait nothing had to be
+corrected; the first look after a wait that finds nothing to correct already makes the key as fast as any other. A key
+need not wait out its time where somebody asks for something new, nor longer than `BESIDE_WAIT` where something happens
+to an object that is not fought over; an equal correction after that makes it wait twice as long all the same.
+
+A controller may let its keys wait for less (`Controller.longest_wait`); then it writes more often.
 
 A write that left the version of its object as it was is no correction: there was nothing to correct.
 
@@ -25,7 +27,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_version_of
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update, only_asks
+from hedgerow.machinery.plan import (
+    Action,
+    Create,
+    Delete,
+    JsonPatch,
+    MergePatch,
+    Outcome,
+    Update,
+    only_asks,
+)
 
 CORRECTIONS: Final = 5
 """So many equal corrections are bad luck; one more is a fight."""
@@ -37,12 +48,13 @@ BESIDE_WAIT: Final = 75.0
 """Seconds within which a change of another object is looked at; as others may change one all the time, so rarely that
 the fight stays as slow as is promised."""
 REMEMBERED: Final = 16_384
-"""Objects of which corrections are remembered, in up to 6 MB; beyond that the longest untouched are forgotten early."""
+"""Objects of which corrections are remembered, in up to 8 MB; beyond that the longest untouched are forgotten early."""
 
-_VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields"})
+_VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp"})
 
 _Identity: TypeAlias = int
-_Content: TypeAlias = int
+_Content: TypeAlias = tuple[int, ...]
+"""Hashes of what a correction writes and, where that is known, of the object after it."""
 
 
 class Fight(NamedTuple):
@@ -109,27 +121,31 @@ def changed_nothing(action: Action, stored: Manifest | None) -> bool:
 class FightDetector:
     """The recent corrections of one controller."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest_wait: float | None = None) -> None:
+        """Nothing was corrected yet.
+
+        Args:
+            longest_wait: seconds that a key waits at most; none: `LONGEST_WAIT`.
+        """
+        self._longest_wait = LONGEST_WAIT if longest_wait is None else min(longest_wait, LONGEST_WAIT)
         self._corrections: OrderedDict[_Identity, _Corrections] = OrderedDict()
 
     def __len__(self) -> int:
         """Of how many objects corrections are remembered, each counted for every key that it was corrected for."""
         return len(self._corrections)
 
-    def carried_out(self, key: ObjectKey, actions: Iterable[Action], now: float) -> Slowdown | None:
+    def carried_out(self, key: ObjectKey, outcomes: Iterable[Outcome], now: float) -> Slowdown | None:
         """Note what was carried out for a key in one reconciliation; how it is slowed down if that is a fight.
 
         Args:
             key: whose turn it was.
-            actions: those that the server carried out.
+            outcomes: of the actions that the server carried out, with the objects that it stored.
             now: a monotonic time in seconds.
         """
         wait, begun = 0.0, []
-        for action in actions:
-            if isinstance(action, DeleteCollection):
-                # Whether there was anything to delete is not known.
-                continue
-            before, after = self._noted(key, action, now)
+        for outcome in outcomes:
+            action = outcome.action
+            before, after = self._noted(key, outcome, now)
             wait = max(wait, after.wait)
             if after.wait and not before:
                 begun.append(Fight(action, len(after.times), now - after.times[0]))
@@ -145,11 +161,12 @@ class FightDetector:
         corrections = self._corrections.get(hash((key, cluster, resource, place)))
         return corrections is not None and corrections.wait > 0
 
-    def _noted(self, key: ObjectKey, action: Action, now: float) -> tuple[bool, _Corrections]:
+    def _noted(self, key: ObjectKey, outcome: Outcome, now: float) -> tuple[bool, _Corrections]:
         """Whether the object was fought over before, and its corrections including this one."""
+        action = outcome.action
         identity = hash((key, action.cluster, action.resource, action.key))
         before = self._corrections.get(identity)
-        after = _Corrections(None, (now,)) if before is None else _after(before, action, now)
+        after = _Corrections(None, (now,)) if before is None else _after(before, outcome, now, self._longest_wait)
         self._corrections[identity] = after
         self._corrections.move_to_end(identity)
         return before is not None and before.wait > 0 and after.wait > 0, after
@@ -162,20 +179,25 @@ class FightDetector:
             self._corrections.popitem(last=False)
 
 
-def _after(before: _Corrections, action: Action, now: float) -> _Corrections:
+def _after(before: _Corrections, outcome: Outcome, now: float, longest_wait: float) -> _Corrections:
     """The corrections of an object that was corrected before."""
-    content = _content_of(action)
-    if before.is_over(now) or before.content not in {None, content}:
+    content = _content_of(outcome)
+    if before.is_over(now) or (before.content is not None and set(before.content).isdisjoint(content)):
         return _Corrections(content, (now,))
     if before.wait:
-        return _Corrections(content, (now,), min(2 * before.wait, LONGEST_WAIT))
+        return _Corrections(content, (now,), min(2 * before.wait, longest_wait))
     times = (*(time for time in before.times if now - time <= WITHIN), now)
-    return _Corrections(content, times, FIRST_WAIT if len(times) > CORRECTIONS else 0.0)
+    return _Corrections(content, times, min(FIRST_WAIT, longest_wait) if len(times) > CORRECTIONS else 0.0)
 
 
-def _content_of(action: Action) -> _Content:
-    """What an action makes of its object and why, whatever version it was decided on."""
-    return hash((type(action), action.reason, repr(_written_by(action))))
+def _content_of(outcome: Outcome) -> _Content:
+    """What an action writes and why, and what its object is after it, whatever version it was decided on."""
+    action, stored = outcome.action, outcome.stored
+    written = hash((type(action), action.reason, repr(_written_by(action))))
+    if stored is None or isinstance(action, Delete):
+        return (written,)
+    after = _without_version(stored, is_status=action.subresource == "status")
+    return written, hash((action.subresource, repr(after)))
 
 
 def _written_by(action: Action) -> object:
@@ -188,7 +210,7 @@ def _written_by(action: Action) -> object:
             return action.subresource, action.patch
         case JsonPatch():
             return action.subresource, action.operations
-        case Delete() | DeleteCollection():
+        case Delete():
             return None
 
 

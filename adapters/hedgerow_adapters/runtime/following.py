@@ -112,7 +112,7 @@ class Following:
         self._readings: dict[Watch, _Reading] = {}
         self._told: set[tuple[Cluster, Resource]] = set()
 
-    def names_changed(self, changes: Sequence[Change], *, is_event: bool) -> None:  # noqa: ARG002 -- a listener
+    def names_changed(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:  # noqa: ARG002 -- a listener
         """Follow what is named now."""
         named = self._names.values_of(self._follow.kinds)
         for kind in named:
@@ -122,6 +122,7 @@ class Following:
                 self._ends.pop(kind).cancel()
         for kind in self._kinds.keys() - self._ends.keys() - set(named):
             self._ends[kind] = asyncio.get_running_loop().call_later(GRACE, self._end, kind)
+        return 0
 
     def _end(self, kind: Kind) -> None:
         del self._ends[kind]
@@ -249,9 +250,10 @@ class _Reading:
         self._cache.dismiss(self._hear, self._ground.observer)
         self._ground.caches.leave(self._read)
 
-    def _hear(self, changes: Sequence[Change], *, is_event: bool) -> None:
-        self._listener(changes, is_event=is_event)
+    def _hear(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
+        queued = self._listener(changes, is_event=is_event, continues=continues)
         if not self._is_at_hand and self._cache.is_complete:
             self._is_at_hand = True
             for kind in tuple(self._kinds):
                 self._wake(kind)
+        return queued

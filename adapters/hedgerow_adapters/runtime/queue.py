@@ -46,13 +46,15 @@ class QueueObserver(Protocol):
 class WorkQueue:
     """Keys of one controller that wait to be reconciled."""
 
-    def __init__(self, observer: QueueObserver, way: Way | None = None) -> None:
+    def __init__(self, observer: QueueObserver, way: Way | None = None, *, longest_wait: float | None = None) -> None:
         """A queue in which nothing waits.
 
         Args:
             observer: is told what happens.
             way: on which others go before its keys; none: nobody does.
+            longest_wait: seconds that a key waits at most after a failure; none: as `failure_delay` has it.
         """
+        self._longest_wait = longest_wait
         self._observer = observer
         self._way = way or RightOfWay().way()
         self._tell_done: list[Callable[[], None]] = []
@@ -125,7 +127,7 @@ class WorkQueue:
     def retry(self, key: ObjectKey) -> float:
         """Put a key back that failed, later each time that it fails in a row; the seconds that it waits."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
-        delay = max(failure_delay(failures), self._overall.reserve(self._loop.time()))
+        delay = max(failure_delay(failures, self._longest_wait), self._overall.reserve(self._loop.time()))
         self.add_after(key, delay)
         self._observer.retried()
         return delay

@@ -25,20 +25,24 @@ from hedgerow.machinery.controller import (
 )
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.restriction import restricted
-from hedgerow.machinery.turn import Turn
 from hedgerow_adapters.cache import is_over
+from hedgerow_adapters.kubernetes.server_version import server_version
 from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.fights import BESIDE_WAIT
+from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.right_of_way import RightOfWay
-from hedgerow_adapters.runtime.turns import Course, Decide, LeaseLostError, Turns
+from hedgerow_adapters.runtime.turns import Course, Decide, LeaseLostError, OutdatedTurnError, Turns, reconciled
+from hedgerow_adapters.slices import slices
 
 TIME_LIMIT: Final = 180.0
 """Seconds that one reconciliation may take."""
+VERSION_PERIOD: Final = 60.0
+"""Seconds after which the version of the target's API server is read again."""
 GIVEN_UP_WITHIN: Final = 2.0
 """Seconds that what is given up gets to end, such as a connection to be closed; what does not is left behind."""
 
@@ -55,7 +59,7 @@ class ControllerRunner:
         observer: ControllerObserver | None = None,
         right_of_way: RightOfWay | None = None,
         may_write: Callable[[], bool] = lambda: True,
-        decide: Decide = Turn.plan,
+        decide: Decide = reconciled,
     ) -> None:
         """A controller that has asked for nothing yet.
 
@@ -74,7 +78,8 @@ class ControllerRunner:
         self.synced: Final = asyncio.Event()
         self._observer = observer or ControllerObserver()
         right_of_way = right_of_way or RightOfWay()
-        self.queue: Final = WorkQueue(self._observer, right_of_way.way(controller.gives_way_to))
+        way = right_of_way.way(controller.gives_way_to)
+        self.queue: Final = WorkQueue(self._observer, way, longest_wait=controller.longest_wait)
         right_of_way.enter(controller.name, self.queue)
         self._clusters = clusters
         self._memories: dict[ObjectKey, object] = {}
@@ -91,6 +96,7 @@ class ControllerRunner:
             recorder=recorder,
             observer=self._observer,
             hold=self.queue.hold,
+            wake=lambda key: self.queue.add(key, patient=True),
             may_write=may_write,
             decide=decide,
         )
@@ -139,6 +145,8 @@ class ControllerRunner:
                 if not self._started:
                     return
                 resyncs += [tasks.create_task(self._resync(cluster)) for cluster in Cluster]
+                if self.controller.reads_server_version:
+                    resyncs.append(tasks.create_task(self._read_server_versions()))
                 self._workers = [tasks.create_task(self._work()) for _ in range(keys_under_way(self.controller))]
                 await asyncio.gather(*self._workers, return_exceptions=True)
             finally:
@@ -170,32 +178,33 @@ class ControllerRunner:
         self.synced.set()
         self._observer.synced()
         await self._may_start.wait()
-        keys = all_keys(self.controller, self.snapshot)
         self._started = True
-        for key in keys:
-            self.queue.add(key, patient=True)
-        self._observer.started(len(keys))
+        self._observer.started(await self._add_all(*Cluster))
 
     def _listener(self, watch: Watch) -> Listener:
         primary = (self.controller.primary, self.controller.primary_cluster)
         is_primary = (watch.resource, watch.cluster) == primary
         is_owned = self.controller.owned is not None and is_over(self.controller.owned, watch)
 
-        def receive(changes: Sequence[Change], *, is_event: bool) -> None:
-            if not is_event:
+        def receive(changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
+            queued = 0
+            if not is_event and not continues:
                 self._deletions.replaced()
             for change in changes:
                 if is_owned:
                     self._deletions.owned_changed(change)
                 keys = self._concerned(watch, change) if self._started else ()
+                queued += len(keys)
+                place = key_of(change.new or change.old or {})
                 if is_primary and is_event:
                     self._note_owner(change, gets_a_turn=bool(keys))
                     self._let_owner_go_first(change, keys)
                 for key in keys:
                     if is_event:
-                        self._let_others_go_on(key, watch, change)
+                        self._let_others_go_on(key, watch, place)
                     self.queue.add(key, patient=not is_event or (is_owned and self._is_echo(key)))
             self._expectations.progressed()
+            return queued
 
         return receive
 
@@ -221,9 +230,8 @@ class ControllerRunner:
         if owner in keys and not self._turns.fights.concerns_itself(owner, primary, cluster):
             self.queue.release(owner)
 
-    def _let_others_go_on(self, key: ObjectKey, watch: Watch, change: Change) -> None:
+    def _let_others_go_on(self, key: ObjectKey, watch: Watch, place: ObjectKey) -> None:
         """Let what is asked for, or what befalls other objects of a key, not wait for the end of a fight."""
-        place = key_of(change.new or change.old or {})
         if self._turns.fights.concerns(key, watch.resource, place, watch.cluster):
             return
         if watch.asks:
@@ -242,8 +250,25 @@ class ControllerRunner:
         """Look from time to time at everything that the objects in a cluster ask for."""
         while True:
             await asyncio.sleep(self._clusters.access(cluster).resync_period)
-            for key in sorted(keys_from(self.controller, self.snapshot, cluster)):
-                self.queue.add(key, patient=True)
+            await self._add_all(cluster)
+
+    async def _add_all(self, *clusters: Cluster) -> int:
+        """Queue all keys that the objects in some clusters give, behind other keys; returns how many keys."""
+        keys: set[ObjectKey] = set()
+        for cluster in clusters:
+            for piece in slices(keys_from(self.controller, self.snapshot, cluster)):
+                for key in piece:
+                    self.queue.add(key, patient=True)
+                keys.update(piece)
+                await asyncio.sleep(0)
+        return len(keys)
+
+    async def _read_server_versions(self) -> None:
+        """Keep the turns told of the versions of the target's API servers."""
+        while True:
+            if version := await server_version(self._clusters.target.transport):
+                self._turns.server_versions |= {version}
+            await asyncio.sleep(VERSION_PERIOD)
 
     async def _work(self) -> None:
         task = asyncio.current_task()
@@ -283,6 +308,12 @@ class ControllerRunner:
             course = await self._turns.take(key, self._memories.get(key))
         except LeaseLostError:
             return self._give_up(key)
+        except OutdatedTurnError:
+            self._remember(key, None)
+            self.queue.add(key)
+            return "requeue"
+        except NoRoomError:
+            return "requeue"
         if configured is self.controller:
             self._remember(key, course.plan.memory)
         else:

@@ -1,31 +1,46 @@
 """The cache of one resource in one cluster, for all who keep the same of its objects.
 
-Guarantees: a listener hears of changes in their order, when the store shows them already; one that raises keeps no
-other from hearing of them, and is reported.
+Guarantees: a list replaces what the store shows at once; a listener hears of changes in their order, of those of a
+list in slices, when the store shows all of them already; one that raises keeps no other from hearing of them, and is
+reported.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
 
 from hedgerow.machinery.clusters import Part, visible_parts
 from hedgerow.machinery.controller import Change, Read
-from hedgerow.machinery.objects import ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.snapshot import Index
-from hedgerow_adapters.cache import ObjectStore
-from hedgerow_adapters.informer import Delivery, Informer, InformerObserver, Put, Recovery, Remove, Replace, Watched
+from hedgerow_adapters.cache import ObjectStore, Replacement
+from hedgerow_adapters.informer import (
+    Delivery,
+    Gather,
+    Informer,
+    InformerObserver,
+    Put,
+    Recovery,
+    Remove,
+    Replace,
+    Watched,
+)
+from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.runtime.clusters import Access
+from hedgerow_adapters.slices import SLICE, slices
 
 
 class Listener(Protocol):
     """Hears what has changed in a cache."""
 
-    def __call__(self, changes: Sequence[Change], *, is_event: bool) -> None:
-        """Hear of changes, none perhaps.
+    def __call__(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
+        """Hear of changes, none perhaps; returns how many keys were put in line because of them.
 
         Args:
             changes: the objects before and after.
             is_event: whether the server told of this very change; otherwise a list has replaced what was known.
+            continues: whether these are further changes by the list of which the listener has heard before.
         """
         ...
 
@@ -41,7 +56,7 @@ class Cache:
         *,
         random: Callable[[], float],
         on_defect: Callable[[Exception], None],
-        on_absence: Callable[[], None],
+        discovery: Discovery,
     ) -> None:
         """A cache that holds nothing, and is not kept in step yet.
 
@@ -51,25 +66,30 @@ class Cache:
             recovery: of that cluster.
             random: numbers between 0 and 1, for jitter.
             on_defect: told what a listener raises.
-            on_absence: told whenever the server turns out not to know the resource.
+            discovery: of that cluster; tells whether an optional resource is absent.
         """
         self.resource: Final = read.resource
         self._on_defect = on_defect
-        self._on_absence = on_absence
+        self._discovery = discovery
         self.store: Final = ObjectStore()
         self._listeners: list[Listener] = []
         self._observers: list[InformerObserver] = []
+        self._replacements: dict[Part, Replacement] = {}
+        """What the lists hold that are under way."""
+        self._queued = 0
+        """Keys that the last delivery put in line."""
         self._listed: set[Part] = set()
         self._in_trouble: set[Watched] = set()
         self.informers: Final = tuple(
             Informer(
                 access.transport,
                 read,
-                self._receiver(part),
+                partial(self._receive, part),
                 observer=self,
                 random=random,
                 part=part,
                 pause=recovery.pause,
+                is_absent=partial(discovery.lacks, read.resource),
             )
             for part in visible_parts(read.resource, access.namespaces, read.namespace)
         )
@@ -133,26 +153,54 @@ class Cache:
         """Each once, although one may read in two roles of one cluster."""
         return {id(observer): observer for observer in self._observers}.values()
 
-    def _receiver(self, part: Part) -> Callable[[Delivery], None]:
-        def receive(delivery: Delivery) -> None:
-            match delivery:
-                case Replace(objects, is_known):
-                    changes = self.store.replace(objects, part)
-                    (self._listed.add if is_known else self._listed.discard)(part)
-                    self._tell(changes, is_event=False)
-                    if not is_known:
-                        self._on_absence()
-                case Put(manifest):
-                    self._tell([self.store.put(manifest)], is_event=True)
-                case Remove(manifest):
-                    removed = self.store.remove(key_of(manifest))
-                    self._tell([removed] if removed else [], is_event=True)
+    async def _receive(self, part: Part, delivery: Delivery) -> None:
+        await self._let_others_have_a_turn()
+        match delivery:
+            case Gather(objects, is_first):
+                await self._gather(part, objects, is_first=is_first)
+            case Replace(objects, is_first, is_known):
+                await self._gather(part, objects, is_first=is_first)
+                await self._replace(part, is_known=is_known)
+            case Put(manifest):
+                self._tell([self.store.put(manifest, part)], is_event=True)
+            case Remove(manifest):
+                removed = self.store.remove(key_of(manifest), part)
+                self._tell([removed] if removed else [], is_event=True)
 
-        return receive
+    async def _let_others_have_a_turn(self) -> None:
+        """Pause before a delivery, not after one: those who wait for a version look at the informer's when told."""
+        if self._queued >= SLICE:
+            await asyncio.sleep(0)
+        self._queued = 0
 
-    def _tell(self, changes: Sequence[Change], *, is_event: bool) -> None:
+    async def _gather(self, part: Part, objects: Sequence[Manifest], *, is_first: bool) -> None:
+        if is_first:
+            self._replacements[part] = self.store.replacement(part)
+        for piece in slices(objects):
+            self._replacements[part].add(piece)
+            await asyncio.sleep(0)
+
+    async def _replace(self, part: Part, *, is_known: bool) -> None:
+        """Show a list in place of what was known, at once, and tell of the differences one slice after the other.
+
+        No other task runs between the replacement and the first slice, nor after the last one: a task that waits for
+        a version reads the informer's when it hears of changes.
+        """
+        replacement = self._replacements.pop(part)
+        replacement.commit()
+        if is_known:
+            self._listed.add(part)
+            self._discovery.was_served(self.resource)
+        else:
+            self._listed.discard(part)
+        self._tell(replacement.next_changes(), is_event=False)
+        while not replacement.is_over:
+            await asyncio.sleep(0)
+            self._tell(replacement.next_changes(), is_event=False, continues=True)
+
+    def _tell(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> None:
         for listener in tuple(self._listeners):
             try:
-                listener(changes, is_event=is_event)
+                self._queued += listener(changes, is_event=is_event, continues=continues)
             except Exception as error:  # noqa: BLE001 -- the others must hear of it, too
                 self._on_defect(error)

@@ -1,29 +1,45 @@
-"""Takes the turns of one controller's keys: has each plan carried out until the decision has come to its end.
+"""Runs the decisions of one controller: performs each step and the final plan against the API servers.
 
-Guarantees: every plan of a turn is shown to the guard of deletions; every write is expected before the key's next turn,
-while within a turn nothing waits for the caches, as outcomes tell the decision of its own writes; nothing more is sent
-once the lease is lost. Decides neither what is wanted nor when a key is looked at again.
+Guarantees: the guard of deletions sees all actions of a step, or of the plan, before the first is sent. Every write is
+expected by the caches before the key's next turn; within a turn nothing waits for the caches, as the replies show the
+decision its own writes. Nothing is sent after the lease is lost. Does not decide when a key is reconciled again.
 """
 
 import asyncio
+import functools
 import itertools
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Controller, primary_object
-from hedgerow.machinery.objects import ObjectKey, uid_of
-from hedgerow.machinery.plan import Action, Delete, DeleteCollection, Event, Outcome, Plan, Refusal
-from hedgerow.machinery.questions import Kinds
+from hedgerow.machinery.controller import Context, Controller, primary_object
+from hedgerow.machinery.deletion_guard import deleted_by
+from hedgerow.machinery.execution import Execution
+from hedgerow.machinery.objects import ObjectKey, Resource, uid_of
+from hedgerow.machinery.plan import (
+    ACTIONS,
+    Action,
+    Decision,
+    Delete,
+    Event,
+    InOrder,
+    Outcome,
+    Plan,
+    RecordEvents,
+    Refusal,
+    actions_in,
+    is_dry_run,
+)
+from hedgerow.machinery.questions import KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.turn import Turn
+from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.runtime.deletions import DeletionLedger
 from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.runtime.executor import Executor, NotWritten, Written
+from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered, Written
 from hedgerow_adapters.runtime.expectations import Expectations
 from hedgerow_adapters.runtime.fights import FightDetector, changed_nothing
 from hedgerow_adapters.runtime.observer import ControllerObserver
@@ -31,8 +47,10 @@ from hedgerow_adapters.runtime.observer import ControllerObserver
 PATIENCE: Final = 120.0
 """Seconds for the answer to a question: others are asked as well, and an early end of a turn is nobody's gain. It
 leaves a turn the time to keep what it has found out."""
-Decide: TypeAlias = Callable[[Turn[Any], Snapshot, datetime, Kinds], Plan]
-"""Makes the decision of a turn; whoever records decisions stands in between here."""
+PAUSE: Final = 0.002
+"""Seconds between two slices of a decision, about as long as a slice: half of the time is left to others."""
+Decide: TypeAlias = Callable[[Controller[Any], ObjectKey, Snapshot, Context[Any]], Plan | Decision]
+"""Makes a decision, or records it as well."""
 _HELD: Final = Refusal(0, "DeletionsHeld", "deletions are held back until it is clear that they are meant")
 
 
@@ -49,19 +67,50 @@ class Course(NamedTuple):
     """Whether any plan of the turn wants to delete."""
 
 
-class _Stage(NamedTuple):
-    """One plan of a turn, carried out."""
+@dataclass(slots=True)
+class _Turn:
+    """A turn under way."""
 
-    plan: Plan
-    outcomes: Sequence[Outcome]
-    failed: bool
-    """Whether something that was sent was not carried out."""
-    held: bool
-    """Whether its deletions were held back."""
+    controller: Controller[Any]
+    key: ObjectKey
+    memory: object
+    jitter: float
+    server_versions: frozenset[str]
+    computed: int = 0
+    """How many values of decoded documents the decision holds."""
+    doubted: set[str] = field(default_factory=set)
+    """Deletions without evidence for which the guard was asked to look again."""
+    held: bool = False
+    """Whether deletions were held back."""
+    deletes: bool = False
+
+    @property
+    def identity(self) -> tuple[str, ObjectKey]:
+        """Identifies the turn among those of all controllers."""
+        return self.controller.name, self.key
+
+
+class _DoubtfulDeletionsError(Exception):
+    """The decision has to start again once the guard has looked again: it wants deletions without evidence."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self.deletions = plan.deletions
+
+
+class OutdatedTurnError(Exception):
+    """The answer to a write is lost, and the caches show more than the decision knew: it has to be made anew."""
 
 
 class LeaseLostError(Exception):
     """This process may not write any more, and the decision has not come to its end."""
+
+
+def reconciled(
+    controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
+) -> Plan | Decision:
+    """The decision of a controller, recorded nowhere."""
+    return controller.reconcile(key, snapshot, context)
 
 
 class Turns:
@@ -76,8 +125,9 @@ class Turns:
         recorder: EventRecorder,
         observer: ControllerObserver,
         hold: Callable[[ObjectKey, float], None],
+        wake: Callable[[ObjectKey], None],
         may_write: Callable[[], bool],
-        decide: Decide = Turn.plan,
+        decide: Decide = reconciled,
     ) -> None:
         """No turn was taken yet.
 
@@ -88,19 +138,24 @@ class Turns:
             recorder: records the events that plans ask for.
             observer: is told what happens.
             hold: lets a key wait for so many seconds because of a fight.
+            wake: gives a key another turn, after those that wait.
             may_write: asked before every write.
             decide: makes the decisions.
         """
         clusters = caches.clusters
         self.expectations: Final = Expectations(view.snapshot, view.informer_of)
         self.deletions: Final = DeletionLedger(controller, view.snapshot, view.relist)
-        self.fights: Final = FightDetector()
+        self.fights: Final = FightDetector(controller.longest_wait)
+        self.server_versions: frozenset[str] = frozenset()
+        """As turns that begin from now on are told them."""
         self._controller = controller
         self._caches = caches
         self._snapshot = view.snapshot
         self._recorder = recorder
         self._observer = observer
         self._hold = hold
+        self._wake = wake
+        self._long_decisions = caches.long_decisions
         self._may_write = may_write
         self._decide = decide
         self._executor = Executor(
@@ -116,7 +171,7 @@ class Turns:
             places=caches.places_for_questions,
             # Whoever creates nothing on its own is told of objects by name, and has written them all the same.
             beyond=controller.owned is None,
-            on_unserved=lambda cluster, resource: caches.discovery_of(cluster).not_found(resource),
+            lacks=lambda cluster, resource: caches.discovery_of(cluster).lacks(resource),
         )
 
     def reconfigure(self, controller: Controller[Any]) -> None:
@@ -132,83 +187,201 @@ class Turns:
             memory: what its last turn wanted this one to be told.
 
         Raises:
-            EndlessTurnError: the decision goes on and on.
+            EndlessDecisionError: the decision goes on and on.
             LeaseLostError: it was stopped before its end.
+            OutdatedTurnError: the caches know more than the turn.
+            NoRoomError: its decision takes long, and others are under way; the key is woken later.
         """
-        turn = Turn(self._controller, key, memory, jitter=self._caches.random())
-        held, deletes = False, False
-        while True:
-            stage = await self._stage(turn)
-            held, deletes = held or stage.held, deletes or stage.plan.deletions > 0
-            if stage.plan.is_final:
-                return Course(stage.plan, stage.failed, held, deletes)
-            if not self._may_write():
-                raise LeaseLostError
-            turn = await self._told(turn.after(stage.outcomes), stage.plan)
+        turn = _Turn(self._controller, key, memory, self._caches.random(), self.server_versions)
+        try:
+            while True:
+                try:
+                    return await self._taken(turn)
+                except _DoubtfulDeletionsError as doubtful:
+                    await self.deletions.look_again(doubtful.deletions)
+                    # A decision that starts again knows its own writes from the caches alone.
+                    await self.expectations.catch_up(key)
+        finally:
+            self._long_decisions.end(turn.identity)
 
-    async def _stage(self, turn: Turn[Any]) -> _Stage:
-        """Decide what a turn wants next, and do it."""
-        key = turn.key
-        plan, held = await self._decision(turn)
+    async def _taken(self, turn: _Turn) -> Course:
+        """Run a decision from its first line to its end, and carry out its plan."""
+        context = Context(
+            utc_now(),
+            turn.controller.config,
+            memory=turn.memory,
+            jitter=turn.jitter,
+            server_versions=turn.server_versions,
+        )
+        with Execution(self._decide(turn.controller, turn.key, self._snapshot, context), turn.key) as execution:
+            state = execution.begin()
+            while isinstance(state, Step):
+                reply = await self._performed(turn, state)
+                if not self._may_write():
+                    raise LeaseLostError
+                state = execution.go_on(reply)
+        plan = state
+        held = self._are_held(turn, plan)
         self._recorder.record(plan.events)
-        if held:
-            self._observer.deletions_held(key, plan.deletions)
-        actions = _without_deletions(plan) if held else plan.actions
-        written = await self._executor.carry_out(actions, in_order=plan.in_order) if actions else []
-        self._take_note(key, written, is_last=plan.is_final)
-        failed = any(isinstance(each, NotWritten) for each in written)
-        outcomes = [each.outcome for each in written]
-        if held and not (plan.in_order and failed):
-            outcomes += _held_back(plan)
-        return _Stage(plan, outcomes, failed, held)
+        reports = await self._reports(turn, plan.actions, in_order=plan.in_order, held=held, is_last=True)
+        failed = any(isinstance(each, NotWritten) for each in reports)
+        return Course(plan, failed, turn.held, turn.deletes)
 
-    async def _told(self, turn: Turn[Any], plan: Plan) -> Turn[Any]:
-        """A turn that knows what its last plan has asked."""
-        discovery = self._caches.discovery
-        # Others get a turn as well where nothing has to be waited for.
+    async def _performed(self, turn: _Turn, step: Step[Any]) -> Any:
+        """The reply to a step. A step that has to wait for nothing still lets other keys run, but for the time."""
+        if isinstance(step, Now):
+            return utc_now()
+        if isinstance(step, Pause):
+            self._long_decisions.begin(turn.identity, functools.partial(self._wake, turn.key))
+            turn.computed = max(turn.computed, step.held)
+            return await asyncio.sleep(PAUSE)
+        self._long_decisions.computed(turn.identity, turn.computed)
+        held = self._are_held(turn, Plan(actions_in(step)))
         await asyncio.sleep(0)
-        questions, unknown = turn.open_questions(plan), turn.open_kinds(plan, discovery.known)
-        if not questions and not unknown:
-            return turn
-        answers, kinds = await asyncio.gather(self._questions.ask_all(questions), discovery.look_up(unknown))
-        return turn.told(answers, kinds)
+        return await self._reply(turn, step, held=held)
 
-    async def _decision(self, turn: Turn[Any]) -> tuple[Plan, bool]:
-        """What a turn wants next, and whether the deletions of that are held back."""
-        plan = self._plan(turn)
-        if not plan.deletions or self.deletions.allows(turn.key, plan, turn.controller):
-            return plan, False
-        if forecast := await self.deletions.look_again(plan.deletions):
-            self._warn(turn.key, "DeletionsHeld", f"deletions are held back: {forecast}")
-        plan = self._plan(turn)
-        return plan, plan.deletions > 0 and not self.deletions.allows(turn.key, plan, turn.controller)
+    async def _reply(self, turn: _Turn, step: Step[Any], *, held: bool) -> Any:
+        reply: Any = None
+        match step:
+            case AtOnce(steps):
+                reply = await self._replies(turn, steps, held=held)
+            case InOrder(actions):
+                reply = await self._outcomes(turn, actions, in_order=True, held=held)
+            case ObjectQuestion() | ListQuestion():
+                reply = await self._questions.ask(step)
+            case KindQuestion():
+                (reply,) = await self._resources([step])
+            case RecordEvents(events):
+                self._recorder.record(events)
+            case Now() | Pause():
+                reply = await self._performed(turn, step)
+            case _ if isinstance(step, ACTIONS):
+                (reply,) = await self._outcomes(turn, [step], held=held)
+            case _:
+                raise TypeError(f"this process cannot perform {type(step).__name__}")
+        return reply
 
-    def _plan(self, turn: Turn[Any]) -> Plan:
-        return self._decide(turn, self._snapshot, utc_now(), self._caches.discovery.known)
+    async def _replies(self, turn: _Turn, steps: Sequence[Step[Any]], *, held: bool) -> tuple[Any, ...]:
+        """The replies to independent steps; actions are sent, and kinds looked up, together."""
+        actions = [step for step in steps if isinstance(step, ACTIONS)]
+        kinds = [step for step in steps if isinstance(step, KindQuestion)]
+        others = [step for step in steps if not isinstance(step, (*ACTIONS, KindQuestion))]
+        results: list[Any] = await asyncio.gather(
+            self._outcomes(turn, actions, held=held),
+            self._resources(kinds),
+            *(self._reply(turn, each, held=held) for each in others),
+            return_exceptions=True,
+        )
+        # All have ended by now, so that none writes after the turn has.
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        outcomes, resources, rest = iter(results[0]), iter(results[1]), iter(results[2:])
+        return tuple(
+            next(outcomes if isinstance(step, ACTIONS) else resources if isinstance(step, KindQuestion) else rest)
+            for step in steps
+        )
 
-    def _take_note(self, key: ObjectKey, outcomes: Sequence[Written | NotWritten], *, is_last: bool) -> None:
+    async def _resources(self, questions: Sequence[KindQuestion]) -> list[Resource | NotAnswered]:
+        """As which resources kinds are served, as far as possible from what discovery has told before."""
+        found: dict[KindQuestion, Resource | NotAnswered] = {}
+        for cluster in {question.cluster for question in questions}:
+            asked = [question for question in questions if question.cluster is cluster]
+            known = await self._caches.discovery_of(cluster).look_up(question.kind for question in asked)
+            found |= {question: known[question.kind] for question in asked}
+        return [found[question] for question in questions]
+
+    async def _outcomes(
+        self, turn: _Turn, actions: Sequence[Action], *, in_order: bool = False, held: bool
+    ) -> tuple[Outcome, ...]:
+        """What became of the actions of a step; deletions that are held back are refused.
+
+        Raises:
+            OutdatedTurnError: the answer to a write is lost.
+        """
+        reports = await self._reports(turn, actions, in_order=in_order, held=held, is_last=False)
+        outcomes = [each.outcome for each in reports if not isinstance(each, Unanswered)]
+        if not held:
+            return tuple(outcomes)
+        if in_order:
+            first = next((action for action in actions if isinstance(action, Delete)), None)
+            is_reached = first is not None and not any(isinstance(each, NotWritten) for each in reports)
+            return (*outcomes, *([Outcome(first, refusal=_HELD)] if first is not None and is_reached else ()))
+        sent = iter(outcomes)
+        return tuple(Outcome(each, refusal=_HELD) if isinstance(each, Delete) else next(sent) for each in actions)
+
+    async def _reports(
+        self, turn: _Turn, actions: Sequence[Action], *, in_order: bool, held: bool, is_last: bool
+    ) -> Sequence[Report]:
+        """Send actions, but for deletions that are held back, and tell what became of them.
+
+        Raises:
+            OutdatedTurnError: the answer to a write is lost.
+        """
+        if held:
+            actions = _without_deletions(actions, in_order=in_order)
+        reports = await self._executor.carry_out(actions, in_order=in_order) if actions else []
+        self._take_note(turn.key, reports, is_last=is_last)
+        if any(isinstance(each, Unanswered) for each in reports):
+            raise OutdatedTurnError
+        return reports
+
+    def _are_held(self, turn: _Turn, plan: Plan) -> bool:
+        """Whether the deletions of a step or a plan are held back.
+
+        Raises:
+            _DoubtfulDeletionsError: the guard has to look again first.
+        """
+        if not plan.deletions:
+            return False
+        turn.deletes = True
+        if self._may_delete(turn, plan):
+            return False
+        deleted = deleted_by(plan)
+        if not deleted <= turn.doubted:
+            turn.doubted |= deleted
+            raise _DoubtfulDeletionsError(plan)
+        if note := self.deletions.note_of_stop(turn.key, plan):
+            self._tell(turn.key, "Warning", "DeletionsHeld", note)
+        self._observer.deletions_held(turn.key, plan.deletions)
+        turn.held = True
+        return True
+
+    def _may_delete(self, turn: _Turn, plan: Plan) -> bool:
+        if self.deletions.allows(turn.key, plan, turn.controller):
+            return True
+        note = self.deletions.accept_annotation(turn.key, plan)
+        if note is not None:
+            self._tell(turn.key, "Normal", "DeletionsAllowed", note)
+        return note is not None
+
+    def _take_note(self, key: ObjectKey, outcomes: Sequence[Report], *, is_last: bool) -> None:
         """Tell what was done. What is refused while a decision goes on is its own affair, unless all would be."""
-        done: list[Action] = []
+        done: list[Outcome] = []
         for outcome in outcomes:
             if isinstance(outcome, Written):
+                if is_dry_run(outcome.action):
+                    continue
                 self.expectations.expect(key, outcome)
                 self._observer.acted(key, outcome.action)
                 self._note_kinds(outcome.action)
                 if not changed_nothing(outcome.action, outcome.stored):
-                    done.append(outcome.action)
+                    done.append(outcome.outcome)
                 continue
-            if outcome.answer is not None and outcome.answer.is_unserved:
-                self._caches.discovery_of(outcome.action.cluster).not_found(outcome.action.resource)
+            if isinstance(outcome, Unanswered):
+                self._note_kinds(outcome.action)
+                continue
+            if outcome.answer is not None and outcome.answer.is_unproven_absence:
+                self._caches.discovery_of(outcome.action.cluster).in_doubt(outcome.action.resource)
             if is_last or outcome.hits_all:
                 self._observer.not_written(key, outcome)
         self._slow_down_fights(key, done)
 
     def _note_kinds(self, action: Action) -> None:
         """What is served may be different because of what was written."""
-        which = None if isinstance(action, DeleteCollection) else action.key
-        self._caches.discovery_of(action.cluster).may_have_changed(action.resource, which)
+        self._caches.discovery_of(action.cluster).may_have_changed(action.resource, action.key)
 
-    def _slow_down_fights(self, key: ObjectKey, done: Sequence[Action]) -> None:
+    def _slow_down_fights(self, key: ObjectKey, done: Sequence[Outcome]) -> None:
         """Let a key wait whose objects somebody else keeps changing back, and tell the owner when that begins."""
         slowdown = self.fights.carried_out(key, done, asyncio.get_running_loop().time())
         if slowdown is None:
@@ -216,26 +389,20 @@ class Turns:
         self._hold(key, slowdown.seconds)
         for fight in slowdown.begun:
             self._observer.fought(key, fight, slowdown.seconds)
-            self._warn(key, "Fight", str(fight))
+            self._tell(key, "Warning", "Fight", str(fight))
 
-    def _warn(self, key: ObjectKey, reason: str, note: str) -> None:
+    def _tell(self, key: ObjectKey, kind: Literal["Normal", "Warning"], reason: str, note: str) -> None:
         """Record an event of the runtime itself, at the object whose turn it is; a round of work has none."""
         if self._controller.periodic:
             return
         owner = primary_object(self._controller, self._snapshot, key)
         uid = uid_of(owner) if owner else None
         cluster = self._controller.primary_cluster
-        self._recorder.record([Event(self._controller.primary, key, uid, "Warning", reason, note, cluster=cluster)])
+        self._recorder.record([Event(self._controller.primary, key, uid, kind, reason, note, cluster=cluster)])
 
 
-def _without_deletions(plan: Plan) -> tuple[Action, ...]:
-    """What a plan asks for while its deletions are held back: in order, only what comes before the first of them."""
-    if plan.in_order:
-        return tuple(itertools.takewhile(lambda action: not isinstance(action, Delete), plan.actions))
-    return tuple(action for action in plan.actions if not isinstance(action, Delete))
-
-
-def _held_back(plan: Plan) -> list[Outcome]:
-    """What becomes of the deletions of a plan that are held back; in order, of the first alone: it is tried last."""
-    held = [Outcome(action, refusal=_HELD) for action in plan.actions if isinstance(action, Delete)]
-    return held[:1] if plan.in_order else held
+def _without_deletions(actions: Iterable[Action], *, in_order: bool) -> list[Action]:
+    """The actions that are sent while deletions are held back: in order, only those before the first deletion."""
+    if in_order:
+        return list(itertools.takewhile(lambda action: not isinstance(action, Delete), actions))
+    return [action for action in actions if not isinstance(action, Delete)]

@@ -3,7 +3,7 @@
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.settling import Settlement, Step, settle, snapshot_of, world_of
 from hedgerow_adapters.simulation.surroundings import Imagined, InMemory, Surroundings
-from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, with_followed
+from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, performed, with_followed
 from hedgerow_adapters.simulation.webhooks import LocalWebhooks
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Step",
     "Surroundings",
     "decided",
+    "performed",
     "seeded_cluster",
     "settle",
     "snapshot_of",

@@ -174,7 +174,7 @@ class Lapse:
 
         Raises:
             RestlessError: at some moment no end is in sight.
-            EndlessTurnError: a decision goes on and on.
+            EndlessDecisionError: a decision goes on and on.
         """
         for at, seat in enumerate(self._seats):
             seat.mirror.follow()
@@ -259,4 +259,4 @@ class Lapse:
     def _wait_after_failure(self, seat: _Seat, key: ObjectKey) -> float:
         seat.failures[key] += 1
         passed = (self.now - self.began).total_seconds()
-        return max(failure_delay(seat.failures[key]), seat.limit.reserve(passed))
+        return max(failure_delay(seat.failures[key], seat.controller.longest_wait), seat.limit.reserve(passed))

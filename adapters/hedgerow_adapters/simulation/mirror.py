@@ -20,6 +20,22 @@ Wake: TypeAlias = Callable[[ObjectKey], None]
 _Place: TypeAlias = tuple[Cluster, Resource]
 
 
+def seen_by(watch: Watch, namespaces: Sequence[str]) -> Callable[[Manifest], bool]:
+    """Whether an object of the watched resource is read.
+
+    Args:
+        watch: what is read.
+        namespaces: what is seen of the cluster that is looked after; none: all.
+    """
+    parts = visible_parts(watch.resource, namespaces if watch.cluster is Cluster.TARGET else (), watch.namespace)
+    is_selected = selected_by(watch.label_selector, watch.field_selector)
+
+    def is_seen(manifest: Manifest) -> bool:
+        return any(part.holds(key_of(manifest)) for part in parts) and is_selected(manifest)
+
+    return is_seen
+
+
 class Mirror:
     """The stores of one controller."""
 
@@ -122,7 +138,7 @@ class Mirror:
         """Hold the objects of a watch, and hear of their changes until the answer is called."""
         cluster, store = self._clusters[watch.cluster], self._store(watch)
         self._stores[watch.cluster][watch.resource] = store
-        is_seen = self._sight(watch)
+        is_seen = seen_by(watch, self._namespaces)
         for manifest in cluster.objects(watch.resource):
             if is_seen(manifest):
                 store.put(watch.keep(manifest))
@@ -137,17 +153,6 @@ class Mirror:
 
     def _store(self, watch: Watch) -> ObjectStore:
         return ObjectStore(index for index in self._controller.indexes if is_over(index, watch))
-
-    def _sight(self, watch: Watch) -> Callable[[Manifest], bool]:
-        """Which objects of a watch are seen."""
-        namespaces = self._namespaces if watch.cluster is Cluster.TARGET else ()
-        parts = visible_parts(watch.resource, namespaces, watch.namespace)
-        is_selected = selected_by(watch.label_selector, watch.field_selector)
-
-        def is_seen(manifest: Manifest) -> bool:
-            return any(part.holds(key_of(manifest)) for part in parts) and is_selected(manifest)
-
-        return is_seen
 
     def _tell(self, watch: Watch, changes: Iterable[Change]) -> None:
         for change in changes:

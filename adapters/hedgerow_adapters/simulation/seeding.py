@@ -54,7 +54,8 @@ def seeded_cluster(
         later: those that will be applied to it, so that it serves what they are of, too.
         now: its clock; by default one that stands still.
     """
-    further = {kind.resource: kind for each in (objects, [*objects, *later]) for kind in _further_kinds(each)}
+    known = (objects, [*objects, *later]) if later else (objects,)
+    further = {kind.resource: kind for each in known for kind in _further_kinds(each)}
     cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *further.values()), now=now, history=_REMEMBERED)
     return cluster, applied(cluster, objects)
 
@@ -83,7 +84,7 @@ def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[
 def _further_kinds(objects: Iterable[LoadedObject]) -> list[Served]:
     """The kinds that a server has to serve besides those that it knows the rules of and those that are defined."""
     manifests = [each.manifest for each in objects]
-    informed = InMemoryCluster()
+    informed = InMemoryCluster(namespaces=())
     for each in manifests:
         if _is_definition(each):
             informed.handle(requests.create(_DEFINITIONS, _as_new(each)))

@@ -1,9 +1,10 @@
 """Lets controllers work in the in-memory cluster until nothing is left to do.
 
 Round by round: all turns of a round are decided on one snapshot, then what their last plans want is carried out, and
-then everything is decided again. What earlier plans of a turn want is carried out as soon as they are made, and what
-becomes of it is for the decision to deal with. What the server refuses of a last plan is reported and not tried again;
-an action that comes too late, because another one of its round was faster, is no more than a decision to be made anew.
+then everything is decided again, with what the turns before have left in memory, as in a process. What earlier plans of
+a turn want is carried out as soon as they are made, and what becomes of it is for the decision to deal with. What the
+server refuses of a last plan is reported and not tried again; an action that comes too late, because another one of its
+round was faster, is no more than a decision to be made anew.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,13 +13,15 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster, is_visible
-from hedgerow.machinery.controller import Controller, all_keys
+from hedgerow.machinery.controller import Controller, Watch, all_keys
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action, Plan, only_asks
-from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow.machinery.snapshot import Index
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol.transport import Response
+from hedgerow_adapters.simulation.mirror import seen_by
 from hedgerow_adapters.simulation.surroundings import InMemory
 from hedgerow_adapters.simulation.turns import decided, with_followed
 
@@ -26,6 +29,8 @@ MOST_ROUNDS: Final = 100
 _TOO_LATE: Final = (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND)
 """An object that is there already, is gone already, or is no longer as it was."""
 _Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
+_Memories: TypeAlias = dict[tuple[str, ObjectKey], object]
+"""What the last turn of each key left, by controller and key."""
 _Identity: TypeAlias = tuple[ObjectKey, str]
 
 
@@ -104,9 +109,10 @@ def settle(
     steps: list[Step] = []
     refused: set[_Identity] = set()
     failures: tuple[DomainFailure, ...] = ()
+    memories: _Memories = {}
     for _ in range(MOST_ROUNDS):
         versions = _versions(clusters)
-        done, turns = _decided(clusters, controllers, namespaces)
+        done, turns = _decided(clusters, controllers, namespaces, memories)
         failures = tuple(failure for turn in turns for failure in turn.plan.failures)
         sent = [answered for turn in turns for answered in _sent(clusters, turn, refused)]
         if not sent and all(only_asks(step.action) for step in done):
@@ -133,10 +139,14 @@ def snapshot_of(
         controller: who reads.
         namespaces: what is seen of the cluster that is looked after; none: all.
     """
+    stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
 
     def snapshot(reader: Controller[Any]) -> StoreSnapshot:
-        target = world_of(clusters[Cluster.TARGET], reader, namespaces)
-        return StoreSnapshot.of(reader, target, world_of(clusters[Cluster.SOURCE], reader))
+        for watch in reader.watches:
+            if watch.resource not in stores[watch.cluster]:
+                indexes = [index for index in controller.indexes if is_over(index, watch)]
+                stores[watch.cluster][watch.resource] = _read(clusters[watch.cluster], watch, namespaces, indexes)
+        return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
     declared = snapshot(controller)
     if not controller.follows:
@@ -145,8 +155,19 @@ def snapshot_of(
     return following, snapshot(following)
 
 
+def _read(
+    cluster: InMemoryCluster, watch: Watch, namespaces: Sequence[str], indexes: Sequence[Index[Any]]
+) -> ObjectStore:
+    """What a watch keeps of the objects of a cluster; nothing if the cluster does not serve them."""
+    store = ObjectStore(indexes)
+    if cluster.serves(watch.resource):
+        for manifest in filter(seen_by(watch, namespaces), cluster.objects(watch.resource)):
+            store.put(watch.keep(manifest))
+    return store
+
+
 def _decided(
-    clusters: _Clusters, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+    clusters: _Clusters, controllers: Sequence[Controller[Any]], namespaces: Sequence[str], memories: _Memories
 ) -> tuple[list[Step], list[_Turn]]:
     """What was done in the course of the turns of one round, and what their last plans want."""
     surroundings, now = InMemory(clusters), clusters[Cluster.TARGET].now()
@@ -154,7 +175,9 @@ def _decided(
     turns: list[_Turn] = []
     for controller, snapshot in [snapshot_of(clusters, each, namespaces) for each in controllers]:
         for key in all_keys(controller, snapshot):
-            decision = decided(controller, key, snapshot, now, surroundings)
+            at = (controller.name, key)
+            decision = decided(controller, key, snapshot, now, surroundings, memory=memories.get(at))
+            memories[at] = decision.plan.memory
             done += (Step(controller.name, key, step.action) for step in decision.steps if step.is_done)
             turns.append(_Turn(controller.name, key, decision.plan))
     return done, turns

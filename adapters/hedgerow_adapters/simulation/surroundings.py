@@ -10,7 +10,6 @@ token, it gives one that is none, and is valid for as long as was asked for.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final, Protocol, TypeAlias
@@ -26,24 +25,25 @@ from hedgerow.machinery.plan import (
     Action,
     Create,
     Delete,
-    DeleteCollection,
     JsonPatch,
     MergePatch,
     Outcome,
     Refusal,
     Update,
+    is_dry_run,
     only_asks,
 )
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
-from hedgerow_adapters.kubernetes.questions import not_answered, pages_of
+from hedgerow_adapters.kubernetes.questions import pages_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.deletion import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import api_error
-from hedgerow_adapters.protocol.outcomes import outcome_of
+from hedgerow_adapters.protocol.discovery_documents import no_match
+from hedgerow_adapters.protocol.outcomes import not_answered, outcome_of
 from hedgerow_adapters.protocol.transport import Response
 
 NO_TOKEN: Final = "a-token-that-nobody-has-made"  # noqa: S105 -- stands for one
@@ -76,7 +76,9 @@ class InMemory:
     def answer(self, question: Question) -> Answer:
         """What the cluster shows now."""
         cluster = self._clusters[question.cluster]
-        if isinstance(question, ObjectQuestion) and cluster.serves(question.resource):
+        if not cluster.serves(question.resource):
+            return no_match(question.resource.object_kind)
+        if isinstance(question, ObjectQuestion):
             live = cluster.get(question.resource, question.key)
             if live is not None:
                 return Found((live,))
@@ -89,12 +91,13 @@ class InMemory:
             return NotAnswered(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
         response = cluster.handle(request)
         if not response.is_success:
-            return not_answered(api_error(response))
+            name = question.key.name if isinstance(question, ObjectQuestion) else ""
+            return not_answered(api_error(response), name)
         return Found((response.body,) if isinstance(question, ObjectQuestion) else tuple(response.body["items"]))
 
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         """As which resource a cluster serves a kind."""
-        return self._clusters[cluster].resource_of(kind) or _not_served(kind)
+        return self._clusters[cluster].resource_of(kind) or no_match(kind)
 
     def carry_out(self, action: Action) -> Outcome:
         """What becomes of an action in its cluster."""
@@ -130,6 +133,7 @@ class Imagined:
         ask: Callable[[Question], Answer],
         look_up: Callable[[Kind, Cluster], Resource | NotAnswered],
         now: datetime,
+        try_out: Callable[[Action], Outcome] | None = None,
     ) -> None:
         """A world in which nothing has happened yet.
 
@@ -137,7 +141,9 @@ class Imagined:
             ask: what the world shows. Whoever has to wait for answers runs all this in a thread of its own.
             look_up: as which resource a kind is served.
             now: the time at which everything happens.
+            try_out: what the world answers to a dry run; none: nothing answers.
         """
+        self._try_out = try_out or _untried
         self._ask = ask
         self._look_up = look_up
         self._now = now
@@ -147,10 +153,9 @@ class Imagined:
         """What there is, or would be by now; each object is asked for once."""
         if not isinstance(question, ObjectQuestion):
             return self._ask(question)
-        subject = replace(question, outdated="")
-        if subject not in self._objects:
-            self._objects[subject] = self._ask(subject)
-        return self._objects[subject]
+        if question not in self._objects:
+            self._objects[question] = self._ask(question)
+        return self._objects[question]
 
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         """As which resource a cluster serves a kind."""
@@ -158,8 +163,8 @@ class Imagined:
 
     def carry_out(self, action: Action) -> Outcome:
         """What would most likely become of an action."""
-        if isinstance(action, DeleteCollection):
-            return Outcome(action)
+        if is_dry_run(action):
+            return self._try_out(action)
         question = ObjectQuestion(action.resource, action.key, action.cluster)
         answer = self.answer(question)
         if isinstance(answer, NotAnswered) and not answer.is_not_found:
@@ -168,6 +173,10 @@ class Imagined:
         if outcome.refusal is None and not only_asks(action):
             self._objects[question] = Found((outcome.stored,)) if outcome.stored is not None else _gone(action)
         return outcome
+
+
+def _untried(action: Action) -> Outcome:
+    return Outcome(action, refusal=Refusal(0, "", "nothing answers to dry runs"))
 
 
 def _imagined(action: Action, live: Manifest | None, now: datetime) -> Outcome:
@@ -182,8 +191,6 @@ def _imagined(action: Action, live: Manifest | None, now: datetime) -> Outcome:
             return _patched(action, apply_json_patch(live, operations))
         case Delete():
             return Outcome(action, _held(live, now))
-        case DeleteCollection():
-            return Outcome(action)
 
 
 def _refusal(action: Action, live: Manifest | None) -> Refusal | None:
@@ -222,8 +229,3 @@ def _held(live: Manifest | None, now: datetime) -> Manifest | None:
 
 def _gone(action: Action) -> NotAnswered:
     return NotAnswered(HTTPStatus.NOT_FOUND, "NotFound", f'{action.resource} "{action.key.name}" not found')
-
-
-def _not_served(kind: Kind) -> NotAnswered:
-    problem = f'no matches for kind "{kind.kind}" in version "{kind.api_version}"'
-    return NotAnswered(HTTPStatus.NOT_FOUND, "NotFound", problem)

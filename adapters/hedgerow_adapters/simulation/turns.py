@@ -1,7 +1,7 @@
-"""Drives the turn of a key without an event loop, and tells everything that it asks for.
+"""Runs the decision about a key without an event loop, and tells everything that it asks for.
 
-For whoever wants to know all that would be done, such as `hedgerow plan`. What the plans before the last one ask for
-has to be carried out somewhere, as the decision builds on it: see `surroundings`.
+For commands that show what would be done, such as `hedgerow plan`. The actions of steps are carried out, as the
+decision builds on them: see `surroundings`.
 
 Expected flow, for a controller that is to be shown at work on some files or on a live cluster:
 
@@ -12,20 +12,31 @@ Expected flow, for a controller that is to be shown at work on some files or on 
         decision.steps  # every action in order, the object before it, and the refusal if there was one
         decision.plan.failures
 
-The actions of the last plan are the last steps. They are not carried out, as nothing builds on them.
+The actions of the plan come last. They are not carried out, as nothing builds on them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from hedgerow.machinery.controller import Controller, Follow, Watch
+from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.plan import Action, DeleteCollection, Event, Outcome, Plan, Refusal
-from hedgerow.machinery.questions import Found, ObjectQuestion
+from hedgerow.machinery.plan import (
+    ACTIONS,
+    Action,
+    Event,
+    InOrder,
+    Outcome,
+    Plan,
+    RecordEvents,
+    Refusal,
+    is_dry_run,
+)
+from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.turn import Turn
+from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
 from hedgerow_adapters.simulation.surroundings import Surroundings
 
 
@@ -37,7 +48,7 @@ class DecidedStep:
     before: Manifest | None
     """The whole object as it was; none if it did not exist, for a deletion of many, and where nobody looked."""
     is_last: bool = False
-    """Whether the last plan asks for it, so that it was not tried."""
+    """Whether the plan asks for it, so that it was not tried."""
     refusal: Refusal | None = None
     """Why it was not carried out, where it was tried."""
 
@@ -52,12 +63,11 @@ class Decision:
     """Everything that one turn of a key asks for."""
 
     steps: tuple[DecidedStep, ...]
-    """All actions in their order, those of the last plan included; without those that a refusal kept from being tried,
-    as their plan has them in order."""
+    """All actions in their order, those of the plan included; without dry runs, and without those that a refusal kept
+    from being tried, as their step has them in order."""
     plan: Plan
-    """The last plan."""
     events: tuple[Event, ...] = ()
-    """Those that any plan of the turn asks for."""
+    """Those of all steps, and of the plan."""
 
 
 def decided(
@@ -71,7 +81,7 @@ def decided(
     memory: object = None,
     looks_before: bool = True,
 ) -> Decision:
-    """Everything that a turn of a key asks for; what plans before the last one want is carried out.
+    """Everything that the decision about a key asks for; its steps are performed.
 
     Args:
         controller: who decides.
@@ -84,30 +94,75 @@ def decided(
         looks_before: whether the steps are to tell what their objects were before.
 
     Raises:
-        EndlessTurnError: the decision goes on and on.
+        EndlessDecisionError: the decision goes on and on.
     """
-    turn = Turn(controller, key, memory, jitter=jitter)
     steps: list[DecidedStep] = []
     events: list[Event] = []
-    while not (plan := turn.plan(snapshot, now, {})).is_final:
-        events += plan.events
-        outcomes: list[Outcome] = []
-        for action in plan.actions:
-            before = _live(action, surroundings) if looks_before else None
-            outcomes.append(surroundings.carry_out(action))
-            steps.append(DecidedStep(action, before, refusal=outcomes[-1].refusal))
-            if plan.in_order and outcomes[-1].refusal:
-                break
-        turn = turn.after(outcomes)
-        turn = turn.told(
-            {question: surroundings.answer(question) for question in turn.open_questions(plan)},
-            {kind: surroundings.look_up(kind) for kind in turn.open_kinds(plan, {})},
-        )
+
+    def carry_out(action: Action) -> Outcome:
+        before = _live(action, surroundings) if looks_before else None
+        outcome = surroundings.carry_out(action)
+        if not is_dry_run(action):
+            steps.append(DecidedStep(action, before, refusal=outcome.refusal))
+        return outcome
+
+    context = Context(now, controller.config, memory=memory, jitter=jitter, looks_once=True)
+    with Execution(controller.reconcile(key, snapshot, context), key) as execution:
+        state = execution.begin()
+        while isinstance(state, Step):
+            state = execution.go_on(performed(state, surroundings, lambda: now, carry_out, events.extend))
     steps += (
         DecidedStep(action, _live(action, surroundings) if looks_before else None, is_last=True)
-        for action in plan.actions
+        for action in state.actions
     )
-    return Decision(tuple(steps), plan, (*events, *plan.events))
+    return Decision(tuple(steps), state, (*events, *state.events))
+
+
+def performed(
+    step: Step[Any],
+    surroundings: Surroundings,
+    now: Callable[[], datetime],
+    carry_out: Callable[[Action], Outcome] | None = None,
+    record: Callable[[Sequence[Event]], None] = lambda _events: None,
+) -> Any:
+    """The reply to a step.
+
+    Args:
+        step: what a decision awaits.
+        surroundings: where questions are answered, kinds looked up and actions carried out.
+        now: the time.
+        carry_out: carries an action out; none: the surroundings do.
+        record: records events.
+    """
+    carry_out = carry_out or surroundings.carry_out
+    reply: Any = None
+    match step:
+        case AtOnce(steps):
+            reply = tuple(performed(each, surroundings, now, carry_out, record) for each in steps)
+        case InOrder(actions):
+            reply = tuple(_until_refused(map(carry_out, actions)))
+        case ObjectQuestion() | ListQuestion():
+            reply = surroundings.answer(step)
+        case KindQuestion(kind, cluster):
+            reply = surroundings.look_up(kind, cluster)
+        case RecordEvents(recorded):
+            record(recorded)
+        case Now():
+            reply = now()
+        case Pause():
+            pass
+        case _ if isinstance(step, ACTIONS):
+            reply = carry_out(step)
+        case _:
+            raise TypeError(f"a simulation cannot perform {type(step).__name__}")
+    return reply
+
+
+def _until_refused(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        yield outcome
+        if outcome.refusal is not None:
+            return
 
 
 def with_followed(controller: Controller[Any], snapshot: Snapshot, surroundings: Surroundings) -> Controller[Any]:
@@ -136,7 +191,5 @@ def _watches_of(follow: Follow, snapshot: Snapshot, surroundings: Surroundings) 
 
 def _live(action: Action, surroundings: Surroundings) -> Manifest | None:
     """The object that an action concerns, as it is."""
-    if isinstance(action, DeleteCollection):
-        return None
     answer = surroundings.answer(ObjectQuestion(action.resource, action.key, action.cluster))
     return answer.objects[0] if isinstance(answer, Found) else None

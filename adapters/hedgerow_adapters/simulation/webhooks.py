@@ -12,22 +12,17 @@ from typing import Any
 
 from returns.pipeline import is_successful
 
-from hedgerow.admission import Decision, Webhook
+from hedgerow.admission import Allowed, Decision, Denied, Webhook
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.review import answer, parse_review
+from hedgerow.admission.turn import ReviewTurn
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Resource
-from hedgerow.machinery.questions import (
-    Answer,
-    Found,
-    ListQuestion,
-    NotAnswered,
-    ObjectQuestion,
-    Question,
-)
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 from hedgerow_adapters.memory.admission.calls import CallFailedError, WebhookCall
 from hedgerow_adapters.memory.cluster import InMemoryCluster
+from hedgerow_adapters.protocol.discovery_documents import no_match
 
 
 class LocalWebhooks:
@@ -64,12 +59,16 @@ class LocalWebhooks:
         return answer(review.api_version, review.request.uid, decision, _encoded)
 
     def decide(self, webhook: Webhook, request: AdmissionRequest) -> Decision:
-        """What a webhook decides about a request; its questions are answered from the clusters."""
+        """What a webhook decides about a request; its questions are answered from the clusters.
+
+        Raises:
+            EndlessReviewError: the webhook asks without end.
+        """
         snapshot = self._snapshot(webhook)
-        answers: dict[Question, Answer] = {}
-        while isinstance(outcome := webhook.review(request, snapshot, answers), ObjectQuestion | ListQuestion):
-            answers[outcome] = self._found(outcome)
-        return outcome
+        turn = ReviewTurn(webhook, request)
+        while not isinstance(review := turn.review(snapshot), Allowed | Denied):
+            turn = turn.told(review, self._found(review))
+        return review
 
     def _snapshot(self, webhook: Webhook) -> StoreSnapshot:
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
@@ -85,7 +84,7 @@ class LocalWebhooks:
     def _found(self, question: Question) -> Answer:
         cluster = self._clusters[question.cluster]
         if not cluster.serves(question.resource):
-            return NotAnswered(404, "NotFound", "the server could not find the requested resource")
+            return no_match(question.resource.object_kind)
         if isinstance(question, ListQuestion):
             listed = cluster.objects(question.resource, question.namespace)
             return Found(tuple(manifest for manifest in listed if question.asks_for(manifest)))

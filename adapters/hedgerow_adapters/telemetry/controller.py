@@ -13,7 +13,7 @@ from typing_extensions import override
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.executor import NotWritten
@@ -31,7 +31,6 @@ KINDS: Final[Mapping[type[Action], str]] = {
     MergePatch: "merge_patch",
     JsonPatch: "json_patch",
     Delete: "delete",
-    DeleteCollection: "delete_collection",
 }
 """What a kind of action is called in logs and metrics."""
 

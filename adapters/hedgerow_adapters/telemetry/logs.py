@@ -2,7 +2,8 @@
 
 A line has a constant message and data as keys and values: `log.info("Starting workers", count=5)`. Lines of libraries
 that use the standard library's logging come out alike. Exceptions are shown with their traceback and never with the
-values of variables, which may be Secrets.
+values of variables, which may be Secrets. A line that cannot be written is dropped: neither a full disk nor a broken
+pipe ends a controller.
 
 Source: managed-resources §3.1 (`logLevel`, `logFormat`), §4.1.
 """
@@ -11,6 +12,8 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from threading import Lock
 from typing import Any, Final, Literal, TextIO, TypeAlias, cast
 
 import structlog
@@ -37,7 +40,7 @@ def configure_logs(level: Level, log_format: Format, stream: TextIO | None = Non
 
     For the whole process: a later call replaces an earlier one for loggers that are not yet in use.
     """
-    out = structlog.WriteLogger(stream or sys.stderr)
+    out = _Lines(stream or sys.stderr)
     processors = _processors(log_format, stream or sys.stderr)
     structlog.configure(
         processors=processors,
@@ -102,10 +105,27 @@ def _in_order(_logger: Any, _method: str, event: EventDict) -> Mapping[str, Any]
     return line
 
 
+class _Lines:
+    """Writes lines to a stream, and drops those that it refuses: its disk is full, or its reader has gone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = Lock()
+
+    def msg(self, line: str) -> None:
+        """Write a line and flush it."""
+        with self._lock, suppress(OSError):
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    # structlog calls the method that is named after a line's level.
+    debug = info = warning = error = critical = msg
+
+
 class _LibraryLines(logging.Handler):
     """Passes what libraries log through the same steps to the same stream."""
 
-    def __init__(self, processors: Sequence[Processor], out: structlog.WriteLogger) -> None:
+    def __init__(self, processors: Sequence[Processor], out: _Lines) -> None:
         super().__init__()
         self._processors = processors
         self._out = out

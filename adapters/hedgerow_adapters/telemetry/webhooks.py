@@ -7,7 +7,7 @@ such as connections without TLS, is said once in a while.
 Source: webhooks-and-tokens §3.1.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,14 +18,12 @@ from typing_extensions import override
 from hedgerow.admission import AdmissionRequest, Allowed, Denied
 from hedgerow.admission.decision import INVALID
 from hedgerow_adapters.admission import AdmissionObserver
-from hedgerow_adapters.telemetry.repetition import Repetition
+from hedgerow_adapters.telemetry.listening import ListenerTelemetry, cut
 
 OK: Final = "200"
 FAILED: Final = "500"
 DECISIONS: Final = ("unchanged", "changed", "denied", "undecided")
 """Undecided: denied because the cluster did not tell what a webhook has to know."""
-LONGEST_TEXT: Final = 500
-"""Characters of one value in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ class WebhookMetrics:
         return _Series(self._seconds.labels(path), self._in_flight.labels(path), requests, decisions)
 
 
-class AdmissionTelemetry(AdmissionObserver):
+class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
     """Turns what an admission server reports into metrics and lines."""
 
     def __init__(self, metrics: WebhookMetrics, log: FilteringBoundLogger, clock: Callable[[], float]) -> None:
@@ -107,10 +105,8 @@ class AdmissionTelemetry(AdmissionObserver):
             log: where lines go.
             clock: monotonic, in seconds.
         """
+        super().__init__(log, clock, on_closed=lambda reason: metrics.closed.labels(reason).inc())
         self._metrics = metrics
-        self._log = log
-        self._clock = clock
-        self._repetition = Repetition()
 
     @override
     def began(self, path: str) -> None:
@@ -137,48 +133,27 @@ class AdmissionTelemetry(AdmissionObserver):
         about = _about(path, request)
         self._metrics.decided(path, "undecided" if denied.is_undecided else "denied")
         if not denied.is_undecided:
-            why = {"fields": _fields(denied)} if denied.code == INVALID else {"error": _cut(denied.message)}
-            self._log.info("Denied", code=denied.code, reason=_cut(denied.reason), **why, **about)
+            why = {"fields": _fields(denied)} if denied.code == INVALID else {"error": cut(denied.message)}
+            self._log.info("Denied", code=denied.code, reason=cut(denied.reason), **why, **about)
             return
         tell = self._log.error if self._is_news("denied", path, denied.message) else self._log.debug
-        tell("Could not decide", error=_cut(denied.message), **about)
+        tell("Could not decide", error=cut(denied.message), **about)
 
     @override
     def unreadable(self, path: str, problem: str) -> None:
         tell = self._log.warning if self._is_news("unreadable", path) else self._log.debug
-        tell("Could not read a review", webhook=path, error=_cut(problem))
+        tell("Could not read a review", webhook=path, error=cut(problem))
+
+    @override
+    def crowded_out(self, path: str, problem: str) -> None:
+        tell = self._log.warning if self._is_news("crowded out", path) else self._log.debug
+        tell("Too many reviews at once, refused with 429", webhook=path, error=problem)
 
     @override
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
         """Count a defect, and show it with its traceback."""
         self._metrics.panics.inc()
         self._log.error("Review ended with a defect", exc_info=error, **_about(path, request))
-
-    @override
-    def handshake_failed(self, problem: str) -> None:
-        self._closed("handshake")
-        tell = self._log.warning if self._is_news("handshake", problem) else self._log.debug
-        tell("TLS handshake failed", error=_cut(problem))
-
-    @override
-    def malformed(self, problem: str) -> None:
-        self._closed("malformed")
-        self._log.debug("Malformed request", error=_cut(problem))
-
-    @override
-    def crowded(self, *, refused: bool) -> None:
-        self._closed("refused" if refused else "crowded")
-        if self._is_news("crowded"):
-            self._log.warning("Too many connections")
-
-    @override
-    def overdue(self) -> None:
-        self._closed("overdue")
-
-    @override
-    def cannot_accept(self, problem: str) -> None:
-        tell = self._log.error if self._is_news("accept", problem) else self._log.debug
-        tell("Cannot take connections", error=_cut(problem))
 
     @override
     def certificate_read(self) -> None:
@@ -191,29 +166,19 @@ class AdmissionTelemetry(AdmissionObserver):
         self._metrics.certificate_errors.inc()
         self._log.error("Cannot use the serving certificate", error=problem)
 
-    def _closed(self, reason: str) -> None:
-        self._metrics.closed.labels(reason).inc()
-
-    def _is_news(self, *trouble: Hashable) -> bool:
-        return self._repetition.is_news(trouble, self._clock())
-
 
 def _fields(denied: Denied) -> str:
     """The fields that are invalid, each once."""
     causes = (denied.details or {}).get("causes", ())
-    return _cut(", ".join(dict.fromkeys(cause["field"] for cause in causes)))
+    return cut(", ".join(dict.fromkeys(cause["field"] for cause in causes)))
 
 
 def _about(path: str, request: AdmissionRequest) -> dict[str, object]:
     """Who is concerned, in words that hold nothing of the object but where it is."""
     return {
         "webhook": path,
-        "operation": _cut(request.operation),
-        "resource": _cut(request.resource.resource),
-        "key": _cut(str(request.key)),
-        "uid": _cut(request.uid),
+        "operation": cut(request.operation),
+        "resource": cut(request.resource.resource),
+        "key": cut(str(request.key)),
+        "uid": cut(request.uid),
     }
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"

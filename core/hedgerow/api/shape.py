@@ -8,7 +8,6 @@ Reads untrusted documents into types. It knows no particular type, no default an
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from types import NoneType
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -16,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import perhaps, rendered
+from hedgerow.machinery.fields import ShapeError, child, json_type, perhaps, rendered
 from hedgerow.machinery.timestamps import parse_timestamp
 
 _EXPECTED: Final = {
@@ -33,34 +32,11 @@ _EXPECTED: Final = {
     "tuple_type": "a list",
 }
 """The JSON type that each of pydantic's complaints asks for, by the complaint's type."""
-_JSON_TYPES: Final = (
-    (NoneType, "null"),
-    (bool, "a boolean"),
-    (int, "an integer"),
-    (float, "a decimal number"),
-    (str, "a string"),
-    (Mapping, "an object"),
-    (list, "a list"),
-)
-"""The first that fits counts: Python takes a boolean for an integer."""
 _MISSING: Final = "missing"
 _UNDECLARED: Final = "extra_forbidden"
 _OTHER: Final = "literal_error"
 _KEY: Final = "[key]"
 """How pydantic ends the place of a key, as opposed to the value behind it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeError:
-    """A value of another JSON type than its field takes, an unreadable one, or none where there must be one."""
-
-    path: str
-    """The field from the top of the document; empty: the document itself."""
-    problem: str
-
-    def __str__(self) -> str:
-        """Path and problem: `controllers.networkPolicy.concurrentSyncs: expected an integer, got a string`."""
-        return f"{self.path}: {self.problem}" if self.path else self.problem
 
 
 class Typed(BaseModel):
@@ -102,19 +78,6 @@ def _unsaid(shape: type[Typed], document: object) -> tuple[ShapeError, ...]:
     if not isinstance(document, Mapping):
         return ()
     return tuple(ShapeError(name, "must be set") for name in shape.said_by_documents if document.get(name) is None)
-
-
-def child(path: str, name: str) -> str:
-    """The path of a field below a path: behind a dot, or in brackets where the name might hold dots itself."""
-    if not name.isalnum():
-        return f"{path}[{name}]"
-    return f"{path}.{name}" if path else name
-
-
-def json_type(value: object) -> str:
-    """What a value is, in words for people who write YAML or JSON."""
-    named = (name for type_, name in _JSON_TYPES if isinstance(value, type_))
-    return next(named, f"a {type(value).__name__}")
 
 
 def unreadable(message: str) -> PydanticCustomError:

@@ -32,6 +32,8 @@ class Part(NamedTuple):
         return self.namespace in {"", key.namespace}
 
 
+KUBE_SYSTEM: Final = ObjectKey("", "kube-system")
+"""The Namespace whose uid identifies a cluster: no API server allows its deletion."""
 EVERYTHING: Final = Part()
 
 

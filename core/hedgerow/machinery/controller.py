@@ -5,18 +5,18 @@ A reconciliation is level-based: it is told a key, never an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.notes import Notes
+from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import Outcome, Plan
-from hedgerow.machinery.questions import Answers, Kinds
+from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.selection import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.steps import Step
 
 Config = TypeVar("Config")
 
@@ -117,19 +117,18 @@ class Context(Generic[Config]):
     """What a decision is told beside the snapshot."""
 
     now: datetime
+    """When the decision began; a decision that needs the time of a later step awaits `Now`."""
     config: Config
-    answers: Answers = field(default_factory=dict)
-    """What is known of what earlier plans of this turn asked."""
-    kinds: Kinds = field(default_factory=dict)
-    """What is known of kinds, whoever has asked; that one is not served is forgotten when it may be served soon."""
-    outcomes: tuple[Outcome, ...] = ()
-    """What became of the actions of earlier plans of this turn, in their order."""
     memory: Any = None
-    """What the last plan of the key's last turn wanted to be told; none in a process that has just started."""
-    notes: Notes = field(default_factory=Notes, compare=False)
-    """What was computed at earlier stages of this turn."""
+    """The `memory` of the last plan of the key; none in a process that has just started. The decision depends on it."""
     jitter: float = 0.0
     """From 0 to less than 1, the same for the whole turn: by it decisions spread what would all be due at one time."""
+    server_versions: frozenset[str] = frozenset()
+    """Every version of the target's API servers that this process has seen so far; empty: none is known. A version
+    never leaves the set, so servers of two versions behind one address make one change and not one a minute."""
+    looks_once: bool = False
+    """Whether no later turn of the key may come, as in a command: what a process leaves to its second look, so that its
+    start is fast, has to be found out now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,8 @@ class Controller(Generic[Config]):
     owned: Index[ObjectKey] | None
     concurrency: int
     config: Config
-    reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan]
+    reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan | Decision]
+    """Decides about a key: at once, or step by step."""
     primary_cluster: Cluster = Cluster.TARGET
     follows: tuple[Follow, ...] = ()
     gives_way_to: tuple[str, ...] = ()
@@ -158,8 +158,13 @@ class Controller(Generic[Config]):
     """What it has to be allowed beside to list and watch what it declares to watch."""
     periodic: bool = False
     """Whether it has the one key `ROUND` and no others, and looks at the world when its plans say so."""
+    longest_wait: float | None = None
+    """Seconds that a key waits at most, however often it fails or somebody undoes its writes; none: as long as the
+    runtime lets keys wait."""
     events_from: str = ""
     """Who its events are said to come from; empty: its name."""
+    reads_server_version: bool = False
+    """Whether its decisions depend on `Context.server_versions`."""
 
 
 def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:
@@ -181,20 +186,24 @@ def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectK
 
     A reconciliation is level-based, so a key with neither has the empty plan.
     """
-    return sorted(frozenset[ObjectKey]().union(*(keys_from(controller, snapshot, cluster) for cluster in Cluster)))
+    return sorted({key for cluster in Cluster for key in keys_from(controller, snapshot, cluster)})
 
 
-def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Cluster) -> set[ObjectKey]:
-    """The keys that the objects in one of the clusters give a controller to do."""
+def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Cluster) -> Iterator[ObjectKey]:
+    """The keys that the objects in one of the clusters give a controller to do, some of them more than once.
+
+    They are found one by one, so that the caller can pause between them.
+    """
     if controller.periodic:
-        return {ROUND} if controller.primary_cluster is cluster else set()
-    keys: set[ObjectKey] = set()
+        if controller.primary_cluster is cluster:
+            yield ROUND
+        return
     if controller.primary_cluster is cluster:
-        keys.update(key_of(manifest) for manifest in snapshot.list(controller.primary, cluster=cluster))
+        yield from (key_of(manifest) for manifest in snapshot.list(controller.primary, cluster=cluster))
     owned = controller.owned
     if owned is not None and owned.cluster is cluster:
-        keys.update(value for each in snapshot.list(owned.resource, cluster=cluster) for value in owned.values(each))
-    return keys
+        for manifest in snapshot.list(owned.resource, cluster=cluster):
+            yield from owned.values(manifest)
 
 
 def primary_object(controller: Controller[Config], snapshot: Snapshot, key: ObjectKey) -> Manifest | None:
@@ -221,10 +230,17 @@ def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> 
     """What a controller would do to the whole of a snapshot, key by key in order.
 
     Args:
-        controller: whose decisions are asked for.
+        controller: decides from the snapshot alone.
         snapshot: the world; it does not change between the keys.
         now: the time at which the decisions are made.
+
+    Raises:
+        TypeError: a decision awaits a step, which only a driver can perform.
     """
     context = Context(now, controller.config)
     for key in all_keys(controller, snapshot):
-        yield key, controller.reconcile(key, snapshot, context)
+        with Execution(controller.reconcile(key, snapshot, context)) as execution:
+            plan = execution.begin()
+        if isinstance(plan, Step):
+            raise TypeError(f"the decision about {key} awaits {type(plan).__name__}, which only a driver can perform")
+        yield key, plan

@@ -2,15 +2,29 @@
 
 A list that came back empty, a selector that matches nothing or the wrong cluster all look like "everything is to be
 deleted". The guard looks at what a controller would delete altogether, before the first deletion.
+
+An annotation on the owner, or on its Namespace, allows deletions that are held back. Its value is a fingerprint of the
+very objects, by their UIDs, so it allows these deletions and no later ones.
 """
 
+import hashlib
+from collections.abc import Iterable, Mapping
 from enum import Enum, auto
-from typing import Final
+from typing import Any, Final
+
+from hedgerow.machinery.objects import Manifest, Resource, annotations_of
+from hedgerow.machinery.plan import Delete, Plan
 
 ALWAYS_ALLOWED: Final = 20
 SHARE_ALLOWED: Final = 0.3
 SHARE_NEVER_BELIEVED: Final = 0.9
 """The share of what a controller owns from which on even fresh lists are taken for part of the mistake."""
+
+ALLOW_DELETIONS: Final = "hedgerow.dev/allow-deletions"
+"""Annotation of an owner or a Namespace: the fingerprint of deletions that are held back and may be done."""
+NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+_FINGERPRINT_DIGITS: Final = 12
+_VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields"})
 
 
 class Verdict(Enum):
@@ -40,3 +54,44 @@ def judge_deletions(deletions: int, owned: int, *, confirmed: bool) -> Verdict:
     if not confirmed:
         return Verdict.CONFIRM
     return Verdict.STOP if deletions >= owned * SHARE_NEVER_BELIEVED else Verdict.PROCEED
+
+
+def deleted_by(plan: Plan) -> frozenset[str]:
+    """The objects that a plan deletes, each by resource, key and UID."""
+    return frozenset(
+        f"{action.resource.plural}.{action.resource.group} {action.key} {action.uid}"
+        for action in plan.actions
+        if isinstance(action, Delete)
+    )
+
+
+def fingerprint(deleted: Iterable[str]) -> str:
+    """A short value that stands for deletions of these objects and no others."""
+    text = "\n".join(sorted(deleted))
+    return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_DIGITS]
+
+
+def is_allowed_by(manifest: Manifest | None, allowed: str) -> bool:
+    """True if the annotation of an owner or a Namespace names this fingerprint."""
+    return manifest is not None and annotations_of(manifest).get(ALLOW_DELETIONS) == allowed
+
+
+def kept_of_allowance(manifest: Manifest) -> dict[str, str]:
+    """The annotation, if the object has it: what caches keep of it for the guard."""
+    annotations = annotations_of(manifest)
+    return {ALLOW_DELETIONS: annotations[ALLOW_DELETIONS]} if ALLOW_DELETIONS in annotations else {}
+
+
+def only_allowance_changed(old: Manifest, new: Manifest) -> bool:
+    """True if nothing but the annotation differs.
+
+    A changed owner is evidence for its deletions; the annotation is none for those that it does not name.
+    """
+    return _without_allowance(old) == _without_allowance(new)
+
+
+def _without_allowance(manifest: Manifest) -> Manifest:
+    metadata: Mapping[str, Any] = manifest.get("metadata") or {}
+    kept = {name: value for name, value in metadata.items() if name not in _VERSION_FIELDS}
+    kept["annotations"] = {name: value for name, value in annotations_of(manifest).items() if name != ALLOW_DELETIONS}
+    return {**manifest, "metadata": kept}

@@ -5,11 +5,12 @@ as it takes to recognise them.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
-from typing import Final
+from types import NoneType
+from typing import Any, Final
 
 from hedgerow.machinery.durations import format_duration
 
@@ -24,6 +25,17 @@ _SHAPES: Final = (
     (list, "a list"),
     (Mapping, "an object"),
 )
+
+_JSON_TYPES: Final = (
+    (NoneType, "null"),
+    (bool, "a boolean"),
+    (int, "an integer"),
+    (float, "a decimal number"),
+    (str, "a string"),
+    (Mapping, "an object"),
+    (list, "a list"),
+)
+"""The first that fits counts: Python takes a boolean for an integer."""
 
 
 class FieldErrorType(Enum):
@@ -53,6 +65,19 @@ _REASONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class ShapeError:
+    """A value of another JSON type than its field takes, an unreadable one, or none where there must be one."""
+
+    path: str
+    """The field from the top of the document; empty: the document itself."""
+    problem: str
+
+    def __str__(self) -> str:
+        """Path and problem: `controllers.networkPolicy.concurrentSyncs: expected an integer, got a string`."""
+        return f"{self.path}: {self.problem}" if self.path else self.problem
+
+
+@dataclass(frozen=True, slots=True)
 class FieldError:
     """One field whose value breaks a rule.
 
@@ -75,13 +100,31 @@ class FieldError:
         return f"{self.path}: {self.body}"
 
 
-def perhaps(name: str, known: Iterable[str]) -> str:
-    """What to add to a clause about a name that is not known: which of the known ones may have been meant, if any."""
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that an unknown one is a misspelling of; none if it is like none of them."""
     # Slow to import, and most names are known.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    close = get_close_matches(name, [*known], n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    spelled = {each.casefold(): each for each in known}
+    close = get_close_matches(name.casefold(), spelled, n=1)
+    return spelled[close[0]] if close else None
+
+
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """What to add to a clause about a name that is not known: which of the known ones may have been meant, if any."""
+    meant = nearest(name, known)
+    return "" if meant is None else f"; did you mean {meant}?"
+
+
+def unknown_fields(value: Mapping[Any, Any], known: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The name of each field that is not among the known ones, and the problem with it; the nearest known is named.
+
+    For values in which a misspelt field must not count as an absent one.
+    """
+    for name in value:
+        if name not in known:
+            shown = shortened(str(name))
+            yield shown, f"is an unknown field{perhaps(shown, known)}"
 
 
 def invalid(path: str, value: object, detail: str) -> FieldError:
@@ -139,6 +182,19 @@ def rendered(value: object) -> str:
     except RecursionError:
         # What can be parsed just so may be nested too deep to be written, and an error's text must not be one itself.
         return '"..."'
+
+
+def child(path: str, name: str) -> str:
+    """The path of a field below a path: behind a dot, or in brackets where the name might hold dots itself."""
+    if not name.isalnum():
+        return f"{path}[{name}]"
+    return f"{path}.{name}" if path else name
+
+
+def json_type(value: object) -> str:
+    """What a value is, in words for people who write YAML or JSON."""
+    named = (name for type_, name in _JSON_TYPES if isinstance(value, type_))
+    return next(named, f"a {type(value).__name__}")
 
 
 def shape_of(value: object) -> str:

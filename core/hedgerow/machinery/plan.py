@@ -4,26 +4,27 @@ A plan holds the difference between what is desired and what the snapshot shows,
 Its actions are independent of each other, unless it says that they are in order: an executor sends them in any order or
 at once, attempts all of them, and one that fails stops no other.
 
-A decision that has to know first what becomes of its actions, or what only a live request can tell, plans as far as it
-can see and asks to go on: within the same turn of its key it is made again, with outcomes and answers at hand.
+A decision that needs the result of an action, or the answer to a live request, awaits it as a step. Its plan is what is
+left to do at the end. Every action is a step too: awaited, it returns its outcome.
 
 Each action carries a `reason`: the rule that asks for it, short and stable, for people and for tests.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.questions import Question
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.questions import NOT_FOUND
+from hedgerow.machinery.steps import AtOnce, Step
 
 Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
+class Create(Step["Outcome"]):
     """Create an object that the snapshot does not hold, or ask for what a subresource of one that exists makes.
 
     The latter stores nothing: a TokenRequest, by its subresource `token`, is answered with the token.
@@ -42,7 +43,7 @@ class Create:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class Update(Step["Outcome"]):
     """Write an object in place of the stored one, if that still is of the version which the manifest carries."""
 
     resource: Resource
@@ -50,6 +51,8 @@ class Update:
     reason: str
     subresource: str = ""
     cluster: Cluster = Cluster.TARGET
+    dry_run: bool = False
+    """Whether the server only tells what it would store, after admission, and stores nothing."""
 
     @property
     def key(self) -> ObjectKey:
@@ -58,7 +61,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class MergePatch:
+class MergePatch(Step["Outcome"]):
     """Change fields of an object by a JSON merge patch (RFC 7386).
 
     With a `resource_version` the patch applies only to the very version that it was computed against.
@@ -74,7 +77,7 @@ class MergePatch:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonPatch:
+class JsonPatch(Step["Outcome"]):
     """Change an object by JSON patch operations (RFC 6902); a `test` operation is its precondition."""
 
     resource: Resource
@@ -86,7 +89,7 @@ class JsonPatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Step["Outcome"]):
     """Delete an object if it still is the one that the snapshot showed."""
 
     resource: Resource
@@ -99,29 +102,18 @@ class Delete:
     cluster: Cluster = Cluster.TARGET
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteCollection:
-    """Delete all objects of a resource in one namespace that a label selector matches."""
-
-    resource: Resource
-    namespace: str
-    label_selector: str
-    """As a query spells it; never empty."""
-    reason: str
-    cluster: Cluster = Cluster.TARGET
-
-    @property
-    def key(self) -> ObjectKey:
-        """The namespace, without a name."""
-        return ObjectKey(self.namespace, "")
+Action: TypeAlias = Create | Update | MergePatch | JsonPatch | Delete
+ACTIONS: Final = (Create, Update, MergePatch, JsonPatch, Delete)
 
 
-Action: TypeAlias = Create | Update | MergePatch | JsonPatch | Delete | DeleteCollection
+def is_dry_run(action: Action) -> bool:
+    """Whether an action stores nothing: the server only tells what it would store."""
+    return isinstance(action, Update) and action.dry_run
 
 
 def only_asks(action: Action) -> bool:
-    """Whether an action asks a subresource for something, such as a token, and leaves the object as it is."""
-    return isinstance(action, Create) and bool(action.subresource)
+    """Whether an action leaves the object as it is: a dry run, or a request to a subresource, such as for a token."""
+    return is_dry_run(action) or (isinstance(action, Create) and bool(action.subresource))
 
 
 class Cause(NamedTuple):
@@ -143,10 +135,15 @@ class Refusal:
     message: str
     causes: tuple[Cause, ...] = ()
 
+    @property
+    def is_not_found(self) -> bool:
+        """True if it is proven that the object does not exist; a 404 with any other reason proves nothing."""
+        return self.code == 404 and self.reason == NOT_FOUND  # noqa: PLR2004 -- HTTP status
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one action that an earlier plan of the same turn asked for."""
+    """The result of one action."""
 
     action: Action
     stored: Manifest | None = None
@@ -170,6 +167,20 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class InOrder(Step[tuple[Outcome, ...]]):
+    """Actions one after the other. The first refused action is the last that is tried, and has the last outcome."""
+
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordEvents(Step[None]):
+    """Events to record now rather than at the end."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that one reconciliation asks for.
 
@@ -183,15 +194,8 @@ class Plan:
     """Seconds until the key wants to be looked at again without any event; none: never."""
     in_order: bool = False
     """Whether the actions are carried out one after the other, the first that fails being the last."""
-    questions: tuple[Question, ...] = ()
-    """What has to be known to go on; it is found out after the actions are carried out."""
-    kinds: tuple[Kind, ...] = ()
-    """Kinds of which has to be known, to go on, as which resource the target cluster serves them."""
-    goes_on: bool = False
-    """Whether the decision is to be made again when the actions are carried out, even without a question. What such a
-    plan says of failures and later turns counts for nothing."""
     memory: object = None
-    """What the next turn of the key is to be told, by this process only: it may save work, and decides nothing."""
+    """What the next turn of the key is told in this process, as `Context.memory`. Its decision depends on it."""
 
     @property
     def deletions(self) -> int:
@@ -203,7 +207,24 @@ class Plan:
         """Whether there is nothing to write."""
         return not self.actions
 
-    @property
-    def is_final(self) -> bool:
-        """Whether the turn of the key ends with this plan."""
-        return not self.questions and not self.kinds and not self.goes_on
+
+Decision: TypeAlias = Coroutine[Any, Any, Plan]
+"""A decision that awaits steps."""
+
+
+def failed(*failures: DomainFailure) -> Plan:
+    """The plan of a decision that cannot be made: its failures and nothing else."""
+    return Plan(failures=failures)
+
+
+def actions_in(step: Step[Any] | Plan) -> tuple[Action, ...]:
+    """All actions of a step or a plan, those of nested steps included."""
+    match step:
+        case Plan(actions) | InOrder(actions):
+            return actions
+        case AtOnce(steps):
+            return tuple(action for each in steps for action in actions_in(each))
+        case Create() | Update() | MergePatch() | JsonPatch() | Delete():
+            return (step,)
+        case _:
+            return ()

@@ -1,32 +1,34 @@
-"""What only the world can tell a decision, asked for as a value.
+"""Questions: steps that read live from the API server, past all caches.
 
-A decision that cannot go on without it returns a question; whoever runs it obtains the answer, live and from no cache,
-and asks again with the answer at hand. So the decision stays pure, and a recorded one repeats exactly.
+A decision that awaits a question stays pure, and a recorded one repeats exactly.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.selection import selected_by
+from hedgerow.machinery.steps import Step
+
+NOT_FOUND: Final = "NotFound"
+"""Reason of a proven 404: a Status of the API server names the object that does not exist."""
+NO_MATCH: Final = "NoMatch"
+"""Reason of a proven 404: a discovery document of the API server lacks the resource."""
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectQuestion:
+class ObjectQuestion(Step["Answer"]):
     """Which object has a key now?"""
 
     resource: Resource
     key: ObjectKey
     cluster: Cluster
-    outdated: str = ""
-    """What is known to be no longer true of it, as a write was refused that was made for it: so what was answered
-    before that is not the answer to this question."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListQuestion:
+class ListQuestion(Step["Answer"]):
     """Which objects of a resource exist now?"""
 
     resource: Resource
@@ -39,8 +41,6 @@ class ListQuestion:
     """As a query spells it; empty: whatever is in their fields."""
     metadata_only: bool = False
     """Whether nothing but metadata is read, so that an answer need not hold more."""
-    attempt: int = 0
-    """Told apart by it, the same is asked again within a turn, as no question is answered twice."""
 
     def asks_for(self, manifest: Manifest) -> bool:
         """Whether an object of the resource is among those that are asked for."""
@@ -52,6 +52,14 @@ Question: TypeAlias = ObjectQuestion | ListQuestion
 
 
 @dataclass(frozen=True, slots=True)
+class KindQuestion(Step["Resource | NotAnswered"]):
+    """As which resource does a cluster serve a kind? A driver may answer from what discovery has told before."""
+
+    kind: Kind
+    cluster: Cluster = Cluster.TARGET
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The objects that a question asks for: all of a list, or the one of a key."""
 
@@ -60,20 +68,26 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class NotAnswered:
-    """Why the API server did not show what was asked for; that something does not exist has the code 404."""
+    """Why the API server did not show what was asked for.
+
+    A 404 with any other reason than `NotFound` and `NoMatch` proves nothing: a gateway or a wrong address answers so.
+    """
 
     code: int
     """HTTP status; 500 where there was no answer at all."""
     reason: str
     """As in a Status, such as `NotFound`; empty where the server gave none."""
     message: str
-    is_unserved: bool = field(default=False, compare=False)
-    """Whether the server does not even know the resource. One that has just started may learn of it a moment later."""
 
     @property
     def is_not_found(self) -> bool:
-        """Whether the object, or the resource itself, does not exist."""
-        return self.code == 404  # noqa: PLR2004 -- HTTP status
+        """True if it is proven that the object, or the resource itself, does not exist."""
+        return self.code == 404 and self.reason in {NOT_FOUND, NO_MATCH}  # noqa: PLR2004 -- HTTP status
+
+    @property
+    def is_unserved(self) -> bool:
+        """True if discovery lacks the resource. A server that has just started may serve it a moment later."""
+        return self.code == 404 and self.reason == NO_MATCH  # noqa: PLR2004 -- HTTP status
 
     @property
     def is_silence(self) -> bool:
@@ -85,4 +99,13 @@ Answer: TypeAlias = Found | NotAnswered
 Kinds: TypeAlias = Mapping[Kind, Resource | NotAnswered]
 """As which resource the API server of the target cluster serves each kind that has been looked up, or why not."""
 Answers: TypeAlias = Mapping[Question, Answer]
-"""What has been found out for a decision so far."""
+"""What has been found out for a review so far."""
+
+_DEFINING: Final = frozenset(
+    {("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices")}
+)
+
+
+def defines_kinds(resource: Resource) -> bool:
+    """True if objects of a resource define which kinds are served: writing one may change the answers about kinds."""
+    return (resource.group, resource.plural) in _DEFINING

@@ -33,6 +33,19 @@ class UnreadableError(Exception):
         return UnreadableError(f"{parent}.{path}", expected, value)
 
 
+class TooMuchError(UnreadableError):
+    """A field holds more than a rule can work with; the text names the field and the limit."""
+
+    def __init__(self, path: str, what: str, most: int) -> None:
+        Exception.__init__(self, f"{path}: holds more than {most} {what}")
+        self._limit = (path, what, most)
+
+    def below(self, parent: str) -> "TooMuchError":
+        """As above."""
+        path, what, most = self._limit
+        return TooMuchError(f"{parent}.{path}", what, most)
+
+
 def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
     """The object at a path; absent and null ones, at any step, are empty.
 

@@ -9,13 +9,28 @@ Source: managed-resources §3.1.
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Config, Context, Controller, Follow, Watch
+from hedgerow.machinery.execution import Execution, concurrently
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Plan
+from hedgerow.machinery.plan import (
+    ACTIONS,
+    Action,
+    Decision,
+    InOrder,
+    Outcome,
+    Plan,
+    RecordEvents,
+    Refusal,
+)
 from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.steps import AtOnce, Step
+
+_OUT_OF_SIGHT: Final = Refusal(0, "OutOfSight", "is not in a namespace that this process is configured to see")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +68,7 @@ def restricted(
             return list(keys)
         return [key for key in keys if restriction.admits(controller.primary, key, controller.primary_cluster)]
 
-    def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Config]) -> Plan:
-        if not own([key]):
-            return Plan()
-        plan = controller.reconcile(key, snapshot, context)
+    def limited(plan: Plan, snapshot: Snapshot) -> Plan:
         within = [action for action in plan.actions if _is_let(action, restriction, controller.owned)]
         judged = [(action, _theft(action, snapshot, controller.owned, own)) for action in within]
         return replace(
@@ -68,6 +80,14 @@ def restricted(
             failures=(*plan.failures, *(theft for _, theft in judged if theft is not None)),
         )
 
+    def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Config]) -> Plan | Decision:
+        if not own([key]):
+            return Plan()
+        decision = controller.reconcile(key, snapshot, context)
+        if isinstance(decision, Plan):
+            return limited(decision, snapshot)
+        return _limited(decision, lambda plan: limited(plan, snapshot))
+
     return replace(
         controller,
         watches=tuple(_within(watch, own) for watch in controller.watches),
@@ -75,6 +95,40 @@ def restricted(
         owned=controller.owned and _owned_within(controller.owned, own),
         reconcile=reconcile,
     )
+
+
+async def _limited(decision: Decision, limited: Callable[[Plan], Plan]) -> Plan:
+    """A decision whose steps and plan are limited. A forbidden action is not performed, and the decision is told so."""
+    failures: list[DomainFailure] = []
+
+    async def reply(step: Step[Any]) -> Any:
+        match step:
+            case AtOnce(steps):
+                return await concurrently(map(reply, steps))
+            case InOrder(actions):
+                allowed = tuple(takewhile(is_allowed, actions))
+                outcomes = await InOrder(allowed)
+                if len(allowed) == len(actions) or any(outcome.refusal is not None for outcome in outcomes):
+                    return outcomes
+                return (*outcomes, Outcome(actions[len(allowed)], refusal=_OUT_OF_SIGHT))
+            case RecordEvents(events):
+                return await RecordEvents(limited(Plan(events=events)).events)
+            case _ if isinstance(step, ACTIONS) and not is_allowed(step):
+                return Outcome(step, refusal=_OUT_OF_SIGHT)
+            case _:
+                return await step
+
+    def is_allowed(action: Action) -> bool:
+        plan = limited(Plan((action,)))
+        failures.extend(plan.failures)
+        return not plan.is_empty
+
+    with Execution(decision) as execution:
+        state = execution.begin()
+        while isinstance(state, Step):
+            state = execution.go_on(await reply(state))
+    plan = limited(state)
+    return replace(plan, failures=(*plan.failures, *failures))
 
 
 def _is_let(action: Action, restriction: Restriction, owned: Index[ObjectKey] | None) -> bool:

@@ -14,13 +14,15 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import shape_of
+from hedgerow.machinery.fields import shape_of, unknown_fields
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 
 Labels: TypeAlias = Mapping[str, str]
 
 _LONGEST_QUOTE: Final = 80
 _WORD: Final = re.compile(r"[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]++")
+_FIELDS: Final = ("matchLabels", "matchExpressions")
+_FIELDS_OF_REQUIREMENTS: Final = ("key", "operator", "values")
 _REQUIREMENT_FORMS: Final = "key, !key, key=value, key!=value, key in (value,value) or key notin (value,value)"
 
 
@@ -148,6 +150,25 @@ def _value_problems(value: object, field: str) -> Iterator[FieldProblem]:
         yield FieldProblem(field, f"{_quoted(value)} is no label value: {problem}")
 
 
+def unknown_field_problems(value: object, field: str = "") -> Iterator[FieldProblem]:
+    """The fields that no label selector has. To ignore a misspelt one would select more than was meant.
+
+    Args:
+        value: a parsed value of any shape; what is no mapping has no fields.
+        field: path of the value in what the user wrote.
+    """
+    if not isinstance(value, (dict, Mapping)):
+        return
+    inside = f"{field}." if field else ""
+    for name, problem in unknown_fields(value, _FIELDS):
+        yield FieldProblem(f"{inside}{name}", problem)
+    expressions = value.get("matchExpressions")
+    for index, expression in enumerate(expressions if isinstance(expressions, (list, tuple)) else ()):
+        if isinstance(expression, (dict, Mapping)):
+            for name, problem in unknown_fields(expression, _FIELDS_OF_REQUIREMENTS):
+                yield FieldProblem(f"{inside}matchExpressions[{index}].{name}", problem)
+
+
 def _match_labels_problems(labels: object, field: str) -> Iterator[FieldProblem]:
     """What is wrong with the labels of a selector."""
     if labels is None:
@@ -200,14 +221,15 @@ def _match_expressions_problems(expressions: object, field: str) -> Iterator[Fie
 def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector, tuple[FieldProblem, ...]]:
     """The label selector that a value from JSON or YAML spells, or everything that is wrong with it.
 
-    Absent and null parts are empty, unknown fields are ignored. A null selector is refused, because to some readers it
-    would match nothing and to others everything.
+    Absent and null parts are empty. Unknown fields are refused: without its misspelt `matchLabel`, a selector would
+    match everything. A null selector is refused, because to some readers it matches nothing, to others everything.
 
     Args:
         value: a parsed mapping; a LabelSelector is returned as it is.
         field: path of the value in what the user wrote; problems are reported below it.
 
-    Source: network-and-nodes §1.1; Kubernetes API, LabelSelector of meta/v1.
+    Source: network-and-nodes §1.1, decision "unknown field in an annotation's JSON"; Kubernetes API, LabelSelector of
+    meta/v1.
     """
     if isinstance(value, LabelSelector):
         return Success(value)
@@ -216,6 +238,7 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
     inside = f"{field}." if field else ""
     labels, expressions = value.get("matchLabels"), value.get("matchExpressions")
     problems = (
+        *unknown_field_problems(value, field),
         *_match_labels_problems(labels, f"{inside}matchLabels"),
         *_match_expressions_problems(expressions, f"{inside}matchExpressions"),
     )

@@ -4,7 +4,6 @@ Each kind is listed once, page by page; of an object no more is kept than what i
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from http import HTTPStatus
 from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Part
@@ -18,6 +17,7 @@ from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, kept_of
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.requests import UnaddressableError
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 from hedgerow_entrypoints.errors import CommandError
@@ -107,7 +107,7 @@ class _Course:
             response = await self._transport.send(requests.get(NAMESPACES, ObjectKey("", namespace)))
         except TransportError as error:
             raise CommandError(str(error)) from error
-        if response.status == HTTPStatus.NOT_FOUND:
+        if not response.is_success and api_error(response).is_absence_of(namespace):
             raise CommandError(f'namespaces "{namespace}" not found')
 
     def _still_wanted(self, applied: Iterable[_Applied]) -> Mapping[Kind, set[ObjectKey]]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.permissions import Permission
-from hedgerow.resource_manager.configuration import API_VERSION, KIND
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
 from hedgerow.resource_manager.installation.permissions import (
     concerns_anything,
     election_permissions,
@@ -19,6 +19,8 @@ from hedgerow.resource_manager.installation.permissions import (
     merged,
 )
 from hedgerow_entrypoints.install.installing import configuration_of, permissions_of_process
+from hedgerow_entrypoints.registry import ControllerEntry
+from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
 
 PREFIX: Final = "name-prefix-"
 NAMESPACE: Final = "release-namespace"
@@ -41,9 +43,10 @@ class Switch:
     """The namespaces in it, each with the field that names it."""
 
 
-def _controller(name: str, *namespaces: str) -> Switch:
+def _controller(entry: ControllerEntry[Any]) -> Switch:
     """The switch of a controller, some of whose settings name namespaces."""
-    settings = {setting: _place(name, setting) for setting in namespaces}
+    name = entry.section
+    settings = {setting: _place(name, setting) for setting in entry.namespaces}
     places = {place: f"controllers.{name}.{setting}" for setting, place in settings.items()}
     return Switch(((f"controllers.{name}.enabled",),), {"controllers": {name: {"enabled": True, **settings}}}, places)
 
@@ -74,15 +77,11 @@ _INVALIDATION: Final = Switch(
 )
 """Controller and webhook are enabled together, or the configuration is not valid."""
 _SEPARATE: Final[Mapping[str, Any]] = {"targetClientConnection": {}}
-CONTROLLERS: Final = (
-    _controller("garbageCollector"),
-    _controller("kubeletCSRApprover", "machineNamespace"),
-    _controller("networkPolicy"),
-    _INGRESSES,
-    _controller("node"),
-    _INVALIDATION,
-    _controller("tokenRequestor", "targetNamespace"),
-)
+_OPTIONAL: Final = [entry for entry in RESOURCE_MANAGER if not entry.is_enabled(ResourceManagerConfiguration())]
+_SWITCHES: Final[dict[str, tuple[Switch, ...]]] = {entry.section: (_controller(entry),) for entry in _OPTIONAL}
+_SWITCHES["networkPolicy"] += (_INGRESSES,)
+_SWITCHES["tokenInvalidator"] = (_INVALIDATION,)
+CONTROLLERS: Final = tuple(switch for section in sorted(_SWITCHES) for switch in _SWITCHES[section])
 WEBHOOKS: Final = (
     _webhook("crdDeletionProtection"),
     _webhook("endpointSliceHints"),

@@ -65,5 +65,5 @@ def resource_manager(
     wanted = stated.unwrap()
     objects = manifests(wanted, render_sorted_yaml(wanted.document))
     if isinstance(objects, Failure):
-        raise CommandError(objects.failure())
+        raise CommandError(*objects.failure())
     click.echo(FORMATS[output](objects.unwrap()), nl=False)

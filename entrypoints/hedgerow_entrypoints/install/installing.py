@@ -6,8 +6,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.registration import Mode, registered_paths
-from hedgerow.api.shape import ShapeError
-from hedgerow.machinery.fields import FieldError
+from hedgerow.machinery.fields import FieldError, ShapeError
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.permissions import Permission
 from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode
@@ -16,11 +15,13 @@ from hedgerow.resource_manager.installation.permissions import (
     election_permissions,
     identity_permissions,
     permissions_of,
+    same_cluster_permissions,
 )
 from hedgerow.resource_manager.installation.values import Values
 from hedgerow.resource_manager.managed_resources.origin import asks_for_identity
 from hedgerow.version import __version__
-from hedgerow_entrypoints.resource_manager import declared_controllers, enabled_webhooks
+from hedgerow_entrypoints.resource_manager import enabled_webhooks
+from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
 
 
 def installation(values: Values, namespace: str) -> Result[Installation, tuple[str, ...]]:
@@ -73,9 +74,10 @@ def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple
     election = configuration.leader_election
     lease = ObjectKey(election.resource_namespace, election.resource_name)
     return (
+        *same_cluster_permissions(),
         *permissions_of(controllers, enabled_webhooks(configuration.admission), called),
         *(election_permissions(lease) if election.leader_elect else ()),
-        *(identity_permissions() if asks_for_identity(configuration.cluster_id) else ()),
+        *(identity_permissions() if asks_for_identity(configuration.controllers.cluster_id) else ()),
     )
 
 

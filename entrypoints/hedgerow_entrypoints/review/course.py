@@ -8,9 +8,9 @@ from hedgerow.admission.decision import Allowed, Decision, Denied
 from hedgerow.admission.dispatch import Attributes, Call, Entry, Registrations
 from hedgerow.admission.dispatch.entry import call_of
 from hedgerow.admission.request import AdmissionRequest
+from hedgerow.admission.turn import ReviewTurn
 from hedgerow.admission.webhook import Webhook
 from hedgerow.machinery.objects import Resource
-from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow_entrypoints.review.completion import as_to_be_stored
 from hedgerow_entrypoints.review.facts import Facts
@@ -100,17 +100,22 @@ async def _reviewed(
 
 
 async def decision(webhook: Webhook, request: AdmissionRequest, facts: Facts) -> Decision:
-    """What a webhook decides once all its questions are answered, and all that it looks up is read."""
-    answers: dict[Question, Answer] = {}
+    """What a webhook decides once all its questions are answered, and all that it looks up is read.
+
+    Raises:
+        CommandError: what it looks up cannot be had.
+        EndlessReviewError: it asks without end.
+    """
+    turn = ReviewTurn(webhook, request)
     while True:
         try:
-            review = webhook.review(request, facts.snapshot(webhook), answers)
+            review = turn.review(facts.snapshot(webhook))
         except NotReadError as unread:
             await facts.read(webhook, unread.resource)
             continue
         if isinstance(review, Allowed | Denied):
             return review
-        answers[review] = await facts.answer(review)
+        turn = turn.told(review, await facts.answer(review))
 
 
 async def seen_attributes(request: AdmissionRequest, panel: Panel, facts: Facts) -> Attributes:

@@ -14,7 +14,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, la
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.selectors import Labels
-from hedgerow_adapters.cache.store import ObjectStore, StoreSnapshot, UnfiledError
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
 from hedgerow_adapters.files import LoadedObject, as_stored
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.protocol.transport import Transport
@@ -162,7 +162,7 @@ class Facts:
     async def _live_answer(self, transport: Transport, question: Question) -> Answer:
         from hedgerow_adapters.kubernetes.questions import Questions  # noqa: PLC0415 -- as above
 
-        return await Questions(dict.fromkeys(Cluster, transport)).ask(question)
+        return await Questions(dict.fromkeys(Cluster, transport), hurried=False).ask(question)
 
     def _held(self, resource: Resource) -> Mapping[ObjectKey, LoadedObject]:
         return self._files.get((resource.group, resource.kind), {})

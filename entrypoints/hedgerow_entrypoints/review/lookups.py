@@ -6,7 +6,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Value
-from hedgerow_adapters.cache.store import StoreSnapshot
+from hedgerow_adapters.cache import StoreSnapshot
 
 
 class NotReadError(Exception):

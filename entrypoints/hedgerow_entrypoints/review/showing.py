@@ -1,17 +1,16 @@
 """How reviews are shown: as a diff, a table, YAML or JSON. What a Secret holds is never shown."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import click
 from tabulate import tabulate
 
 from hedgerow.admission.decision import OK, Allowed, Denied, Mutation
-from hedgerow.admission.resources import SECRETS
-from hedgerow.admission.token_invalidator import INVALIDATED
 from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.objects import Manifest
+from hedgerow.resource_manager.disguise import redacted
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.rendering import differing_lines
@@ -19,8 +18,6 @@ from hedgerow_entrypoints.review.course import Reviewed
 from hedgerow_entrypoints.review.requests import shown_name
 
 VERDICT_COLOURS: Final = {"unchanged": "green", "changed": "yellow", "denied": "red"}
-HIDDEN: Final = "<hidden>"
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def as_diff(reviews: Iterable[Reviewed]) -> str:
@@ -39,7 +36,7 @@ def _diff(reviewed: Reviewed) -> Iterator[str]:
     decision = reviewed.decision
     if isinstance(decision, Allowed) and decision.object is not None:
         before, after = _written(reviewed, reviewed.request.object), _written(reviewed, decision.object)
-        yield from differing_lines(shown(before), shown(after), f"sent {name}", f"admitted {name}")
+        yield from differing_lines(redacted(before), redacted(after, before), f"sent {name}", f"admitted {name}")
 
 
 def _written(reviewed: Reviewed, manifest: Manifest) -> Manifest:
@@ -96,7 +93,7 @@ def _entry(reviewed: Reviewed) -> dict[str, Any]:
         "code": decision.code if isinstance(decision, Denied) else OK,
         "message": decision.message,
         "rules": [{"rule": mutation.rule, "patch": _patch(mutation)} for mutation in mutations],
-        "patch": json_patch_between(shown(mutations[0].before), shown(mutations[-1].after)) if mutations else [],
+        "patch": _between(mutations[0].before, mutations[-1].after) if mutations else [],
     }
 
 
@@ -105,7 +102,11 @@ def _mutations(reviewed: Reviewed) -> Sequence[Mutation]:
 
 
 def _patch(mutation: Mutation) -> list[Operation]:
-    return json_patch_between(shown(mutation.before), shown(mutation.after))
+    return _between(mutation.before, mutation.after)
+
+
+def _between(before: Manifest, after: Manifest) -> list[Operation]:
+    return json_patch_between(redacted(before), redacted(after, before))
 
 
 def _saying(reviewed: Reviewed) -> str:
@@ -113,31 +114,6 @@ def _saying(reviewed: Reviewed) -> str:
     decision = reviewed.decision
     message = printable(decision.message)
     return " ".join(filter(None, (str(decision.code), message))) if isinstance(decision, Denied) else message
-
-
-def shown(manifest: Manifest) -> Manifest:
-    """The object as anybody may see it: a Secret without its values, except for the mark of a token that is void."""
-    if manifest.get("kind") != SECRETS.kind:
-        return manifest
-    values = {name: _without_values(manifest[name]) for name in ("data", "stringData") if name in manifest}
-    return {**manifest, **values, **_without_copy(manifest)}
-
-
-def _without_values(values: Any) -> Any:
-    if values is None:
-        return None
-    if not isinstance(values, Mapping):
-        return HIDDEN
-    return {name: value if value == INVALIDATED else HIDDEN for name, value in values.items()}
-
-
-def _without_copy(secret: Manifest) -> Mapping[str, Any]:
-    """The metadata of a Secret without the copy of the whole that kubectl keeps in an annotation."""
-    metadata = secret.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    if not isinstance(annotations, Mapping) or _LAST_APPLIED not in annotations:
-        return {}
-    return {"metadata": {**secret["metadata"], "annotations": {**annotations, _LAST_APPLIED: HIDDEN}}}
 
 
 FORMATS: Final[dict[str, Callable[[Iterable[Reviewed]], str]]] = {

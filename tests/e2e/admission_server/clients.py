@@ -26,10 +26,10 @@ from hedgerow_adapters.admission import (
     Reviewer,
 )
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.probes import Listener
+from hedgerow_adapters.listening import Listener
+from tests.control_plane import PATIENCE
 
 PATH = "/webhooks/stamp"
-PATIENCE = 20.0
 UNHURRIED = Limits(farewell=0.0)
 
 
@@ -125,13 +125,14 @@ async def admission_server(
     *,
     limits: Limits = UNHURRIED,
     view: Complete | None = None,
+    client_authorities: Path | None = None,
 ) -> AsyncIterator[Running]:
     """A server with one webhook, and the pair of a folder."""
     heard = Heard()
     seen = view or Complete()
     webhook = Webhook("stamp", PATH, lambda request, _snapshot, _answers: review(request))
     reviewer = Reviewer([webhook], lambda _webhook: seen, no_answers, heard)
-    certificates = Certificates.of(folder, heard, period=0.02)
+    certificates = Certificates.of(folder, heard, client_authorities=client_authorities, period=0.02)
     server = AdmissionServer(
         Listener("127.0.0.1", 0), certificates, Exchange(reviewer, heard), limits=limits, observer=heard
     )
@@ -182,6 +183,13 @@ def anybody(*, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if newest is not None:
         context.maximum_version = newest
+    return context
+
+
+def known_by(pair: Path, *, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext:
+    """Trusts any server, and shows the certificate of a folder."""
+    context = anybody(newest=newest)
+    context.load_cert_chain(pair / "tls.crt", pair / "tls.key")
     return context
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.control_plane import PATIENCE
 from tests.e2e.admission_server.clients import PATH, anybody, document
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -47,14 +48,14 @@ def serving(folder: Path, loop: str) -> Iterator[Process]:
         assert process.stdin is not None
         yield Process(int(process.stdout.readline()), process.pid)
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 class Regular:
     """A client that keeps its connection, as API servers do."""
 
     def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=anybody())
+        self._connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=PATIENCE, context=anybody())
         self._connection.connect()
         self._socket = self._connection.sock
 

@@ -45,11 +45,12 @@ async def test_a_review_that_does_not_end_does_not_keep_the_server(pair: Path) -
 
 
 async def test_requests_that_come_while_the_server_says_goodbye_are_answered(pair: Path) -> None:
-    serving = admission_server(pair, limits=Limits(farewell=1.0))
+    serving = admission_server(pair, limits=Limits(farewell=5.0))
     running = await serving.__aenter__()
     async with Client.of(running.port) as known:
         assert (await known.ask(document()))[0] == 200
 
+        running.server.leave()
         stopping = asyncio.create_task(serving.__aexit__(None, None, None))
         await asyncio.sleep(0)
         assert (await ask_once(running.port, document()))[0] == 200

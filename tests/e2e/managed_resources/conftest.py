@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.control_plane import ControlPlane, PodKeeper
-from tests.control_plane.plane import WORKLOAD_CONTROLLERS
+from tests.control_plane.plane import STORED_AS_JSON, WORKLOAD_CONTROLLERS
 from tests.e2e.managed_resources.definition import define_managed_resources
 from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manager import Manager
@@ -14,8 +14,11 @@ from tests.e2e.managed_resources.manager import Manager
 
 @pytest.fixture(scope="session")
 def busy_plane(servers: Path) -> Iterator[ControlPlane]:
-    """A control plane with the controllers of workloads, which are no concern of the other tests."""
-    with ControlPlane() as running:
+    """A control plane with the controllers of workloads, which are no concern of the other tests.
+
+    Its objects can be told that they are old.
+    """
+    with ControlPlane(api_server_flags=[STORED_AS_JSON]) as running:
         define_managed_resources(running)
         running.start_controller_manager(WORKLOAD_CONTROLLERS)
         yield running

@@ -4,7 +4,7 @@ import http.client
 
 from hedgerow.api.definition import build_definition
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
-from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -17,6 +17,6 @@ def define_managed_resources(control_plane: ControlPlane) -> None:
     path = "/apis/resources.gardener.cloud/v1alpha1/managedresources"
     wait_until(
         lambda: control_plane.request("GET", path)[0] == http.client.OK,
-        timeout=30,
+        timeout=PATIENCE,
         otherwise=lambda: AssertionError("ManagedResources are not served"),
     )

@@ -7,14 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tests.control_plane import ControlPlane, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.e2e.managed_resources.manifests import RBAC, managed_resource, named, secret_of
 from tests.e2e.managed_resources.places import Manifest, collection, collection_of, path_of
 from tests.e2e.permissions import ACCOUNT, account_kubeconfig, user_of
 from tests.e2e.resource_manager import configuration
 
 WRITES: Final = ("create", "update", "patch", "delete", "deletecollection")
-PATIENCE: Final = 60.0
 APPLIED: Final = {"ResourcesApplied": "True"}
 SETTLED: Final = {"ResourcesApplied": "True", "ResourcesHealthy": "True", "ResourcesProgressing": "False"}
 FINALIZER: Final = "resources.gardener.cloud/gardener-resource-manager"
@@ -164,7 +163,7 @@ class Estate:
     def writes(
         self, since: int, *, user: str = "", verb: str = "", resource: str = "", stored: bool = False
     ) -> list[str]:
-        """What has been asked to be written since a position in the audit log, leases aside.
+        """What has been asked to be written since a position in the audit log, leases and dry runs aside.
 
         Args:
             since: the position.
@@ -179,6 +178,7 @@ class Estate:
             f"{event['verb']} {_told(event['objectRef'])}"
             for event in events
             if event["objectRef"]["resource"] != "leases"
+            and "dryRun=All" not in event["requestURI"]
             and resource in {"", event["objectRef"]["resource"]}
             and (not stored or event["responseStatus"]["code"] < http.client.MULTIPLE_CHOICES)
         ]

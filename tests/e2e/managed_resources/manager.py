@@ -2,30 +2,27 @@
 
 from typing import Final
 
-from tests.e2e.resource_manager import READY_TIMEOUT, ResourceManager, errors_of
+from tests.control_plane import PATIENCE
+from tests.e2e.resource_manager import ResourceManager, errors_of, is_idle
 
 CONTROLLER: Final = "managedresource"
-_NOT_SERVED_YET: Final = "no matches for kind"
-"""What is said of an object whose definition the server has stored a moment ago."""
+_NOT_SERVED_YET: Final = ("no matches for kind", "404 page not found")
+"""What is said of an object whose definition was stored a moment ago: before and after discovery shows it."""
 
 
 class Manager(ResourceManager):
     """A process of the resource manager that runs no other controllers than those of ManagedResources."""
 
-    def wait_until_idle(self, timeout: float = READY_TIMEOUT) -> None:
+    def wait_until_idle(self, timeout: float = PATIENCE) -> None:
         """Returns once every controller has looked at all that there was when it began, and no queue holds a key."""
         self.wait_for_line(f"Controller {CONTROLLER} works", timeout)
         keys = {line["controller"]: line["keys"] for line in self.log_lines("Starting workers")}
         assert CONTROLLER in keys
-        self.wait_for(
-            lambda: all(self.reconciliations(name) >= count for name, count in keys.items()) and not self._busy(),
-            "is not idle",
-            timeout,
-        )
+        self.wait_for(lambda: is_idle(self.metrics(), keys), "is not idle", timeout)
 
     def troubles(self) -> list[str]:
         """What the process has told as errors, apart from kinds whose definition the server has just stored."""
-        return [error for error in errors_of(self.log_lines()) if _NOT_SERVED_YET not in error]
+        return [error for error in errors_of(self.log_lines()) if not any(text in error for text in _NOT_SERVED_YET)]
 
     def reconciliations(self, controller: str = CONTROLLER) -> float:
         """How often a controller has looked at something."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import brotli
 
+from hedgerow.machinery.documents.budget import MOST_BYTES
 from tests.e2e.managed_resources.estate import SETTLED, Estate, uids
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import (
@@ -126,6 +127,27 @@ def test_an_object_that_the_server_refuses_keeps_nothing_else_from_being_applied
     assert estate.find(bad) is None
 
 
+def test_a_selector_that_lost_a_letter_is_not_applied_and_the_policy_stays(estate: Estate, manager: Manager) -> None:
+    spec = {"podSelector": {"matchLabels": {"app": "cart"}}, "policyTypes": ["Ingress"], "ingress": [{}]}
+    policy = named("networking.k8s.io/v1", "NetworkPolicy", estate.namespace, "cart", spec=spec)
+    managed = estate.deliver("shop", policy)
+    estate.wait_until_applied()
+    before = estate.get(policy)
+
+    estate.redeliver("shop", {**policy, "spec": {**spec, "podSelector": {"matchLabel": {"app": "cart"}}}})
+
+    message = (
+        f'error during apply of object "networking.k8s.io/v1/NetworkPolicy/{estate.namespace}/cart": '
+        "spec.podSelector.matchLabel is an unknown field; did you mean matchLabels?"
+    )
+    estate.wait_for_condition(managed, "ResourcesApplied", ("False", "ApplyFailed", message))
+    estate.wait_for(
+        lambda: any(message in each.get("message", "") for each in estate.all("v1", "Event").values()),
+        "a Warning event names the field",
+    )
+    assert estate.get(policy) == before
+
+
 def test_what_is_told_in_characters_of_all_kinds_is_taken_back_when_it_is_over(
     estate: Estate, manager: Manager
 ) -> None:
@@ -174,7 +196,7 @@ def test_a_secret_of_a_mebibyte_with_two_thousand_documents_is_applied(estate: E
     assert len(secret["stringData"]["all.yaml"]) == MEBIBYTE
     estate.create(secret, managed_resource(estate.namespace, "large", "large", class_name=estate.class_name))
 
-    estate.wait_until_applied(expected=SETTLED, timeout=120)
+    estate.wait_until_applied(expected=SETTLED)
 
     found = estate.all("v1", "ConfigMap")
     assert {each["metadata"]["name"] for each in documents} <= found.keys()
@@ -199,7 +221,8 @@ def test_bombs_are_refused_by_name_and_all_the_rest_is_applied(estate: Estate, m
     estate.wait_for(lambda: estate.condition(managed)[1] == "DecodingFailed", "the bombs are told of")
     message = estate.condition(managed)[2]
     assert "'aliases.yaml'" in message
-    assert "'packed.yaml.br'" in message
+    place = f"index 0 in 'packed.yaml.br' in secret '{estate.namespace}/managedresource-shop'"
+    assert f"{place}: the secrets hold more than {MOST_BYTES} bytes once decompressed" in message
     assert estate.find(good) is not None
     assert manager.metric("process_resident_memory_bytes") < 400 * MEBIBYTE
 

@@ -1,13 +1,5 @@
 """Old ConfigMaps and Secrets that nothing refers to any more are removed, and nothing else is."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from tests.control_plane import ControlPlane
-from tests.control_plane.plane import STORED_AS_JSON
-from tests.e2e.managed_resources.definition import define_managed_resources
 from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import config_map, deployment, managed_resource, plain_secret, secret_of
@@ -15,19 +7,6 @@ from tests.e2e.managed_resources.places import Manifest
 
 COLLECTABLE = {"resources.gardener.cloud/garbage-collectable-reference": "true"}
 REFERENCE = "reference.resources.gardener.cloud/configmap-00000000"
-
-
-@pytest.fixture(scope="module")
-def editable_plane(servers: Path) -> Iterator[ControlPlane]:
-    """A control plane whose objects can be told that they are old."""
-    with ControlPlane(api_server_flags=[STORED_AS_JSON]) as running:
-        define_managed_resources(running)
-        yield running
-
-
-@pytest.fixture
-def estate(editable_plane: ControlPlane, namespace_prefix: str, tmp_path: Path) -> Estate:
-    return Estate(editable_plane, namespace_prefix, tmp_path)
 
 
 def collectable(manifest: Manifest) -> Manifest:

@@ -13,7 +13,7 @@ def test_two_hundred_managed_resources_become_healthy_and_a_restart_writes_nothi
     with Manager(estate.folder, estate.configuration()) as manager:
         manager.wait_ready()
         estate.create(*(part for each in deliveries for part in (each.secret, each.managed_resource)))
-        estate.wait_until_applied(expected=SETTLED, timeout=120)
+        estate.wait_until_applied(expected=SETTLED)
         manager.wait_until_idle()
         assert manager.terminate() == 0
         assert manager.troubles() == []

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.e2e.canaries import Canaries
 from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import cluster_role, config_map, deployment, plain_secret, service
@@ -37,6 +38,24 @@ def told(plan: subprocess.CompletedProcess[str]) -> list[str]:
 def conclusion(plan: subprocess.CompletedProcess[str]) -> str:
     """The last line: those before it name what is of another class in a cluster that others use as well."""
     return plan.stderr.splitlines()[-1]
+
+
+def test_a_plan_prints_no_value_of_a_secret_wherever_it_stands(estate: Estate, config_file: Path) -> None:
+    namespace, canaries = estate.namespace, Canaries()
+    secret = {**plain_secret(namespace, "payment"), "dataa": {"password": canaries.new("a misspelt field")}}
+    secret["metadata"] |= {"annotations": {"example.org/password": canaries.new("an annotation")}}
+    live = config_map(namespace, "bundle", secret=json.dumps({**secret, "data": {"a": canaries.new("a live text")}}))
+    estate.create(live)
+    text = json.dumps({**secret, "stringData": {"a": canaries.new("a text")}})
+    managed = estate.deliver("shop", secret, {**live, "data": {"secret": text}})
+
+    plans = [planned(estate, config_file, "-o", output) for output in ("diff", "table", "yaml", "json")]
+
+    assert {plan.returncode for plan in plans} == {2}
+    assert "dataa: (redacted)" in plans[0].stdout
+    assert "secret: (redacted, changed)" in plans[0].stdout
+    assert canaries.seen_in(each for plan in plans for each in (plan.stdout, plan.stderr)) == set()
+    estate.delete(managed)
 
 
 def test_what_is_planned_is_what_happens_and_nothing_else_does(estate: Estate, config_file: Path) -> None:

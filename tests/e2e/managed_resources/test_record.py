@@ -20,7 +20,7 @@ TOKENS = "resources.gardener.cloud"
 
 
 def recording(estate: Estate, record: Path, name: str) -> Manager:
-    tokens = {"enabled": True, "class": estate.class_name}
+    tokens = {"enabled": True, "class": estate.class_name, "sourceNamespaces": [estate.namespace]}
     controllers = {"tokenRequestor": tokens, "garbageCollector": {"enabled": True}}
     return Manager(estate.folder, estate.configuration(controllers=controllers), name=name, record=record)
 
@@ -97,8 +97,9 @@ def lines_of(record: Path) -> list[dict[str, Any]]:
 def changed_record(record: Path, folder: Path) -> Path:
     """The same record, but of one decision that is said to have been another."""
     lines = lines_of(record)
-    last = next(line for line in reversed(lines) if line.get("controller") == "managedresource" and line.get("plan"))
-    last["plan"]["requeue_after"] = 7.0
+    ends = [line["wants"] for line in lines if line.get("controller") == "managedresource" and line.get("wants")]
+    last = next(wants for wants in reversed(ends) if "requeue_after" in wants)
+    last["requeue_after"] = 7.0
     changed = folder / f"changed-{secrets.token_hex(4)}.jsonl"
     changed.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return changed

@@ -1,6 +1,5 @@
 """ManagedResources of one cluster whose objects are in another: neither sees what is the other's."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,18 +19,12 @@ from tests.e2e.managed_resources.manifests import (
 SHOP = "shop"
 
 
-@pytest.fixture(scope="module")
-def target_plane(servers: Path) -> Iterator[ControlPlane]:
-    with ControlPlane() as running:
-        yield running
-
-
 @pytest.fixture
-def target(target_plane: ControlPlane, tmp_path: Path) -> Estate:
+def target(control_plane: ControlPlane, tmp_path: Path) -> Estate:
     """The other cluster, which knows nothing of ManagedResources."""
     folder = tmp_path / "target"
     folder.mkdir()
-    return Estate(target_plane, SHOP, folder)
+    return Estate(control_plane, SHOP, folder)
 
 
 def test_objects_are_applied_watched_and_deleted_in_the_target_and_the_rest_stays_in_the_source(

@@ -11,6 +11,8 @@ from tests.e2e.replicas import LEASE
 from tests.e2e.resource_manager import errors_of
 
 COUNT = 20
+WRITES_PER_SECOND = 15
+"""So few that the leader dies long before it has done everything, however late it is killed."""
 
 
 class _Replica(Manager):
@@ -22,7 +24,7 @@ class _Replica(Manager):
         self.user = user_of(account)
         election = {"leaderElect": True, "resourceNamespace": estate.namespace}
         config = estate.configuration(leaderElection=election)
-        connection = {"kubeconfig": str(estate.account(account)), "qps": 100, "burst": 1}
+        connection = {"kubeconfig": str(estate.account(account)), "qps": WRITES_PER_SECOND, "burst": 1}
         super().__init__(estate.folder, {**config, "sourceClientConnection": connection}, name=name)
 
     @property

@@ -4,7 +4,7 @@ from tests.control_plane import PodKeeper
 from tests.control_plane.pods import ENDS
 from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.manager import Manager
-from tests.e2e.managed_resources.manifests import autoscaler, config_map, deployment, job, stateful_set
+from tests.e2e.managed_resources.manifests import autoscaler, config_map, deployment, job, named, stateful_set
 
 HEALTHY, PROGRESSING = "ResourcesHealthy", "ResourcesProgressing"
 
@@ -111,9 +111,15 @@ def test_the_claims_of_a_stateful_set_go_with_it_only_where_that_is_asked_for(es
     ]
     estate.wait_until_applied(expected=SETTLED)
     assert estate.all("v1", "PersistentVolumeClaim").keys() == {"data-kept-0", "data-cleared-0"}
+    (template,) = cleared["spec"]["volumeClaimTemplates"]
+    backup = named("v1", "PersistentVolumeClaim", estate.namespace, "backup-of-cleared", spec=template["spec"])
+    labels = cleared["spec"]["selector"]["matchLabels"]
+    estate.create({**backup, "metadata": {**backup["metadata"], "labels": labels}})
 
     for each in managed:
         estate.delete(each)
     estate.wait_until_gone(*managed, kept, cleared)
 
-    estate.wait_for(lambda: estate.all("v1", "PersistentVolumeClaim").keys() == {"data-kept-0"}, "one claim is left")
+    left = {"data-kept-0", "backup-of-cleared"}
+    estate.wait_for(lambda: estate.all("v1", "PersistentVolumeClaim").keys() == left, "one claim goes")
+    assert "deletionTimestamp" not in estate.get(backup)["metadata"]

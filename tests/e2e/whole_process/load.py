@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Final, Self
 
-from tests.control_plane import wait_until
+from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.whole_process.errand import Errand
 from tests.e2e.whole_process.shoot import Shoot
 
 PAUSE: Final = 0.5
 """Seconds between two errands."""
 SOME: Final = 5
-PATIENCE: Final = 60.0
 
 
 class Load:

@@ -10,7 +10,7 @@ from typing import Final
 import yaml
 
 from tests.contract.webhook_server import ServingPair
-from tests.control_plane import ControlPlane, PodKeeper, wait_until
+from tests.control_plane import PATIENCE, ControlPlane, PodKeeper, wait_until
 from tests.control_plane.plane import WORKLOAD_CONTROLLERS
 from tests.e2e.kubelets import Kubelet, kubelet_users, let_kubelets_ask, sign_approved_requests
 from tests.e2e.machines import define_machines, machine
@@ -77,7 +77,9 @@ class Shoot:
         assert done.returncode == 0, done.stderr
         self.target.create(*yaml.safe_load_all(done.stdout))
         # The API server takes up a registration some moments later.
-        wait_until(self._asks_webhooks, timeout=30, otherwise=lambda: AssertionError("the API server asks no webhook"))
+        wait_until(
+            self._asks_webhooks, timeout=PATIENCE, otherwise=lambda: AssertionError("the API server asks no webhook")
+        )
 
     def _asks_webhooks(self) -> bool:
         """Whether a pod would be changed on its way in, of which nothing is stored."""
@@ -106,14 +108,19 @@ class Shoot:
 
 
 class Replica(ResourceManager):
-    """One of the processes, configured as the example says; kubeconfigs, addresses and certificates are the test's."""
+    """One of the processes, configured as the example says.
+
+    Kubeconfigs, addresses and certificates are the test's, and it looks at everything as often as may be configured.
+    """
 
     def __init__(self, shoot: Shoot, name: str) -> None:
         self.user: Final = user_of(name)
         config = yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))
         config["sourceClientConnection"]["kubeconfig"] = str(shoot.roles.account(name))
         config["targetClientConnection"]["kubeconfig"] = str(shoot.target_roles.account(name))
-        super().__init__(shoot.folder, config, name=name)
+        for section in ("health", "managedResources"):
+            config["controllers"][section]["syncPeriod"] = "15s"
+        super().__init__(shoot.folder, config, name=name, shutdown_delay="3s")
         shoot.front.add(self)
 
     @property

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from tests.control_plane import wait_until
+from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.canaries import Canaries
 from tests.e2e.managed_resources.places import Manifest
 from tests.e2e.whole_process.crew import Crew
@@ -20,9 +20,8 @@ from tests.e2e.whole_process.errand import Errand
 from tests.e2e.whole_process.load import Load
 from tests.e2e.whole_process.shoot import NOT_READY, SYSTEM, Replica, Shoot, critical_daemon_set, new_shoot, node
 
-QUIET: Final = float(os.environ.get("HEDGEROW_QUIET_SECONDS", "60"))
-"""So long nothing is written."""
-PATIENCE: Final = 60.0
+QUIET: Final = float(os.environ.get("HEDGEROW_QUIET_SECONDS", "40"))
+"""So long nothing is written: more than two of the periods after which replicas look at everything again."""
 _numbers: Final = itertools.count(1)
 
 

@@ -1,5 +1,6 @@
 """The page about the component configuration says what the types say, and what they say of limits is true."""
 
+import copy
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 import yaml
 from returns.result import Failure
 
-from hedgerow.resource_manager.configuration import decode
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
 from hedgerow_entrypoints.configuration_fields import FieldDescription, configuration_fields
 
 REPOSITORY: Final = Path(__file__).parents[3]
@@ -17,7 +18,8 @@ PAGE: Final = REPOSITORY / "docs" / "configuration.md"
 COMPLETE: Final = REPOSITORY / "examples" / "resource-manager-complete.yaml"
 MADE: Final = "--update-golden -->\n"
 OTHER_NAME: Final = re.compile(r"^(Another|An older) (spelling|name) of ")
-FIELDS: Final = [*configuration_fields().walk()]
+DOCUMENT: Final = yaml.load(COMPLETE.read_text(encoding="utf-8"), yaml.CSafeLoader)
+FIELDS: Final = [*configuration_fields(ResourceManagerConfiguration).walk()]
 
 
 def table(section: FieldDescription) -> Iterator[str]:
@@ -42,7 +44,7 @@ def chapters(section: FieldDescription, heading: str = "##") -> Iterator[str]:
 
 def test_the_page_is_made_from_the_types(request: pytest.FixtureRequest) -> None:
     head, _, made = PAGE.read_text(encoding="utf-8").partition(MADE)
-    text = "\n".join(chapters(configuration_fields())) + "\n"
+    text = "\n".join(chapters(configuration_fields(ResourceManagerConfiguration))) + "\n"
     if request.config.getoption("--update-golden"):
         PAGE.write_text(f"{head}{MADE}{text}", encoding="utf-8")
         made = text
@@ -53,7 +55,7 @@ def test_the_page_is_made_from_the_types(request: pytest.FixtureRequest) -> None
 def complaints(path: str, value: object) -> list[str]:
     """What is said of a field that has a certain value, in a file where all else is right."""
     path = path.replace("managedResource.", "managedResources.").replace("[]", "[0]")
-    document = yaml.safe_load(COMPLETE.read_text(encoding="utf-8"))
+    document = copy.deepcopy(DOCUMENT)
     holder, steps = document, re.findall(r"\w+", path)
     for step in steps[:-1]:
         holder = below(holder, step)

@@ -16,6 +16,7 @@ from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.executions import plan_of
 
 DIRECTORY = Path(__file__).parent
 CONTEXT_TIME = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,7 +41,7 @@ class Case:
         path = self.directory / "config.yaml"
         if not path.exists():
             return NetworkPolicyConfig()
-        return decode_offline(yaml.safe_load(path.read_text())).unwrap().configuration.network_policy.rules
+        return decode_offline(yaml.safe_load(path.read_text())).unwrap().configuration.controllers.network_policy.rules
 
     def lines(self, name: str) -> list[str]:
         """The lines of a text file, none of one that does not exist."""
@@ -64,7 +65,7 @@ def all_cases() -> list[Case]:
 
 def documents(path: Path) -> list[Any]:
     """The documents of a YAML file that are not empty; none of a file that does not exist."""
-    return [each for each in yaml.safe_load_all(path.read_text()) if each] if path.exists() else []
+    return [each for each in yaml.load_all(path.read_text(), yaml.CSafeLoader) if each] if path.exists() else []
 
 
 def outcome(objects: Iterable[Manifest], config: NetworkPolicyConfig) -> Outcome:
@@ -81,7 +82,7 @@ def outcome(objects: Iterable[Manifest], config: NetworkPolicyConfig) -> Outcome
         return StoreSnapshot.of(controller, present)
 
     for key in all_keys(controller, snapshot()):
-        plan = controller.reconcile(key, snapshot(), Context(CONTEXT_TIME, config))
+        plan = plan_of(controller.reconcile(key, snapshot(), Context(CONTEXT_TIME, config)))
         failures += map(str, plan.failures)
         for action in plan.actions:
             actions.append(f"{VERBS[type(action)]} {action.key} ({action.reason})")

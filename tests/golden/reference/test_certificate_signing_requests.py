@@ -2,6 +2,9 @@
 
 Where it denied because of names or addresses, they are judged here by the rule that is ours: every Hostname and every
 InternalIP has to be there, and whatever else is there has to be another address of the Node.
+
+The recordings leave the groups of users out. The reference does not look at them, and here a kubelet has to be in that
+of Nodes: everybody is taken to be in it.
 """
 
 from base64 import b64decode
@@ -15,7 +18,12 @@ from cryptography import x509
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import key_of
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
-from hedgerow.resource_manager.kubelet_certificates.resources import CERTIFICATE_SIGNING_REQUESTS, MACHINES, NODES
+from hedgerow.resource_manager.kubelet_certificates.resources import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    MACHINES,
+    NODES,
+    SERVICES,
+)
 from hedgerow_adapters.certificate_requests import decoded_request
 from tests.golden.reference.recordings import cases
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
@@ -27,10 +35,11 @@ DENIED_BY_ADDRESSES = "in CSR do not match addresses of type"
 def test_the_same_requests_are_approved_and_denied(recording: Mapping[str, Any]) -> None:
     controller = kubelet_csr_approver(KubeletCertificateConfig(decoded_request, recording["machineNamespace"]))
     csr = {"status": {}, **recording["csr"]}
+    csr["spec"] = {"groups": ["system:nodes"], **csr["spec"]}
     watch = controller.watches[0]
     of = {kind: [each for each in recording["objects"] if each["kind"] == kind] for kind in ("Node", "Machine")}
     world = Clusters.of(
-        target={CERTIFICATE_SIGNING_REQUESTS: [csr] if watch.reads(csr) else [], NODES: of["Node"]},
+        target={CERTIFICATE_SIGNING_REQUESTS: [csr] if watch.reads(csr) else [], NODES: of["Node"], SERVICES: []},
         source={MACHINES: of["Machine"]},
     )
 

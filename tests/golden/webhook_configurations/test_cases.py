@@ -37,7 +37,7 @@ def outcome(case: Path) -> list[Manifest]:
 
 
 def documents(path: Path) -> list[Any]:
-    return list(yaml.safe_load_all(path.read_text())) if path.exists() else []
+    return list(yaml.load_all(path.read_text(), yaml.CSafeLoader)) if path.exists() else []
 
 
 def rewrite(path: Path, actual: Sequence[Manifest]) -> None:

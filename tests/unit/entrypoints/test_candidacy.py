@@ -4,10 +4,11 @@ import asyncio
 import io
 import json
 from datetime import timedelta
+from functools import partial
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
-from hedgerow.resource_manager.configuration import LeaderElection
-from hedgerow_adapters.leader_election import LEASES, LeadershipLostError
+from hedgerow.resource_manager.configuration.process import LeaderElection
+from hedgerow_adapters.leader_election import LEASES, LeaderElector, LeadershipLostError
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
@@ -15,7 +16,6 @@ from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.runtime.events import EVENTS
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs
 from hedgerow_entrypoints.candidacy import Candidacy
-from tests.unit.adapters.telemetry.conftest import _unconfigured_logs  # noqa: F401 -- a fixture
 from tests.virtual_clock import virtual_time
 
 LEASE = ObjectKey("default", "hedgerow")
@@ -46,7 +46,8 @@ class Process:
             "resource-manager",
             "us",
             SETTINGS,
-            MemoryTransport(cluster),
+            partial(LeaderElector, MemoryTransport(cluster)),
+            events=MemoryTransport(cluster),
             metrics=self.metrics,
             on_refusal=lambda _problem: None,
         )
@@ -68,7 +69,7 @@ async def test_a_new_leader_is_announced_at_the_lease() -> None:
     process = Process(InMemoryCluster())
     assert not process.leads()
 
-    await process.candidacy.elector.wait_until_leading()
+    assert await process.candidacy.elector.wait_until_leading()
     await process.candidacy.recorder.emptied()
 
     (event,) = process.events()
@@ -83,7 +84,7 @@ async def test_a_new_leader_is_announced_at_the_lease() -> None:
 @virtual_time
 async def test_a_leader_that_stops_is_announced_while_it_may_still_write() -> None:
     process = Process(InMemoryCluster())
-    await process.candidacy.elector.wait_until_leading()
+    assert await process.candidacy.elector.wait_until_leading()
 
     process.candidacy.resign()
     await process.candidacy.recorder.emptied()
@@ -98,7 +99,7 @@ async def test_a_leader_that_stops_is_announced_while_it_may_still_write() -> No
 async def test_who_lost_the_lease_or_never_held_it_announces_nothing() -> None:
     process = Process(InMemoryCluster())
     process.candidacy.resign()
-    await process.candidacy.elector.wait_until_leading()
+    assert await process.candidacy.elector.wait_until_leading()
     usurped = {"spec": {"holderIdentity": "them"}}
     await MemoryTransport(process.cluster).send(requests.merge_patch(LEASES, LEASE, usurped))
     await process.candidacy.elector.lost.wait()
@@ -117,7 +118,7 @@ async def test_a_renewal_that_fails_is_told_each_time_that_it_begins_to_and_so_i
     lines = io.StringIO()
     configure_logs("info", "json", lines)
     process = Process(InMemoryCluster())
-    await process.candidacy.elector.wait_until_leading()
+    assert await process.candidacy.elector.wait_until_leading()
     for _ in range(3):
         await asyncio.sleep(100)
         process.cluster.faults = [Fault(asking("PUT", "leases"), Answered(DENIED), times=2)]

@@ -19,7 +19,7 @@ BAD_FILES = [
         (
             'error decoding config: config.yaml: line 2: the key "a" appears twice in one mapping\n'
             'error decoding config: config.yaml: line 5: the key "b" appears twice in one mapping\n'
-            "error decoding config: config.yaml: line 5: .nan is not a number that JSON knows"
+            "error decoding config: config.yaml: line 5: a value is not a number that JSON knows"
         ),
     ),
     (ALIAS_BOMB.encode(), "error decoding config: config.yaml: line 7: aliases multiply the document beyond reason"),
@@ -48,6 +48,14 @@ BAD_FILES = [
             'error: config.yaml: logFormat: Unsupported value: "prose": supported values: "json", "text"'
         ),
     ),
+    (
+        f"{HEAD}{ELECTION}controllers: {{tokenRequestor: {{enabled: true}}}}\n".encode(),
+        (
+            "error: config.yaml: controllers.tokenRequestor.targetNamespace: Required value: source and target are one "
+            "cluster, in which everybody who may write a Secret would get a token of any ServiceAccount: set "
+            "targetNamespace, or sourceNamespaces, or namespaces of sourceClientConnection"
+        ),
+    ),
 ]
 IDS = [
     "missing",
@@ -61,6 +69,7 @@ IDS = [
     "another-kind",
     "wrong-type",
     "invalid",
+    "unlimited-token-requestor",
 ]
 
 

@@ -285,17 +285,18 @@ stringData:
 """
 
 
+@pytest.mark.parametrize("name", ["plan", "simulate"])
 def test_the_id_of_the_cluster_is_found_in_the_files_if_the_configuration_asks_for_it(
-    hedgerow: Hedgerow, folder: Path
+    name: str, hedgerow: Hedgerow, folder: Path
 ) -> None:
     (folder / "config.yaml").write_text(
         "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
         "controllers: {clusterID: <cluster>}\n"
     )
-    plan = ("plan", "managed-resource", "-f", "-", "--config", "config.yaml")
+    command = (name, "managed-resource", "-f", "-", "--config", "config.yaml")
 
-    assert "origin: landscape-1:shop/example" in hedgerow(*plan, stdin=NAMESPACE + IDENTITY + MANAGED).out
-    assert hedgerow(*plan, stdin=NAMESPACE + MANAGED) == (
+    assert "origin: landscape-1:shop/example" in hedgerow(*command, stdin=NAMESPACE + IDENTITY + MANAGED).out
+    assert hedgerow(*command, stdin=NAMESPACE + MANAGED) == (
         1,
         "",
         (

@@ -11,16 +11,18 @@ import pytest
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Update
-from hedgerow.resource_manager.managed_resources import ManagedResourceConfig, managed_resource_controller
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+from hedgerow.resource_manager.configuration.controllers import Controllers, ManagedResourceSettings
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response, Transport
-from hedgerow_entrypoints.controllers import CONTROLLERS, chosen_controllers
+from hedgerow_entrypoints.controllers import Chosen, chosen_controllers
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.plan_live import LiveClusters, OnlyReading, Place, WritingError
 from hedgerow_entrypoints.planning import Situation, planned_in
 from hedgerow_entrypoints.rendering import Planned
+from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
 from hedgerow_entrypoints.worlds import ClusterFromFiles, clusters_of, objects_in_files
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
 from tests.unit.entrypoints.command_line import REPOSITORY
@@ -29,6 +31,7 @@ from tests.virtual_clock import VirtualClockLoop, virtual_time
 EXAMPLE = (str(REPOSITORY / "examples" / "managed-resources"),)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 NOWHERE: Mapping[Cluster, Place] = dict.fromkeys(Cluster, Place(None, None))
+DEFAULTS = ResourceManagerConfiguration()
 FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden"}
 
 
@@ -38,14 +41,21 @@ def runner() -> Iterator[asyncio.Runner]:
         yield runner
 
 
+def chosen(name: str, settings: ResourceManagerConfiguration = DEFAULTS) -> Chosen:
+    (only,) = chosen_controllers([name], settings)
+    return only
+
+
 def example() -> ClusterFromFiles:
-    (files,) = clusters_of(objects_in_files(EXAMPLE), [chosen_controllers(["managed-resource"], None)])
+    (files,) = clusters_of(objects_in_files(EXAMPLE), [[chosen("managed-resource").controller]])
     return files
 
 
 def planned_live(runner: asyncio.Runner, transport: Transport, *names: str) -> list[Planned]:
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, transport), NOWHERE)
-    situations = [clusters.situation(controller, NOW) for controller in chosen_controllers(names, None)]
+    situations = [
+        clusters.situation(each.controller, NOW, each.remarks) for each in chosen_controllers(names, DEFAULTS)
+    ]
     planned, failures = planned_in(situations, NOW)
     assert failures == []
     return planned
@@ -57,8 +67,8 @@ def told(planned: list[Planned]) -> list[tuple[str, str, str]]:
 
 def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan(runner: asyncio.Runner) -> None:
     files = example()
-    controllers = chosen_controllers(["managed-resource"], None)
-    in_files, _ = planned_in([Situation.in_files(each, example(), ()) for each in controllers], NOW)
+    controller, remarks = chosen("managed-resource")
+    in_files, _ = planned_in([Situation.in_files(controller, example(), (), remarks)], NOW)
 
     live = planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
 
@@ -72,7 +82,7 @@ def test_nothing_is_written_whoever_plans(runner: asyncio.Runner) -> None:
     files = example()
     version, wire = files.cluster.resource_version, Wire(MemoryTransport(files.cluster))
 
-    planned = planned_live(runner, wire, *CONTROLLERS)
+    planned = planned_live(runner, wire, *(entry.name for entry in RESOURCE_MANAGER))
 
     assert planned
     assert {request.method for request in wire.asked} == {"GET"}
@@ -120,7 +130,7 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
     places = dict.fromkeys(Cluster, Place(None, None, ["shop", "default"]))
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), places)
 
-    (controller,) = chosen_controllers(["network-policy"], None)
+    controller = chosen("network-policy").controller
     snapshot = clusters.situation(controller, NOW).snapshot
 
     assert [key_of(manifest).name for manifest in snapshot.list(NAMESPACES)] == ["shop", "default"]
@@ -134,7 +144,7 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
 def test_who_reads_within_a_namespace_asks_for_nothing_else(runner: asyncio.Runner) -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, Place(None, None, [])))
-    (controller,) = chosen_controllers(["network-policy"], None)
+    controller = chosen("network-policy").controller
     within = tuple(replace(watch, namespace="shop") for watch in controller.watches)
 
     snapshot = clusters.situation(replace(controller, watches=within), NOW).snapshot
@@ -173,11 +183,14 @@ def test_an_object_is_created_once_however_often_it_is_looked_at(
 ) -> None:
     """What a server makes of a Secret's texts is no reason to change it, and what is created needs no change."""
     (tmp_path / "shop.yaml").write_text(DELIVERED_TEXTS)
-    controllers = [managed_resource_controller(ManagedResourceConfig(always_update=always_update))]
-    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [controllers])
+    settings = ResourceManagerConfiguration(
+        controllers=Controllers(managed_resource=ManagedResourceSettings(always_update=always_update))
+    )
+    controller, remarks = chosen("managed-resource", settings)
+    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[controller]])
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
 
-    planned, failures = planned_in([clusters.situation(each, NOW) for each in controllers], NOW)
+    planned, failures = planned_in([clusters.situation(controller, NOW, remarks)], NOW)
 
     assert [(verb, subject) for verb, subject, _ in told(planned)] == [
         ("create", "Secret shop/payment"),

@@ -56,6 +56,17 @@ def test_a_malformed_one_is_told_of_and_the_others_are_planned_for(
     assert "name: payment" in ended.out
 
 
+def test_a_simulation_with_an_object_that_fails_comes_to_rest(hedgerow: Hedgerow) -> None:
+    refused = SOURCE.replace("name: payment,", "name: payment_,")
+
+    ended = hedgerow("simulate", "managed-resource", "-f", "-", stdin=NAMESPACE + managed() + refused)
+
+    assert ended.code == 1
+    assert 'could not apply all new resources: error during apply of object "v1/Secret/shop/payment_": ' in ended.err
+    assert "the controllers did not come to rest" not in ended.err
+    assert "reason: ApplyFailed" in ended.out
+
+
 def test_one_that_names_no_namespace_is_planned_for_in_the_default_one(hedgerow: Hedgerow) -> None:
     nowhere = (managed() + SOURCE).replace(", namespace: shop", "")
 

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from ipaddress import ip_network
 from typing import Any
 
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.certificate_requests import decoded_request
 from hedgerow_adapters.compression import brotli_decompressed
-from hedgerow_entrypoints.resource_manager import declared_controllers
+from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
 
 ALWAYS = ["health", "health-progressing", "managedresource", "secret"]
 
@@ -76,7 +77,12 @@ def test_controllers_are_told_what_the_file_says() -> None:
         health={"concurrentSyncs": 6, "syncPeriod": "30s"},
         managedResources={"concurrentSyncs": 7, "syncPeriod": "20s", "alwaysUpdate": True, "managedByLabelValue": "us"},
         secret={"concurrentSyncs": 8},
-        kubeletCSRApprover={"enabled": True, "concurrentSyncs": 9, "machineNamespace": "garden"},
+        kubeletCSRApprover={
+            "enabled": True,
+            "concurrentSyncs": 9,
+            "machineNamespace": "garden",
+            "serviceNetworks": ["100.64.0.0/13"],
+        },
         node={"enabled": True, "concurrentSyncs": 10, "backoff": "3s"},
         tokenInvalidator={"enabled": True, "concurrentSyncs": 11},
         tokenRequestor={
@@ -85,6 +91,7 @@ def test_controllers_are_told_what_the_file_says() -> None:
             "class": "shoot",
             "audiences": ["gardener"],
             "targetNamespace": "kube-system",
+            "sourceNamespaces": ["garden"],
         },
     )
     by_name = {each.name: each for each in declared_controllers(told, "garden-1")}
@@ -112,12 +119,13 @@ def test_controllers_are_told_what_the_file_says() -> None:
     assert (collecting.sync_period.total_seconds(), collecting.namespaces) == (12 * 3600, ("kube-system",))
     approving = by_name["kubelet-csr-approver"].config
     assert (approving.decode, approving.machine_namespace) == (decoded_request, "garden")
+    assert approving.service_networks == (ip_network("100.64.0.0/13"),)
     assert approving.namespaces == ("garden",)
     waiting = by_name["node"].config
     assert (waiting.backoff.total_seconds(), waiting.namespaces) == (3, ("kube-system",))
     requesting = by_name["token-requestor"].config
     assert (requesting.class_name, requesting.audiences) == ("shoot", ("gardener",))
-    assert requesting.target_namespace == "kube-system"
+    assert (requesting.target_namespace, requesting.source_namespaces) == ("kube-system", ("garden",))
 
 
 def test_machines_are_looked_for_where_anything_is_seen_at_all() -> None:
@@ -137,7 +145,7 @@ def test_a_process_loads_nothing_that_is_switched_off() -> None:
     program = f"""
 import sys
 from hedgerow.resource_manager.configuration import decode
-from hedgerow_entrypoints.resource_manager import declared_controllers
+from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
 
 declared_controllers(decode({document()!r}).unwrap().configuration, "")
 print(*sys.modules)
@@ -160,3 +168,22 @@ print(*sys.modules)
 
     assert set(optional).isdisjoint(loaded)
     assert "hedgerow.resource_manager.managed_resources" in loaded
+
+
+def test_a_process_with_everything_enabled_reads_its_configuration_without_pydantic() -> None:
+    program = f"""
+import sys
+import hedgerow_entrypoints.recording
+from hedgerow.resource_manager.configuration import decode
+from hedgerow_entrypoints.resource_manager import enabled_webhooks
+from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
+
+configuration = decode({document(**OPTIONAL)!r}).unwrap().configuration
+declared_controllers(configuration, "")
+enabled_webhooks(configuration.admission)
+print("pydantic" in sys.modules)
+"""
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert ended.stdout == "False\n"

@@ -149,7 +149,7 @@ def test_a_table_has_a_line_per_decision(hedgerow: Hedgerow) -> None:
 def test_what_a_secret_holds_is_not_shown(hedgerow: Hedgerow) -> None:
     shown = [hedgerow("review", "--all", "-f", "-", "-o", output, stdin=INVALIDATED).out for output in ("diff", "json")]
 
-    assert "-  token: <hidden>\n+  token: AAAA\n" in shown[0]
+    assert "-  token: (redacted)\n+  token: AAAA\n" in shown[0]
     assert json.loads(shown[1])[0]["patch"] == [{"op": "replace", "path": "/data/token", "value": "AAAA"}]
     assert not any(secret in text for text in shown for secret in ("hunter2", "aHVudGVyMg"))
 

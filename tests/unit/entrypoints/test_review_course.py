@@ -2,14 +2,19 @@
 
 from dataclasses import replace
 
+import pytest
+
 from hedgerow.admission import Allowed, Mutation, Webhook
 from hedgerow.admission.decision import Review
 from hedgerow.admission.dispatch import Client, Entry, Registrations, Rule
 from hedgerow.admission.request import AdmissionRequest, creation
-from hedgerow.machinery.questions import Answers
+from hedgerow.admission.turn import EndlessReviewError
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.questions import Answers, ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.files import Source
-from hedgerow_entrypoints.review.course import Panel, course
+from hedgerow_entrypoints.review.course import Panel, course, decision
 from hedgerow_entrypoints.review.facts import Facts
 from hedgerow_entrypoints.review.requests import AUTOSCALERS, Candidate
 from tests.virtual_clock import virtual_time
@@ -56,3 +61,14 @@ async def test_a_name_is_made_after_the_webhooks_that_change_objects() -> None:
         ("", None),
         ("a-xxxxx", "a-xxxxx"),
     ]
+
+
+@virtual_time
+async def test_a_webhook_that_asks_without_end_is_stopped() -> None:
+    def asking(_request: AdmissionRequest, _snapshot: Snapshot, answers: Answers) -> Review:
+        return ObjectQuestion(V1, ObjectKey("shop", str(len(answers))), Cluster.TARGET)
+
+    manifest = {"apiVersion": "autoscaling/v1", "kind": V1.kind, "metadata": {"name": "a", "namespace": "shop"}}
+
+    with pytest.raises(EndlessReviewError, match="asks asks more than 8 questions"):
+        await decision(Webhook("asks", "/asks", asking), creation(V1, manifest), Facts([], None, ()))

@@ -6,15 +6,14 @@ import io
 import pytest
 
 from hedgerow.machinery.objects import Resource
-from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, of_another_cluster
 from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.telemetry import configure_logs
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.source_identity import determine_cluster_id
-from tests.unit.adapters.telemetry.conftest import _unconfigured_logs  # noqa: F401 -- a fixture
+from hedgerow_entrypoints.source_identity import are_one_cluster, determine_cluster_id
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -100,3 +99,39 @@ async def test_a_server_that_is_away_is_asked_again_and_said_to_be_away_once(awa
     assert await asked == "garden-1"
     assert asyncio.get_running_loop().time() < 310, "the return of the server cuts the wait short"
     assert len(lines.getvalue().splitlines()) == 1
+
+
+async def are_one(source: InMemoryCluster, target: InMemoryCluster) -> bool:
+    return await are_one_cluster(
+        Access(MemoryTransport(source)), Access(MemoryTransport(target)), "resource-manager", lambda: 0.5
+    )
+
+
+@virtual_time
+async def test_two_connections_lead_to_one_cluster_if_kube_system_has_one_uid() -> None:
+    source, other = cluster(), cluster()
+    other.faults.append(of_another_cluster("somebody-else"))
+
+    assert await are_one(source, source)
+    assert not await are_one(source, other)
+
+
+@virtual_time
+async def test_a_cluster_that_is_away_is_awaited_before_it_is_told_whether_it_is_the_other_one() -> None:
+    source = cluster()
+    source.faults.append(Fault(asking(), Lost(), times=None))
+    asked = asyncio.create_task(are_one(source, source))
+
+    await asyncio.sleep(300)
+    assert not asked.done()
+    source.faults.clear()
+
+    assert await asked
+
+
+@virtual_time
+async def test_clusters_that_do_not_show_kube_system_do_not_count_as_one() -> None:
+    source = cluster()
+    source.faults.append(Fault(asking(), Answered(Response(403, {"kind": "Status"})), times=None))
+
+    assert not await are_one(source, source)

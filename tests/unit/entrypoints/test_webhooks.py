@@ -14,6 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509.verification import PolicyBuilder, Store
 
+from hedgerow_adapters import keys
 from tests.unit.entrypoints.command_line import Hedgerow
 
 HEAD = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
@@ -37,6 +38,12 @@ def config(folder: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def small_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that take little time to make, where their length does not matter."""
+    monkeypatch.setattr(keys, "KEY_BITS", 2048)
+
+
 def test_what_a_configuration_enables_is_printed_for_kubectl(config: Path, hedgerow: Hedgerow) -> None:
     in_yaml, in_json = hedgerow(*RUNTIME), hedgerow(*RUNTIME, "-o", "json")
 
@@ -52,6 +59,23 @@ def test_prefix_and_namespace_are_in_the_address(config: Path, hedgerow: Hedgero
 
     address = yaml.safe_load(ended.out)["webhooks"][0]["clientConfig"]["url"]
     assert address == "https://virtual-gardener-resource-manager.shoot--local--one:443/webhooks/seccomp-profile"
+
+
+@pytest.mark.usefixtures("config")
+def test_a_registration_that_could_block_the_pods_of_the_process_is_not_printed(
+    hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hedgerow_entrypoints.webhooks.service_name", lambda prefix: f"{prefix}other")
+
+    assert hedgerow(*RUNTIME) == (
+        1,
+        "",
+        (
+            'error: webhook "seccomp-profile.resources.gardener.cloud" of gardener-resource-manager could block '
+            "Pod garden, without which the process does not run: its rule for CREATE of pods fails while no replica "
+            "answers\n"
+        ),
+    )
 
 
 def test_where_nothing_is_enabled_nothing_is_printed_but_it_is_said(folder: Path, hedgerow: Hedgerow) -> None:
@@ -144,6 +168,7 @@ def test_certificates_are_made_that_a_server_can_use_and_registration_can_name(
     assert base64.b64decode(bundle) == Path("made/ca.crt").read_bytes()
 
 
+@pytest.mark.usefixtures("small_keys")
 def test_nothing_is_overwritten_unless_that_is_asked_for(folder: Path, hedgerow: Hedgerow) -> None:
     (folder / "made").mkdir()
     (folder / "made" / "tls.key").write_text("precious")
@@ -163,6 +188,7 @@ def test_where_no_folder_can_be_nothing_is_written(folder: Path, hedgerow: Hedge
     assert hedgerow(*MAKE) == (1, "", "error: made: is a file, not a folder\n")
 
 
+@pytest.mark.usefixtures("small_keys")
 def test_a_folder_that_cannot_be_written_into_is_named(
     folder: Path, hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +202,7 @@ def test_a_folder_that_cannot_be_written_into_is_named(
     assert hedgerow(*MAKE) == (1, "", "error: made: Permission denied\n")
 
 
+@pytest.mark.usefixtures("small_keys")
 def test_a_file_that_cannot_be_replaced_is_named_and_nothing_stays_behind(folder: Path, hedgerow: Hedgerow) -> None:
     (folder / "made" / "ca.crt").mkdir(parents=True)
 
@@ -183,6 +210,7 @@ def test_a_file_that_cannot_be_replaced_is_named_and_nothing_stays_behind(folder
     assert [file.name for file in (folder / "made").iterdir()] == ["ca.crt"]
 
 
+@pytest.mark.usefixtures("small_keys")
 def test_a_server_on_this_machine_is_registered_by_its_address_and_has_a_certificate_for_it(
     config: Path, hedgerow: Hedgerow
 ) -> None:

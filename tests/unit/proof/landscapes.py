@@ -4,7 +4,6 @@ What people do depends on nothing that the controller writes, and asks for nothi
 where all came out well the policies in the end follow from the seed alone.
 """
 
-import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -22,6 +21,7 @@ from hedgerow.resource_manager.network_policies import (
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription
 from hedgerow_adapters.protocol.transport import Request, Response
+from hedgerow_adapters.simulation import settle
 from tests.unit.adapters.runtime.world import (
     DOMAIN,
     NAMESPACES,
@@ -30,10 +30,8 @@ from tests.unit.adapters.runtime.world import (
     SCRAPED,
     SERVICES,
     World,
-    at_work,
     service,
 )
-from tests.virtual_clock import run
 
 INGRESSES: Final = Resource("networking.k8s.io", "v1", "ingresses", "Ingress")
 CONTROLLER: Final = network_policy_controller(
@@ -183,21 +181,10 @@ class Landscape(World):
         return {action.key for _, plan in decided for action in plan.actions}
 
 
-def settle(world: World) -> None:
-    """Let a process do everything that there is to do, on a clock of its own."""
-
-    async def work() -> None:
-        async with at_work(world, CONTROLLER):
-            await asyncio.sleep(LONG_ENOUGH)
-
-    run(work())
-    assert world.pending(CONTROLLER) == []
-
-
 def neglected(seed: int, deeds: int = 14) -> Landscape:
     """A landscape that was settled once, and in which some things have happened since."""
     world = Landscape(seed)
-    settle(world)
+    assert settle(world, [CONTROLLER]).is_settled
     for _ in range(deeds):
         world.happen()
     return world

@@ -9,6 +9,7 @@ from hedgerow_adapters.kubernetes.retries import wait_before_retry
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory.faults import NoAnswerError
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError
+from tests.comparisons import is_comparison
 
 LATENCY: Final = 0.005
 """Seconds that a request and its answer take together."""
@@ -89,4 +90,6 @@ class Network:
 
     @property
     def lists(self) -> int:
-        return sum(request.method == "GET" and "watch" not in request.query for request in self.asked)
+        """How many lists were asked for, comparisons with the server's version not counted."""
+        asked = [request for request in self.asked if not is_comparison(request.query)]
+        return sum(request.method == "GET" and "watch" not in request.query for request in asked)

@@ -13,8 +13,6 @@ from tests.unit.proof.network import LATENCY, Network
 from tests.unit.proof.witness import Witness, creations
 from tests.virtual_clock import run
 
-SEEDS = range(2)
-
 
 async def everything_done(network: Network, world: Landscape) -> None:
     async with at_work(world, CONTROLLER, transport=network):
@@ -49,8 +47,9 @@ async def killed(world: Landscape, network: Network, write: int, *, later: float
     end()
 
 
-@pytest.mark.parametrize("later", [0.0, LATENCY * 0.75], ids=["before its answer comes", "after its answer came"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("seed", "later"), [(0, 0.0), (1, LATENCY * 0.75)], ids=["before its answer comes", "after its answer came"]
+)
 def test_after_a_death_at_any_write_the_next_process_gets_to_the_same_end(seed: int, later: float) -> None:
     expected, writes = undisturbed(seed)
     assert writes > 15
@@ -69,8 +68,9 @@ def test_after_a_death_at_any_write_the_next_process_gets_to_the_same_end(seed: 
         assert witness.wrong == []
 
 
-@pytest.mark.parametrize("hangs", [False, True], ids=["the connection breaks", "the answer never comes"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("seed", "hangs"), [(0, False), (1, True)], ids=["the connection breaks", "the answer never comes"]
+)
 def test_an_answer_that_is_lost_after_any_write_changes_nothing(seed: int, *, hangs: bool) -> None:
     expected, writes = undisturbed(seed)
 

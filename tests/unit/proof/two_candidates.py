@@ -8,7 +8,7 @@ as between two events no gate opens.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
@@ -86,6 +86,11 @@ class State:
     under_way: tuple[Event, ...] = ()
     now: float = 0.0
 
+    @property
+    def wall_time(self) -> datetime:
+        """The calendar time now, which differs in every two writes of one candidate."""
+        return SOME_DAY + timedelta(seconds=self.now)
+
     def local(self, of: int) -> float:
         """The time now on a candidate's clock."""
         return self.now * self.rates[of]
@@ -137,7 +142,7 @@ class State:
         waiting = {event.of for event in self.under_way if isinstance(event, Reply) or event.answered}
         for of, each in enumerate(self.candidates):
             if of not in waiting:
-                step = elections.next_step(each, self.local(of), SOME_DAY)
+                step = elections.next_step(each, self.local(of), self.wall_time)
                 yield of, step.seconds / self.rates[of] if isinstance(step, Pause) else 0.0
 
     def _without(self, event: Event) -> "State":
@@ -153,7 +158,7 @@ class State:
         now = self.local(of) + SAME_TIME / 10
         candidate = elections.at(self.candidates[of], now)
         state = self._with(of, candidate)
-        step = None if candidate.phase.is_final else elections.next_step(candidate, now, SOME_DAY)
+        step = None if candidate.phase.is_final else elections.next_step(candidate, now, self.wall_time)
         if isinstance(step, Send):
             fates = READ_FATES if step.request.method == "GET" else tuple(Fate)
             yield from ((after, True) for fate in fates for after in state._sent(of, step, fate))

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-_LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
 _MAPPING_BITS: Final = 96
 """Those of an IPv6 address in front of the IPv4 address that it stands for."""
 _BITS: Final = re.compile("0*([0-9]{1,3})")
@@ -27,11 +27,8 @@ class Family(StrEnum):
 
 
 def parse_address(text: str) -> Address | None:
-    """The address that a text spells; none if none. Octets of IPv4 addresses may start with zeros."""
-    head, colon, tail = text.rpartition(":")
-    if "." in tail:
-        tail = _LEADING_ZEROS.sub("", tail)
-    return _strict_address(f"{head}{colon}{tail}")
+    """The address that a text spells; none if none. Octets and groups of digits may start with any number of zeros."""
+    return _strict_address(_LEADING_ZEROS.sub("", text))
 
 
 def parse_network(text: str) -> Network | None:

@@ -131,7 +131,7 @@ def immutable(path: str, *, empty_is_absent: bool = True) -> ChangeCheck:
 
     Args:
         path: the field.
-        empty_is_absent: whether the empty text means the same as none.
+        empty_is_absent: whether the empty value means the same as none, and stands for it in messages.
     """
 
     def check(new: Manifest, old: Manifest) -> Iterator[FieldError]:
@@ -139,6 +139,8 @@ def immutable(path: str, *, empty_is_absent: bool = True) -> ChangeCheck:
         both_empty = empty_is_absent and value in _NO_TEXT and before in _NO_TEXT
         if both_empty or same(value, before):
             return
+        if value is None and empty_is_absent:
+            value = type(before)()
         if is_confidential(path):
             yield invalid_unshown(path, FIELD_IS_IMMUTABLE)
         else:

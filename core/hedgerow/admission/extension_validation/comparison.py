@@ -1,7 +1,8 @@
 """Whether two values mean the same to a controller, and where they differ.
 
-Absent, null, an empty list and an empty object are one and the same. Numbers are equal by value; a boolean is no
-number.
+Absent, null, an empty list and an empty object are equal. A member of an object that is an empty text equals an absent
+one, except in labels and other maps of texts. Numbers are equal by value; a boolean is no number. Quantities and
+durations are equal by their amounts where a shape declares them.
 
 Source: webhooks-and-tokens §9.2, SU.
 """
@@ -11,10 +12,14 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from hedgerow.admission.extension_validation.confidential import is_confidential
+from hedgerow.admission.extension_validation.shape import EACH_ITEM, EACH_MEMBER, Shape
 from hedgerow.machinery.fields import rendered, shape_of, shortened
 
 _NO_ITEM: Final = object()
 """Stands for the item that the shorter of two lists lacks; a null item is another thing."""
+_MAPS_OF_TEXTS: Final = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
+"""Objects in whose members an empty text says more than none."""
+_NOTHING_KNOWN: Final[Mapping[str, Shape]] = {}
 
 
 class _Place(NamedTuple):
@@ -41,35 +46,77 @@ class Difference(NamedTuple):
         return f"{path}: {_shown(self.new)} != {_shown(self.old)}"
 
 
-def same(new: Any, old: Any) -> bool:
-    """Whether two values mean the same."""
-    return next(differences(new, old), None) is None
+def same(new: Any, old: Any, expected: Shape | None = None) -> bool:
+    """True if two values mean the same.
+
+    Args:
+        new: the value that is to be.
+        old: the value that is.
+        expected: the shape of both; none: no types of fields are known.
+    """
+    return next(differences(new, old, expected), None) is None
 
 
-def differences(new: Any, old: Any) -> Iterator[Difference]:
-    """Where two values differ: members in the order of their names, items in the order of the lists."""
+def differences(new: Any, old: Any, expected: Shape | None = None) -> Iterator[Difference]:
+    """Where two values differ: members in the order of their names, items in the order of the lists.
+
+    Args:
+        new: the value that is to be.
+        old: the value that is.
+        expected: the shape of both; none: no types of fields are known.
+    """
     # No recursion, because nothing limits how deep users nest values.
-    pending: list[tuple[_Place | None, Any, Any]] = [(None, new, old)]
+    pending: list[_Pair] = [_Pair(None, expected, new, old)]
     while pending:
-        place, new, old = pending.pop()
+        pair = pending.pop()
+        place, _, new, old = pair
         if new is old or (_is_empty(new) and _is_empty(old)):
             continue
-        inside = _inside(place, new, old)
+        inside = _inside(pair)
         if inside is not None:
             pending += reversed(inside)
-        elif new != old or isinstance(new, bool) is not isinstance(old, bool):
+        elif not _are_equal(pair):
             yield Difference(_spelled(place), new, old)
 
 
-def _inside(place: _Place | None, new: Any, old: Any) -> list[tuple[_Place | None, Any, Any]] | None:
-    """What to compare instead of two objects or two lists, either of which may be absent; none for other values."""
+class _Pair(NamedTuple):
+    """Two values at one place, and their shape if it is known."""
+
+    place: _Place | None
+    expected: Shape | None
+    new: Any
+    old: Any
+
+
+def _inside(pair: _Pair) -> list[_Pair] | None:
+    """The pairs to compare instead of two objects or lists, either of which may be absent; none for other values."""
+    place, expected, new, old = pair
+    inside = expected.inside if expected else _NOTHING_KNOWN
     if _is_object(new) and _is_object(old):
         new, old = new or {}, old or {}
-        return [(_Place(place, name), new.get(name), old.get(name)) for name in sorted({*new, *old})]
+        of_each = inside.get(EACH_MEMBER)
+        members = (
+            _Pair(_Place(place, name), inside.get(name, of_each), new.get(name), old.get(name))
+            for name in sorted({*new, *old})
+        )
+        if place is not None and place.step in _MAPS_OF_TEXTS:
+            return list(members)
+        return [each for each in members if not (_is_no_text(each.new) and _is_no_text(each.old))]
     if _is_list(new) and _is_list(old):
         items = zip_longest(new or (), old or (), fillvalue=_NO_ITEM)
-        return [(_Place(place, index), *pair) for index, pair in enumerate(items)]
+        return [_Pair(_Place(place, index), inside.get(EACH_ITEM), *both) for index, both in enumerate(items)]
     return None
+
+
+def _are_equal(pair: _Pair) -> bool:
+    """True if two values that are neither objects nor lists are equal, by their declared type or as JSON."""
+    _, expected, new, old = pair
+    if new == old:
+        return isinstance(new, bool) is isinstance(old, bool)
+    if expected is None or expected.json_type.are_equal is None:
+        return False
+    fits = expected.json_type.fits
+    return fits(new) and fits(old) and expected.json_type.are_equal(new, old)
 
 
 def _spelled(place: _Place | None) -> str:
@@ -86,6 +133,10 @@ def _is_object(value: Any) -> bool:
 
 def _is_list(value: Any) -> bool:
     return value is None or isinstance(value, list)
+
+
+def _is_no_text(value: Any) -> bool:
+    return value is None or value == ""
 
 
 def _is_empty(value: Any) -> bool:

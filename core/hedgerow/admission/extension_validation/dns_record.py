@@ -19,14 +19,15 @@ from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import INTEGER, TEXT
 from hedgerow.machinery.fields import FieldError, invalid
 from hedgerow.machinery.fields import required as missing
-from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
+from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest
 
 RECORD_TYPES: Final = ("A", "AAAA", "CNAME", "TXT")
+LONGEST_LABEL: Final = 63
 
 
 def domain_errors(path: str, name: str) -> Iterator[FieldError]:
-    """A name must be a domain of two labels or more; a dot at its end is allowed."""
+    """A name must be a domain of two labels or more; a dot at its end is allowed. Of long labels the first is told."""
     if not name:
         yield missing(path)
         return
@@ -36,8 +37,8 @@ def domain_errors(path: str, name: str) -> Iterator[FieldError]:
         yield invalid(path, name, problem)
     elif len(labels) == 1:
         yield invalid(path, name, "should be a domain with at least two segments separated by dots")
-    else:
-        yield from (invalid(path, label, problem) for label in labels if (problem := dns_label_problem(label)))
+    elif label := next((label for label in labels if len(label) > LONGEST_LABEL), ""):
+        yield invalid(path, label, f"must be no more than {LONGEST_LABEL} characters")
 
 
 def name_is_domain(record: Manifest, _where: str) -> Iterator[FieldError]:

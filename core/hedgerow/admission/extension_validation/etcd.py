@@ -8,8 +8,8 @@ from typing import Final
 
 from hedgerow.admission.extension_validation.checks import FIELD_IS_IMMUTABLE, immutable, value_at
 from hedgerow.admission.extension_validation.comparison import same
-from hedgerow.admission.extension_validation.kind import Kind, declared
-from hedgerow.admission.extension_validation.shape import TEXT
+from hedgerow.admission.extension_validation.kind import Kind, declared, spec_shape
+from hedgerow.admission.extension_validation.shape import DURATION, QUANTITY, TEXT
 from hedgerow.machinery.fields import FieldError, invalid, invalid_unshown, shortened
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating, key_of
 
@@ -20,6 +20,24 @@ PROVIDERS: Final = frozenset(
     {"aws", "S3", "azure", "ABS", "alicloud", "OSS", "openstack", "Swift", "gcp", "GCS"}
     | {"dell", "ECS", "openshift", "OCS", "Local", "local"}
 )
+
+RESOURCES: Final = ("spec.etcd.resources", "spec.backup.resources", "spec.backup.compactionResources")
+FIELDS: Final = {
+    PREFIX: TEXT,
+    PROVIDER: TEXT,
+    "spec.storageCapacity": QUANTITY,
+    "spec.etcd.quota": QUANTITY,
+    "spec.etcd.etcdDefragTimeout": DURATION,
+    "spec.etcd.heartbeatDuration": DURATION,
+    "spec.backup.deltaSnapshotMemoryLimit": QUANTITY,
+    "spec.backup.deltaSnapshotPeriod": DURATION,
+    "spec.backup.garbageCollectionPeriod": DURATION,
+    "spec.backup.etcdSnapshotTimeout": DURATION,
+    "spec.backup.leaderElection.reelectionPeriod": DURATION,
+    "spec.backup.leaderElection.etcdConnectionTimeout": DURATION,
+    **{f"{path}.{amounts}{{}}": QUANTITY for path in RESOURCES for amounts in ("limits", "requests")},
+}
+_SPEC: Final = spec_shape(FIELDS)
 
 _prefix_is_immutable: Final = immutable(PREFIX)
 
@@ -46,7 +64,7 @@ def provider_is_supported(etcd: Manifest, _where: str) -> Iterator[FieldError]:
 def spec_change(new: Manifest, old: Manifest) -> Iterator[FieldError]:
     """The spec of an Etcd in deletion stays as it is; otherwise the prefix does, as long as there is a store."""
     if is_terminating(new):
-        if not same(value_at(new, "spec"), value_at(old, "spec")):
+        if not same(value_at(new, "spec"), value_at(old, "spec"), _SPEC):
             yield invalid_unshown("spec", FIELD_IS_IMMUTABLE)
     elif has_store(new) and has_store(old):
         yield from _prefix_is_immutable(new, old)
@@ -54,7 +72,7 @@ def spec_change(new: Manifest, old: Manifest) -> Iterator[FieldError]:
 
 ETCD: Final[Kind] = declared(
     Resource("druid.gardener.cloud", "v1alpha1", "etcds", "Etcd"),
-    {PREFIX: TEXT, PROVIDER: TEXT},
+    FIELDS,
     (prefix_names_etcd, provider_is_supported),
     spec_change,
 )

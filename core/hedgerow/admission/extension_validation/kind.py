@@ -74,23 +74,34 @@ def extension(
     namespaced: bool = True,
 ) -> Kind:
     """A kind of Gardener's extension API: its specs have a type, which never changes."""
+    fields = {"spec.type": TEXT, **fields}
     return declared(
         Resource("extensions.gardener.cloud", "v1alpha1", plural, kind, namespaced),
-        {"spec.type": TEXT, **fields},
+        fields,
         checks,
-        spec_change(immutable("spec.type"), *immutable_fields),
+        spec_change(spec_shape(fields), immutable("spec.type"), *immutable_fields),
     )
 
 
-def spec_change(*checks: ChangeCheck) -> ChangeCheck:
-    """The spec of an object in deletion stays as it is; that of another one passes the checks."""
+def spec_shape(fields: Mapping[str, JsonType]) -> Shape:
+    """The shape of the spec alone."""
+    return shape(fields).inside["spec"]
+
+
+def spec_change(expected: Shape, *checks: ChangeCheck) -> ChangeCheck:
+    """The spec of an object in deletion stays as it is; that of another one passes the checks.
+
+    Args:
+        expected: the shape of the spec.
+        checks: what must hold for a change of an object that is not in deletion.
+    """
 
     def check(new: Manifest, old: Manifest) -> Iterator[FieldError]:
         if not is_terminating(new):
             for single in checks:
                 yield from single(new, old)
             return
-        changes = islice(differences(value_at(new, "spec"), value_at(old, "spec")), MOST_DIFFERENCES)
+        changes = islice(differences(value_at(new, "spec"), value_at(old, "spec"), expected), MOST_DIFFERENCES)
         if listed := ",".join(map(str, changes)):
             yield forbidden("spec", listed)
 

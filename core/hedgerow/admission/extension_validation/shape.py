@@ -12,12 +12,13 @@ from typing import Any, Final, NamedTuple
 
 from returns.pipeline import is_successful
 
+from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.fields import FieldError, FieldErrorType, shape_of
 from hedgerow.machinery.quantities import parse_quantity
 
 _STEP: Final = re.compile(r"\[]|\{}|[^.\[{]+")
-_EACH_ITEM: Final = "[]"
-_EACH_MEMBER: Final = "{}"
+EACH_ITEM: Final = "[]"
+EACH_MEMBER: Final = "{}"
 
 
 class JsonType(NamedTuple):
@@ -26,6 +27,8 @@ class JsonType(NamedTuple):
     name: str
     """With its article, for people."""
     fits: Callable[[Any], bool]
+    are_equal: Callable[[Any, Any], bool] | None = None
+    """Whether two values that fit mean the same although they are spelled differently; none: they never do."""
 
 
 class Shape(NamedTuple):
@@ -56,7 +59,16 @@ INTEGER: Final = JsonType("an integer of 64 bits", _is_integer)
 BOOLEAN: Final = JsonType("a boolean", lambda value: isinstance(value, bool))
 OBJECT: Final = JsonType("an object", lambda value: isinstance(value, (dict, Mapping)))
 LIST: Final = JsonType("a list", lambda value: isinstance(value, list))
-QUANTITY: Final = JsonType("a quantity", lambda value: is_successful(parse_quantity(value)))
+QUANTITY: Final = JsonType(
+    "a quantity",
+    lambda value: is_successful(parse_quantity(value)),
+    lambda value, other: parse_quantity(value).unwrap().equals(parse_quantity(other).unwrap()),
+)
+DURATION: Final = JsonType(
+    "a duration",
+    lambda value: isinstance(value, str) and is_successful(parse_duration(value)),
+    lambda value, other: parse_duration(value) == parse_duration(other),
+)
 
 
 def shape(fields: Mapping[str, JsonType]) -> Shape:
@@ -76,7 +88,7 @@ def _shape(fields: Sequence[tuple[Sequence[str], JsonType]]) -> Shape:
             below.setdefault(steps[0], []).append((steps[1:], leaf_type))
         else:
             json_type = leaf_type
-    return Shape(LIST if _EACH_ITEM in below else json_type, {step: _shape(inner) for step, inner in below.items()})
+    return Shape(LIST if EACH_ITEM in below else json_type, {step: _shape(inner) for step, inner in below.items()})
 
 
 def misfits(manifest: Any, expected: Shape) -> tuple[FieldError, ...]:
@@ -96,10 +108,10 @@ def _misfits(value: Any, path: str, expected: Shape) -> Iterator[FieldError]:
         yield _misfit(path or "object", expected.json_type, value)
         return
     for step, inner in expected.inside.items():
-        if step == _EACH_ITEM:
+        if step == EACH_ITEM:
             for index, item in enumerate(value):
                 yield from _misfits(item, f"{path}[{index}]", inner)
-        elif step == _EACH_MEMBER:
+        elif step == EACH_MEMBER:
             for name in sorted(value):
                 yield from _misfits(value[name], f"{path}.{name}", inner)
         elif (member := value.get(step)) is not None:

@@ -17,7 +17,7 @@ from hedgerow.admission.extension_validation.checks import (
     value_at,
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
-from hedgerow.admission.extension_validation.shape import BYTES, QUANTITY, TEXT
+from hedgerow.admission.extension_validation.shape import BYTES, DURATION, QUANTITY, TEXT
 from hedgerow.machinery.fields import FieldError, invalid
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest
@@ -90,6 +90,9 @@ WORKER: Final[Kind] = extension(
         "spec.pools[].name": TEXT,
         "spec.pools[].userData": BYTES,
         "spec.pools[].nodeTemplate.capacity{}": QUANTITY,
+        "spec.pools[].machineControllerManager.machineDrainTimeout": DURATION,
+        "spec.pools[].machineControllerManager.machineHealthTimeout": DURATION,
+        "spec.pools[].machineControllerManager.machineCreationTimeout": DURATION,
     },
     immutable_fields=(immutable("spec.region"),),
 )

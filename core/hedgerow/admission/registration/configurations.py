@@ -37,23 +37,25 @@ def build_webhook_configurations(
     Source: webhooks-and-tokens §4.
     """
     server = Server(service_name(name_prefix), namespace, ca_bundle, url)
-    objects = _registered(mode, server.name, config)
+    objects = _registered(mode, server.name, namespace, config)
     return tuple(_configuration(kind, webhooks, mode, server) for kind, webhooks in objects if webhooks)
 
 
 def registered_paths(mode: Mode, config: AdmissionConfig) -> frozenset[str]:
     """Where the enabled webhooks are served that one of the clusters calls at all."""
-    return frozenset(each.path for _, webhooks in _registered(mode, "", config) for each in webhooks)
+    return frozenset(each.path for _, webhooks in _registered(mode, "", "", config) for each in webhooks)
 
 
-def _registered(mode: Mode, app: str, config: AdmissionConfig) -> tuple[tuple[str, tuple[RegisteredWebhook, ...]], ...]:
+def _registered(
+    mode: Mode, app: str, home: str, config: AdmissionConfig
+) -> tuple[tuple[str, tuple[RegisteredWebhook, ...]], ...]:
     """The entries of both kinds of registration objects; what denies is only called by the cluster of the process."""
-    validating = validating_webhooks(config) if mode is Mode.RUNTIME else ()
-    return ((MUTATING, mutating_webhooks(mode, app, config)), (VALIDATING, validating))
+    validating = () if mode is Mode.TARGET else validating_webhooks(config)
+    return ((MUTATING, mutating_webhooks(mode, app, home, config)), (VALIDATING, validating))
 
 
 def _configuration(kind: str, webhooks: Sequence[RegisteredWebhook], mode: Mode, server: Server) -> dict[str, Any]:
-    is_here = mode is Mode.RUNTIME
+    is_here = mode is not Mode.TARGET
     return {
         "apiVersion": API_VERSION,
         "kind": kind,

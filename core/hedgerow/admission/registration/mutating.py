@@ -7,7 +7,7 @@ from typing import Final
 
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.dispatch.entry import Rule
-from hedgerow.admission.registration.entry import EQUIVALENT, EVERYTHING, IGNORE, NEVER, RegisteredWebhook
+from hedgerow.admission.registration.entry import DOMAIN, EQUIVALENT, EVERYTHING, IGNORE, NEVER, RegisteredWebhook
 from hedgerow.admission.registration.mode import Mode
 from hedgerow.admission.request import CREATE, UPDATE
 from hedgerow.admission.token_invalidator import NAME as TOKEN_INVALIDATOR
@@ -25,6 +25,7 @@ WRITTEN_WORKLOADS_AND_AUTOSCALERS: Final = (
     Rule(WRITTEN, ("autoscaling.k8s.io",), ("v1alpha1",), ("hvpas",)),
 )
 
+HIGH_AVAILABILITY: Final = "high-availability-config"
 HIGHLY_AVAILABLE: Final = ("high-availability-config.resources.gardener.cloud/consider", "true")
 HINTED: Final = ("endpoint-slice-hints.resources.gardener.cloud/consider", "true")
 INVALIDATED: Final = (PURPOSE, TOKEN_INVALIDATOR)
@@ -33,15 +34,17 @@ NOT_OPTED_OUT: Final = LabelSelector(
 )
 
 
-def mutating_webhooks(mode: Mode, app: str, config: AdmissionConfig) -> tuple[RegisteredWebhook, ...]:
+def mutating_webhooks(mode: Mode, app: str, home: str, config: AdmissionConfig) -> tuple[RegisteredWebhook, ...]:
     """The entries of all webhooks that are enabled.
 
     Args:
         mode: the cluster.
         app: the `app` label of the server's own pods, which must start without it.
+        home: the namespace of the server.
         config: what is enabled.
     """
     foreign = Requirement("app", Operator.NOT_IN, (app,))
+    namespaces_of_pods = mode.namespaces_of_pods(home)
     table = (
         (
             config.token_invalidator,
@@ -59,18 +62,18 @@ def mutating_webhooks(mode: Mode, app: str, config: AdmissionConfig) -> tuple[Re
                 "projected-token-mount",
                 "/webhooks/mount-projected-service-account-token",
                 CREATED_PODS,
-                mode.namespaces,
+                namespaces_of_pods,
                 LabelSelector((), (_not_skipped("projected-token-mount"), foreign)),
             ),
         ),
         (
             config.high_availability_config is not None,
             RegisteredWebhook(
-                "high-availability-config",
+                HIGH_AVAILABILITY,
                 "/webhooks/high-availability-config",
                 WRITTEN_WORKLOADS_AND_AUTOSCALERS,
                 LabelSelector((HIGHLY_AVAILABLE,), mode.namespaces.match_expressions),
-                mode.objects(_not_skipped("high-availability-config")),
+                mode.objects(_not_skipped(HIGH_AVAILABILITY)),
                 match_policy=EQUIVALENT,
             ),
         ),
@@ -91,7 +94,7 @@ def mutating_webhooks(mode: Mode, app: str, config: AdmissionConfig) -> tuple[Re
                 "seccomp-profile",
                 "/webhooks/seccomp-profile",
                 CREATED_PODS,
-                mode.namespaces,
+                namespaces_of_pods,
                 LabelSelector((), (_not_skipped("seccompprofile"), foreign)),
             ),
         ),
@@ -114,7 +117,7 @@ def mutating_webhooks(mode: Mode, app: str, config: AdmissionConfig) -> tuple[Re
                 "system-components-config",
                 "/webhooks/system-components-config",
                 CREATED_PODS,
-                mode.namespaces,
+                namespaces_of_pods,
                 mode.objects(_not_skipped("system-components-config")),
             ),
         ),
@@ -135,7 +138,7 @@ def mutating_webhooks(mode: Mode, app: str, config: AdmissionConfig) -> tuple[Re
                 "pod-topology-spread-constraints",
                 "/webhooks/pod-topology-spread-constraints",
                 CREATED_PODS,
-                mode.namespaces,
+                namespaces_of_pods,
                 mode.objects(foreign, _not_skipped("topology-spread-constraints")),
             ),
         ),
@@ -143,6 +146,10 @@ def mutating_webhooks(mode: Mode, app: str, config: AdmissionConfig) -> tuple[Re
     return tuple(webhook for is_enabled, webhook in table if is_enabled)
 
 
+def skip_label(webhook: str) -> str:
+    """The label by which the author of an object keeps a webhook from being asked about it."""
+    return f"{webhook}.{DOMAIN}/skip"
+
+
 def _not_skipped(webhook: str) -> Requirement:
-    """That an object lacks the label by which its author skips a webhook."""
-    return Requirement(f"{webhook}.resources.gardener.cloud/skip", Operator.DOES_NOT_EXIST)
+    return Requirement(skip_label(webhook), Operator.DOES_NOT_EXIST)

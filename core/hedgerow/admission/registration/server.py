@@ -35,10 +35,10 @@ class Server:
         config: dict[str, Any]
         if self.url:
             config = {"url": f"{self.url}{path}"}
-        elif mode is Mode.RUNTIME:
-            config = {"service": {"name": self.name, "namespace": self.namespace, "path": path}}
-        else:
+        elif mode is Mode.TARGET:
             config = {"url": f"https://{self.name}.{self.namespace}:{_SERVICE_PORT}{path}"}
+        else:
+            config = {"service": {"name": self.name, "namespace": self.namespace, "path": path}}
         if self.ca_bundle:
             config["caBundle"] = b64encode(self.ca_bundle).decode("ascii")
         return config

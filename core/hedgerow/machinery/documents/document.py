@@ -10,29 +10,20 @@ MAX_NESTING: Final = 100
 
 TOO_DEEP: Final = f"lists and mappings are nested more than {MAX_NESTING} levels deep"
 
-_LONGEST_SHOWN: Final = 40
-
 
 class Manner(NamedTuple):
-    """What becomes of what readers of manifests differ in, and whether problems show values."""
+    """How documents are read. In any manner problems show no values, which may be those of a Secret."""
 
     is_strict: bool
     """Whether a key that a mapping has twice, and a whole number of more than 64 bits, are problems. Otherwise the last
     value counts, and the number becomes what kubectl makes of it, which mostly is a float."""
-    shows_values: bool
-    """Whether a problem shows the value that it is about. Those of a Secret are for nobody to read who is told of the
-    problem."""
-
-    def named(self, value: str, otherwise: str, form: str = "{}") -> str:
-        """What a problem is about: the value in this form, or what it is called where values are not shown."""
-        return form.format(value[:_LONGEST_SHOWN]) if self.shows_values else otherwise
 
 
-CHECKING: Final = Manner(is_strict=True, shows_values=True)
-"""For whoever checks a text of their own."""
+CHECKING: Final = Manner(is_strict=True)
+"""For files that somebody checks."""
 
-AS_KUBECTL: Final = Manner(is_strict=False, shows_values=False)
-"""For texts that were written for kubectl and its relatives, and are no one else's to read."""
+AS_KUBECTL: Final = Manner(is_strict=False)
+"""For texts that were written for kubectl and its relatives."""
 
 
 class Document(NamedTuple):

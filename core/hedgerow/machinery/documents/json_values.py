@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from hedgerow.machinery.documents.budget import SEARCHED_AT_ONCE, ReadingBudget
 from hedgerow.machinery.documents.document import CHECKING, MAX_NESTING, TOO_DEEP, Document, Manner, repeated_key
 from hedgerow.machinery.documents.yaml_scalars import NotInJson, plain_value
+from hedgerow.machinery.slices import SLICE, Slices
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F]")
+_LONGEST_ESCAPE: Final = len(r"\U0000d800")
 _HALF_A_CHARACTER: Final = "an escape such as \\ud800 stands for half a character"
 
 
@@ -26,9 +29,9 @@ class JsonReader:
         self._problems: list[str] = []
         self._decoder = json.JSONDecoder(
             object_pairs_hook=self._mapping if manner.is_strict else None,
-            parse_int=self._integer,
-            parse_float=self._number,
-            parse_constant=self._constant,
+            parse_int=self.integer,
+            parse_float=self.number,
+            parse_constant=self.constant,
         )
 
     def read(self, text: str, position: int) -> tuple[Document, int]:
@@ -37,7 +40,7 @@ class JsonReader:
         Raises:
             JSONDecodeError: there is none; `problems` tells what was found before.
         """
-        self._problems.clear()
+        self.begin()
         try:
             value, end = self._decoder.raw_decode(text, position)
         except RecursionError:
@@ -51,6 +54,10 @@ class JsonReader:
         """What is wrong with the last value, as far as it was read."""
         return tuple(self._problems)
 
+    def begin(self) -> None:
+        """Forget the problems of the last value."""
+        self._problems.clear()
+
     def _mapping(self, entries: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(entries)
         if len(value) != len(entries):
@@ -58,22 +65,25 @@ class JsonReader:
             self._problems.extend(repeated_key(key) for key in value if keys.count(key) > 1)
         return value
 
-    def _integer(self, digits: str) -> int | float | None:
+    def integer(self, digits: str) -> int | float | None:
+        """The value of a number without fraction and exponent; null for a problem."""
         value = plain_value(digits)
         if isinstance(value, NotInJson):
             if isinstance(value.instead, int | float) and not self._manner.is_strict:
                 return value.instead
-            self._problems.append(f"{self._manner.named(digits, 'a number')} {value.why}")
+            self._problems.append(f"a number {value.why}")
         return value if isinstance(value, int) else None
 
-    def _number(self, digits: str) -> int | float | None:
+    def number(self, digits: str) -> int | float | None:
+        """The value of a number with a fraction or an exponent; null for a problem."""
         value = plain_value(digits)
         if isinstance(value, int | float):
             return value
-        self._problems.append(f"{self._manner.named(digits, 'one')} is too large a number")
+        self._problems.append("one is too large a number")
         return None
 
-    def _constant(self, name: str) -> None:
+    def constant(self, name: str) -> None:
+        """Note a number that JSON does not know."""
         self._problems.append(f"{name} is not a number that JSON knows")
 
 
@@ -83,19 +93,32 @@ def after_blanks(text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def checked_for_halves(documents: Iterable[Document], text: str) -> tuple[Document, ...]:
+def checked_for_halves(documents: Iterable[Document], text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
     """The documents, with a problem where an escape left half of a surrogate pair: no file and no server takes that.
 
     Args:
         documents: without this check.
         text: what they were read from.
+        budget: whose slices the work is done in.
     """
-    if not _ESCAPED_SURROGATE.search(text):
+    if not (yield from _has_escaped_surrogate(text, budget)):
         return tuple(documents)
-    return tuple(
-        document if document.problems or _is_unicode(document.value) else Document(None, (_HALF_A_CHARACTER,))
-        for document in documents
-    )
+    checked: list[Document] = []
+    for document in documents:
+        is_whole = document.problems or _is_unicode(document.value)
+        checked.append(document if is_whole else Document(None, (_HALF_A_CHARACTER,)))
+        if budget.ends_slice(SLICE):
+            yield
+    return tuple(checked)
+
+
+def _has_escaped_surrogate(text: str, budget: ReadingBudget) -> Slices[bool]:
+    for start in range(0, len(text), SEARCHED_AT_ONCE):
+        if _ESCAPED_SURROGATE.search(text, start, start + SEARCHED_AT_ONCE + _LONGEST_ESCAPE):
+            return True
+        if budget.search_ends_slice(len(text) - start):
+            yield
+    return False
 
 
 def _is_unicode(value: Any) -> bool:

@@ -10,26 +10,26 @@ Source: managed-resources §7.3.
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from hedgerow.machinery.documents.budget import SEARCHED_AT_ONCE, OverBudgetError, ReadingBudget
 from hedgerow.machinery.documents.document import AS_KUBECTL, Document
+from hedgerow.machinery.documents.json_slices import read_in_slices
 from hedgerow.machinery.documents.json_values import JsonReader, after_blanks, checked_for_halves
-from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
+from hedgerow.machinery.documents.yaml_reading import is_text, not_text, read_yaml_in_slices
 from hedgerow.machinery.fields import shortened
+from hedgerow.machinery.slices import Slices, finished
 
 _SNIFFED: Final = 1024
 """Characters in which the first that is no blank says which format a text is in."""
 _LONGEST_CAUSE: Final = 400
 
-MOST_DOCUMENTS: Final = 10_000
-"""Of more objects no status could tell; so few are read at once whatever is in them."""
+_SHORT: Final = 8 * 1024
+"""Characters of JSON that are read at once, in about 2 ms at most."""
 
-MOST_NODES: Final = 1_000_000
-"""Scalars, lists and mappings in all YAML documents together: no more than a second or two are spent on reading."""
-
-_SEPARATOR_LINE: Final = re.compile(r"^---(.*)(?:\n|\Z)", re.MULTILINE)
-_EMPTY: Final = re.compile(r"(?:---(?=\s|\Z))? *\r?(?:#.*)?(?:\n *\r?(?:#.*)?)*")
+_SEPARATOR: Final = "---"
+_BARE_SEPARATOR: Final = re.compile(r"---(?=\s|\Z)")
+_CONTENT: Final = re.compile(r"(?:^|(?<=^---)) *+\r?+[^\n#]", re.MULTILINE)
 _LOOKS_LIKE_JSON: Final = re.compile(r"(?:---[ \r]*\n)?\s*(?=\{)")
 
 _CONVERTING: Final = "error converting YAML to JSON: "
@@ -45,34 +45,77 @@ def stream_documents(text: str) -> tuple[Document, ...]:
     What begins with a brace is a stream of JSON values, all else is YAML. Of keys that a mapping has twice the last
     one counts. A JSON stream ends with the first error of syntax, any stream with what is too much to be read.
     """
+    return finished(documents_in_slices(text, ReadingBudget()))
+
+
+def documents_in_slices(text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
+    """The same as `stream_documents`, interrupted between slices.
+
+    Args:
+        text: the whole of it.
+        budget: limits what is read. Where it is exceeded, the last document is broken, and names the limit.
+    """
+    documents: list[Document] = []
+    try:
+        yield from _read_stream(text, documents, budget)
+    except OverBudgetError as error:
+        documents.append(_broken(str(error)))
+    return (yield from checked_for_halves(documents, text, budget))
+
+
+def _read_stream(text: str, documents: list[Document], budget: ReadingBudget) -> Slices[None]:
     is_json = text[:_SNIFFED].lstrip().startswith("{")
-    documents = _limited(_json_stream(text) if is_json else _yaml_stream(text))
-    return checked_for_halves(map(_with_short_problem, documents), text)
+    yield from (_json_stream if is_json else _yaml_stream)(text, documents, budget)
 
 
-def _limited(documents: Iterator[Document]) -> Iterator[Document]:
-    """The documents up to the most that are read."""
-    yield from islice(documents, MOST_DOCUMENTS)
-    if next(documents, None) is not None:
-        yield _broken(f"more than {MOST_DOCUMENTS} documents")
-
-
-def _with_short_problem(document: Document) -> Document:
-    return document._replace(problems=tuple(shortened(each, _LONGEST_CAUSE) for each in document.problems))
-
-
-def _json_stream(text: str) -> Iterator[Document]:
+def _json_stream(text: str, documents: list[Document], budget: ReadingBudget) -> Slices[None]:
     reader = JsonReader(AS_KUBECTL)
+    offsets = _Offsets(text)
     position = after_blanks(text, 0)
     while position < len(text):
+        budget.spend_document()
         try:
-            document, end = reader.read(text, position)
+            document, end = yield from _json_value(reader, text, position, budget)
         except json.JSONDecodeError as error:
             what = f"{error.msg[:1].lower()}{error.msg[1:]}"
-            yield _broken(_CUT_OFF if _is_cut_off(error) else _at_offset(text, error.pos, what))
+            documents.append(
+                _broken(_CUT_OFF if _is_cut_off(error) else f"json: offset {offsets.of(error.pos)}: {what}")
+            )
             return
-        yield _broken(_at_offset(text, position, document.problems[0])) if document.problems else _mapping(document)
+        problem = f"json: offset {offsets.of(position)}: {document.problems[0]}" if document.problems else None
+        documents.append(_broken(problem) if problem else _mapping(document))
         position = after_blanks(text, end)
+
+
+def _json_value(reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> Slices[tuple[Document, int]]:
+    """The value that begins at a position; in a short text at once, as that is many times faster."""
+    if len(text) - position <= _SHORT:
+        try:
+            document, end = reader.read(text, position)
+        except json.JSONDecodeError:
+            pass  # versions of Python differ in what they say then
+        else:
+            cost = 1 + sum(text.count(each, position, end) for each in ",:{[")
+            budget.spend_nodes(cost)
+            if budget.ends_slice(cost):
+                yield
+            return document, end
+    return (yield from read_in_slices(reader, text, position, budget))
+
+
+class _Offsets:
+    """Positions in a text as bytes from its beginning, asked for in ascending order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._position = 0
+        self._offset = 0
+
+    def of(self, position: int) -> int:
+        """The offset of a position."""
+        self._offset += len(self._text[self._position : position].encode())
+        self._position = position
+        return self._offset
 
 
 def _is_cut_off(error: json.JSONDecodeError) -> bool:
@@ -85,10 +128,6 @@ def _is_cut_off(error: json.JSONDecodeError) -> bool:
     )
 
 
-def _at_offset(text: str, position: int, problem: str) -> str:
-    return f"json: offset {len(text[:position].encode())}: {problem}"
-
-
 class _Piece(NamedTuple):
     """What stands between two separators, or the rest of a line that is none though it begins like one."""
 
@@ -97,64 +136,98 @@ class _Piece(NamedTuple):
     is_separator: bool = False
 
 
-def _yaml_stream(text: str) -> Iterator[Document]:
+def _yaml_stream(text: str, documents: list[Document], budget: ReadingBudget) -> Slices[None]:
     reader = JsonReader(AS_KUBECTL)
-    nodes_left = MOST_NODES
     for piece in _pieces(text):
+        if isinstance(piece, int):
+            if budget.search_ends_slice(piece):
+                yield
+            continue
+        budget.spend_document()
         if piece.is_separator:
-            yield _broken(f"invalid Yaml document separator: {piece.text}")
-        elif document := _read_fast(piece.text, reader):
-            yield document
+            documents.append(_broken(f"invalid Yaml document separator: {piece.text}"))
+        elif document := (yield from _read_fast(piece.text, reader, budget)):
+            documents.append(document)
         else:
-            document, nodes = _read(piece, nodes_left)
-            nodes_left -= nodes
-            yield document
-            if nodes_left < 0:
-                return
+            documents.append((yield from _read(piece, budget)))
 
 
-def _pieces(text: str) -> Iterator[_Piece]:
+def _pieces(text: str) -> Iterator[_Piece | int]:
     """What a text falls into at the lines that begin with `---`; what an invalid one of them ends is lost.
 
-    The last line ends as all others do, or a block of literal text would lack its last line end.
+    The last line ends as all others do, or a block of literal text would lack its last line end. Until the next
+    piece is found, numbers tell how many characters were searched.
     """
     if text and not text.endswith("\n"):
         text += "\n"
-    start, line = 0, 1
-    for separator in _SEPARATOR_LINE.finditer(text):
-        rest = separator[1].strip()
+    start, line, searched = 0, 1, 0
+    while start < len(text):
+        separator = _separator(text, searched)
+        if separator is None and searched + SEARCHED_AT_ONCE < len(text):
+            searched += SEARCHED_AT_ONCE
+            yield SEARCHED_AT_ONCE
+            continue
+        if separator is None:
+            yield _Piece(text[start:], line)
+            return
+        end = text.index("\n", separator) + 1
+        rest = text[separator + len(_SEPARATOR) : end].strip()
         if rest and rest[0] != "#":
             yield _Piece(rest, line, is_separator=True)
-        elif separator.start() > start:
-            yield _Piece(text[start : separator.start()], line)
-        else:
-            continue  # with nothing before it, it is the first line of its document
-        line += text.count("\n", start, separator.end())
-        start = separator.end()
-    if start < len(text):
-        yield _Piece(text[start:], line)
+        elif separator > start:
+            yield _Piece(text[start:separator], line)
+        else:  # with nothing before it, it is the first line of its document
+            yield end - searched
+            searched = end
+            continue
+        line += text.count("\n", start, end)
+        start = searched = end
 
 
-def _read_fast(text: str, reader: JsonReader) -> Document | None:
+def _separator(text: str, start: int) -> int | None:
+    """Where the next line that begins with `---` begins, if it is among the next that are searched at once."""
+    if text.startswith(_SEPARATOR, start) and (start == 0 or text[start - 1] == "\n"):
+        return start
+    found = text.find(f"\n{_SEPARATOR}", start, start + SEARCHED_AT_ONCE + len(_SEPARATOR))
+    return None if found < 0 else found + 1
+
+
+def _read_fast(text: str, reader: JsonReader, budget: ReadingBudget) -> Slices[Document | None]:
     """The document of a piece, if it is empty or all JSON: that reads many times faster, and means the same in YAML."""
-    if _EMPTY.fullmatch(text):
+    if not (yield from _has_content(text, budget)):
         return Document(None)
     beginning = _LOOKS_LIKE_JSON.match(text)
     if beginning is None:
         return None
     try:
-        document, end = reader.read(text, beginning.end())
+        document, end = yield from _json_value(reader, text, beginning.end(), budget)
     except json.JSONDecodeError:
         return None
     return None if document.problems or after_blanks(text, end) < len(text) else document
 
 
-def _read(piece: _Piece, most_nodes: int) -> tuple[Document, int]:
-    """The one document of a piece, and how many nodes were read of it."""
-    if problem := not_text(piece.text, piece.first_line):
-        return _broken(_CONVERTING + problem), 0
-    reading = read_yaml(piece.text, first_line=piece.first_line, manner=AS_KUBECTL, most_nodes=most_nodes)
-    return _one_mapping(reading.documents or (Document(None),), piece.first_line), reading.nodes
+def _has_content(text: str, budget: ReadingBudget) -> Slices[bool]:
+    """Whether a piece holds more than blanks, comments and its separator."""
+    start = len(_SEPARATOR) if _BARE_SEPARATOR.match(text) else 0
+    while start < len(text):
+        end = text.find("\n", start + SEARCHED_AT_ONCE) + 1 or len(text)
+        if _CONTENT.search(text, start, end):
+            return True
+        begin, start = start, end
+        if budget.search_ends_slice(end - begin):
+            yield
+    return False
+
+
+def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
+    """The one document of a piece."""
+    if len(piece.text) > budget.text_of_a_document:
+        return _broken(f"{_CONVERTING}more than {budget.text_of_a_document} characters in one document")
+    if not (yield from is_text(piece.text, budget)):
+        return _broken(_CONVERTING + (not_text(piece.text, piece.first_line) or ""))
+    reading = yield from read_yaml_in_slices(piece.text, piece.first_line, AS_KUBECTL, budget)
+    budget.spend_nodes(reading.nodes)
+    return _one_mapping(reading.documents or (Document(None),), piece.first_line)
 
 
 def _one_mapping(documents: tuple[Document, ...], first_line: int) -> Document:
@@ -178,4 +251,4 @@ def _json_type(value: Any) -> str:
 
 
 def _broken(cause: str) -> Document:
-    return Document(None, (cause,))
+    return Document(None, (shortened(cause, _LONGEST_CAUSE),))

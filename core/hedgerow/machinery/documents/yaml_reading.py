@@ -4,7 +4,6 @@ What is to become of a text behind a broken document is for callers to say.
 """
 # ruff: noqa: TID251 -- where YAML is parsed
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
@@ -23,8 +22,10 @@ from yaml.events import (
     StreamStartEvent,
 )
 
+from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, ReadingBudget
 from hedgerow.machinery.documents.document import CHECKING, Document, Manner
 from hedgerow.machinery.documents.yaml_values import ValueBuilder
+from hedgerow.machinery.slices import Slices, finished
 
 # libyaml's parser is some ten times faster, and not compiled into every PyYAML. The pure Python one finds the same, or
 # refuses it: tabs behind words, comments that touch what is before them.
@@ -75,6 +76,16 @@ def not_text(text: str, first_line: int = 1) -> str | None:
     return f"line {line}: the character U+{ord(found[0]):04X} cannot stand in YAML"
 
 
+def is_text(text: str, budget: ReadingBudget) -> Slices[bool]:
+    """True if all characters of a text can stand in YAML."""
+    for start in range(0, len(text), SEARCHED_AT_ONCE):
+        if _NOT_TEXT.search(text, start, start + SEARCHED_AT_ONCE):
+            return False
+        if budget.search_ends_slice(len(text) - start):
+            yield
+    return True
+
+
 def read_yaml(
     text: str,
     *,
@@ -82,7 +93,6 @@ def read_yaml(
     first_line: int = 1,
     source: Readable | None = None,
     manner: Manner = CHECKING,
-    most_nodes: float = math.inf,
 ) -> Reading:
     """The documents of a text from a position on, the first broken one included.
 
@@ -91,10 +101,35 @@ def read_yaml(
         start: where to begin, in characters.
         first_line: the number of the line that begins there.
         source: where the parser takes the text from, at that position; none: the text itself, which begins there.
-        manner: what becomes of what readers differ in, and whether problems show values.
-        most_nodes: how many nodes are read; a document in which there are more is broken.
+        manner: how to read what YAML readers disagree about.
     """
-    builder = ValueBuilder(first_line, manner, most_nodes=most_nodes)
+    builder = ValueBuilder(first_line, manner)
+    events = _read(text, builder, start=start, first_line=first_line, source=source)
+    return finished(events)
+
+
+def read_yaml_in_slices(text: str, first_line: int, manner: Manner, budget: ReadingBudget) -> Slices[Reading]:
+    """The documents of a text, the first broken one included; one that the budget does not allow is broken.
+
+    Args:
+        text: without characters that cannot stand in YAML.
+        first_line: the number of its first line.
+        manner: how to read what YAML readers disagree about.
+        budget: whose slices the text is read in, and which limits its nodes.
+    """
+    builder = ValueBuilder(first_line, manner, most_nodes=budget.nodes_of_next_document)
+    return (yield from _read(text, builder, first_line=first_line, budget=budget))
+
+
+def _read(
+    text: str,
+    builder: ValueBuilder,
+    *,
+    first_line: int,
+    start: int = 0,
+    source: Readable | None = None,
+    budget: ReadingBudget | None = None,
+) -> Slices[Reading]:
     documents: list[Document] = []
     take = _takers(builder, documents)
     document_start = start
@@ -105,12 +140,20 @@ def read_yaml(
                 document_start = start + event.start_mark.index
             elif kind is not StreamStartEvent:
                 take[kind](event)
+            if budget is not None and budget.ends_slice(_cost(event)):
+                yield
     except _UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
         place = document_start if mark is None else start + mark.index
-        documents.append(builder.abandoned(_explanation(error, text, place, first_line, manner)))
+        documents.append(builder.abandoned(_explanation(error, text, place, first_line)))
         return Reading(tuple(documents), builder.nodes, Broken(document_start, place))
     return Reading(tuple(documents), builder.nodes)
+
+
+def _cost(event: Any) -> int:
+    """The nodes that reading an event counts as: the parser skips blanks and comments before it, too."""
+    characters: int = event.end_mark.index - event.start_mark.index
+    return 1 + characters // CHARACTERS_OF_A_NODE
 
 
 def _takers(builder: ValueBuilder, documents: list[Document]) -> dict[type, _Take]:
@@ -126,14 +169,14 @@ def _takers(builder: ValueBuilder, documents: list[Document]) -> dict[type, _Tak
     }
 
 
-def _explanation(error: Exception, text: str, place: int, first_line: int, manner: Manner) -> str:
+def _explanation(error: Exception, text: str, place: int, first_line: int) -> str:
     """What the parser found wrong, in terms of lines of the text."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return f"is not YAML: {error}" if manner.shows_values else "is not YAML"
+        return "is not YAML"
     line = first_line + error.problem_mark.line
     if _INDENTING_TAB.match(text, text.rfind("\n", 0, place) + 1, place + 1):
         return f"line {line}: tabs cannot indent YAML; use blanks"
-    problem = error.problem if manner.shows_values else _REPEATED.sub("", error.problem or "")
+    problem = _REPEATED.sub("", error.problem or "")
     if error.context is None or error.context_mark is None:
         return f"line {line}: {problem}"
     return f"line {line}: {problem} ({error.context} that begins in line {first_line + error.context_mark.line})"

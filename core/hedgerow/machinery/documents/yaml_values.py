@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
+from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE
 from hedgerow.machinery.documents.document import CHECKING, MAX_NESTING, TOO_DEEP, Document, Manner, repeated_key
 from hedgerow.machinery.documents.yaml_scalars import NotInJson, plain_value
 
@@ -23,10 +24,7 @@ FREE_ALIASED_NODES: Final = 10_000
 MAX_ALIASED_SHARE: Final = 10
 """How many nodes aliases may add for each one that is written, once they add more than the free ones."""
 
-CHARACTERS_OF_A_NODE: Final = 100
-"""A longer text counts as several nodes: written out, it is repeated as they are."""
 
-_TOO_MANY: Final = "more values than anybody writes"
 _TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
 
 _TAGS: Final = "tag:yaml.org,2002:"
@@ -62,7 +60,7 @@ class _Open:
     nodes_before: int = 0
     height: int = 1
     key: Any = _NO_KEY
-    merged: frozenset[str] = frozenset()
+    merged: set[str] | None = None
     """The keys of a mapping that it has from merges alone."""
 
     @property
@@ -82,8 +80,8 @@ class ValueBuilder:
 
         Args:
             first_line: the number.
-            manner: what becomes of what readers differ in, and whether problems show values.
-            most_nodes: how many nodes the documents may have altogether, aliases aside.
+            manner: how to read what YAML readers disagree about.
+            most_nodes: how many nodes the documents may have altogether, those that aliases repeat included.
         """
         self._first_line = first_line
         self._manner = manner
@@ -119,8 +117,8 @@ class ValueBuilder:
 
     @property
     def nodes(self) -> int:
-        """How many nodes have been read, aliases aside."""
-        return self._nodes_before + self._nodes
+        """How many nodes have been read, those that aliases repeat included."""
+        return self._nodes_before + self._nodes + self._aliased_nodes
 
     def scalar(self, event: ScalarEvent) -> None:
         """Take a scalar."""
@@ -142,7 +140,7 @@ class ValueBuilder:
         """Take an alias: the value of its anchor, shared and not copied."""
         known = self._anchored(event)
         self._aliased_nodes += known.nodes
-        if self._aliased_nodes > MAX_ALIASED_NODES:
+        if self._aliased_nodes > MAX_ALIASED_NODES or self.nodes > self._most_nodes:
             raise _abandonment(_TOO_MANY_ALIASED, event)
         self._reach(known.height, event)
         self._place(known.value, event)
@@ -153,7 +151,7 @@ class ValueBuilder:
         if isinstance(known, _Anchored):
             return known
         why = "has no anchor" if known is None else "stands within the value that it stands for"
-        self._problem(event, f"{self._manner.named(event.anchor or '', 'an alias', 'the alias *{}')} {why}")
+        self._problem(event, f"an alias {why}")
         return _Anchored(None, nodes=1, height=0)
 
     def begin_list(self, event: SequenceStartEvent) -> None:
@@ -177,7 +175,7 @@ class ValueBuilder:
         self, value: list[Any] | dict[Any, Any], type_name: str, event: SequenceStartEvent | MappingStartEvent
     ) -> None:
         if event.tag is not None and event.tag not in {"!", f"{_TAGS}{type_name}"}:
-            self._refuse_tag(event.tag, event)
+            self._refuse_tag(event)
         self._reach(1, event)
         opened = _Open(value, event.anchor, self._nodes + self._aliased_nodes)
         self._open.append(opened)
@@ -188,8 +186,8 @@ class ValueBuilder:
     def _count(self, nodes: int, event: Event) -> None:
         """Note that so many nodes have been read."""
         self._nodes += nodes
-        if self._nodes_before + self._nodes > self._most_nodes:
-            raise _abandonment(_TOO_MANY, event)
+        if self.nodes > self._most_nodes:
+            raise _abandonment(f"more than {self._most_nodes} values in one document", event)
 
     def _reach(self, height: int, event: Event) -> None:
         """Note that the innermost collection holds a value of this height."""
@@ -218,9 +216,10 @@ class ValueBuilder:
             self._problem(event, "a key must be a text, not null, a list or a mapping")
             return object()
         if key in into.value:
-            if key not in into.merged and self._manner.is_strict:
+            merged = into.merged or set()
+            if key not in merged and self._manner.is_strict:
                 self._problem(event, repeated_key(key))
-            into.merged -= {key}
+            merged.discard(key)
         return key
 
     def _merge(self, value: Any, into: _Open, event: Event) -> None:
@@ -229,6 +228,7 @@ class ValueBuilder:
         if not all(isinstance(source, dict) for source in sources):
             self._problem(event, "the merge key << takes a mapping or a list of mappings")
             return
+        into.merged = into.merged or set()
         for source in reversed(sources):
             into.merged |= source.keys() - into.value.keys()  # type: ignore[union-attr]  # only mappings have keys
             into.value.update(source)  # type: ignore[union-attr]  # as above
@@ -240,14 +240,13 @@ class ValueBuilder:
             return event.value
         types = _TYPES.get(tag)
         if types is None:
-            self._refuse_tag(tag, event)
+            self._refuse_tag(event)
             return None
         value = plain_value(event.value)
         if isinstance(value, NotInJson):
             return self._refuse_value(value, event)
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            named = self._manner.named(event.value, "a value", '"{}"')
-            self._problem(event, f"{named} is not a {_shown_tag(tag)}")
+            self._problem(event, f"a value is not a {_shown_tag(tag)}")
         return value
 
     def _plain(self, event: ScalarEvent) -> Any:
@@ -260,12 +259,11 @@ class ValueBuilder:
         return value.instead
 
     def _refuse_value(self, value: NotInJson, event: ScalarEvent) -> str:
-        self._problem(event, f"{self._manner.named(event.value, 'a value')} {value.why}")
+        self._problem(event, f"a value {value.why}")
         return event.value
 
-    def _refuse_tag(self, tag: str, event: Event) -> None:
-        named = self._manner.named(_shown_tag(tag), "a tag", "the tag {}")
-        self._problem(event, f"{named} is not one that Kubernetes reads")
+    def _refuse_tag(self, event: Event) -> None:
+        self._problem(event, "a tag is not one that Kubernetes reads")
 
     def _problem(self, event: Event, what: str) -> None:
         self._problems.append(f"line {self._first_line + _mark(event).line}: {what}")

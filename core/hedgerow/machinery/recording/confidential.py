@@ -12,6 +12,10 @@ from hedgerow.machinery.plan import Outcome
 from hedgerow.machinery.questions import Answer, Question
 
 
+class TooMuchToShowError(Exception):
+    """A turn was told more than can be disguised while others wait; the text is one clause."""
+
+
 class Disguise(Protocol):
     """What is shown of the things that the decisions of one turn are told."""
 

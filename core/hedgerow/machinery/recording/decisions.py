@@ -1,17 +1,15 @@
-"""One recorded decision, and the file's first words about all of them, as values and as JSON."""
+"""The lines of a record as values and as JSON: its header, segments of decisions, and gaps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Outcome
-from hedgerow.machinery.questions import Answers, Kinds
 from hedgerow.machinery.recording.codec import Json, UnknownValueError, decoded, encoded
-from hedgerow.machinery.recording.reads import Reads
+from hedgerow.machinery.recording.segments import Segment
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of what is written; another number is another form."""
 _HEADER: Final = "hedgerow-record"
 
@@ -40,65 +38,6 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """One stage of one turn of a key: what was known, and what was decided.
-
-    Everything in it is as the record may show it. Answers and outcomes are those that are new since the last stage that
-    was recorded of the turn.
-    """
-
-    controller: str
-    key: ObjectKey
-    turn: int
-    """Counts the turns of a run, from 1."""
-    stage: int
-    """Of the turn, from 0."""
-    now: datetime
-    jitter: float
-    reads: Reads
-    kinds: Kinds
-    answers: Answers
-    outcomes: Sequence[Outcome]
-    memory: object
-    """What the turn was told of the key's last one; none beyond its first stage."""
-    remembers_as_before: bool
-    """Whether that is what the key's last turn that was recorded was told, and so is not told again."""
-    plan: Json
-    """What is decided by all this, in the form of `comparable`; none if the decision raised."""
-    raised: str
-    """What it raised: a defect; empty where it has a plan."""
-    acted: Sequence[str] | None
-    """The outline of what was decided by what is not shown, where that is another."""
-
-    def to_json(self) -> Json:
-        """As it is written: who decides what comes first; what there is nothing of is left out.
-
-        Raises:
-            UnrecordableError: it is made of something that no record can hold.
-        """
-        written = {
-            "jitter": self.jitter,
-            "reads": encoded(self.reads),
-            "kinds": encoded(self.kinds),
-            "answers": encoded(self.answers),
-            "outcomes": encoded(list(self.outcomes)),
-            "memory": encoded(self.memory),
-            "remembersAsBefore": self.remembers_as_before,
-            "raised": self.raised,
-            "acted": None if self.acted is None else {"outline": list(self.acted)},
-        }
-        return {
-            "controller": self.controller,
-            "key": list(self.key),
-            "now": self.now.isoformat(),
-            "turn": self.turn,
-            "stage": self.stage,
-            "plan": self.plan,
-            **{name: value for name, value in written.items() if value},
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Unrecorded:
     """A decision that could not be recorded; what follows of its turn cannot be repeated, either."""
 
@@ -122,7 +61,7 @@ class Unreadable:
     problem: str
 
 
-Entry: TypeAlias = Header | Decision | Unrecorded | Unreadable
+Entry: TypeAlias = Header | Segment | Unrecorded | Unreadable
 
 
 def entry(line: Json) -> Entry:
@@ -138,7 +77,7 @@ def entry(line: Json) -> Entry:
         if "unrecorded" in line:
             return Unrecorded(controller, key, turn, line["unrecorded"])
         try:
-            return _decision(line, key)
+            return _segment(line, key)
         except UnknownValueError as error:
             return Unreadable(controller, key, turn, f"holds what this version does not know: {error}")
     except (KeyError, TypeError, ValueError) as error:
@@ -151,21 +90,47 @@ def _header(line: Mapping[str, Json]) -> Header:
     return Header(line["version"], line["component"], line["clusterId"], line["configuration"])
 
 
-def _decision(line: Mapping[str, Json], key: ObjectKey) -> Decision:
-    return Decision(
+def segment_to_json(segment: Segment) -> Json:
+    """A segment as it is written: who decides what comes first; empty fields are left out.
+
+    Raises:
+        UnrecordableError: something in it is of a type that no record can hold.
+    """
+    written = {
+        "jitter": segment.jitter,
+        "serverVersions": sorted(segment.server_versions),
+        "memory": encoded(segment.memory),
+        "remembersAsBefore": segment.remembers_as_before,
+        "reads": encoded(segment.reads),
+        "replies": [encoded(reply) for reply in segment.replies],
+        "raised": segment.raised,
+        "acted": None if segment.acted is None else {"outline": list(segment.acted)},
+    }
+    return {
+        "controller": segment.controller,
+        "key": list(segment.key),
+        "now": segment.now.isoformat(),
+        "turn": segment.turn,
+        "segment": segment.number,
+        "wants": segment.wants,
+        **{name: value for name, value in written.items() if value},
+    }
+
+
+def _segment(line: Mapping[str, Json], key: ObjectKey) -> Segment:
+    return Segment(
         controller=line["controller"],
         key=key,
         turn=line["turn"],
-        stage=line["stage"],
+        number=line["segment"],
         now=datetime.fromisoformat(line["now"]),
         jitter=line.get("jitter", 0.0),
-        reads=decoded(line.get("reads", {})),
-        kinds=decoded(line.get("kinds", {})),
-        answers=decoded(line.get("answers", {})),
-        outcomes=tuple(decoded(line.get("outcomes", []))),
+        server_versions=frozenset(line.get("serverVersions", ())),
         memory=decoded(line.get("memory")),
         remembers_as_before=line.get("remembersAsBefore", False),
-        plan=line["plan"],
+        reads=decoded(line.get("reads", {})),
+        replies=decoded(line.get("replies", [])),
+        wants=line["wants"],
         raised=line.get("raised", ""),
         acted=line["acted"]["outline"] if "acted" in line else None,
     )

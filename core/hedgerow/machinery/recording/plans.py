@@ -1,4 +1,4 @@
-"""How two plans are told apart, and how people are told what is in one.
+"""How two plans or steps are told apart, and how people are told what is in one.
 
 What a plan remembers is no part of it here: that saves work, and decides nothing. Nor is the order of what is
 independent of each other.
@@ -11,8 +11,9 @@ from difflib import unified_diff
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.plan import Action, Plan
+from hedgerow.machinery.plan import Action, Plan, actions_in, is_dry_run
 from hedgerow.machinery.recording.codec import Json, canonical, encoded
+from hedgerow.machinery.steps import Step
 
 _VERBS: Final = {
     "Create": "create",
@@ -20,7 +21,6 @@ _VERBS: Final = {
     "MergePatch": "patch",
     "JsonPatch": "patch",
     "Delete": "delete",
-    "DeleteCollection": "delete all",
 }
 _CONTEXT: Final = 3
 """Lines around a difference."""
@@ -33,22 +33,25 @@ def comparable(plan: Plan) -> Json:
         UnrecordableError: something in it is of a type that no record can hold.
     """
     value: dict[str, Any] = encoded(replace(plan, memory=None))
-    for name, items in (("actions", not plan.in_order), ("events", True), ("questions", True), ("kinds", True)):
+    for name, items in (("actions", not plan.in_order), ("events", True)):
         if items:
             value[name] = {**value[name], "of": sorted(value[name]["of"], key=canonical)}
     return value
 
 
-def outline(plan: Plan) -> list[str]:
-    """What a plan asks for, a line each, without a word of what is written."""
+def outline(state: Step[Any] | Plan) -> list[str]:
+    """What a step or a plan asks for, a line each, without a word of what is written."""
+    actions = [_outlined(action) for action in actions_in(state)]
+    if not isinstance(state, Plan):
+        return actions or [f"awaits {type(state).__name__}"]
     return [
-        *(_outlined(action) for action in plan.actions),
-        *(f"{event.type} event {event.reason} about {event.resource.kind} {event.key}" for event in plan.events),
+        *actions,
+        *(f"{event.type} event {event.reason} about {event.resource.kind} {event.key}" for event in state.events),
         *(
             f"failure: {failure.resource.kind} {failure.key}{f': {failure.field}' if failure.field else ''}"
-            for failure in plan.failures
+            for failure in state.failures
         ),
-        *_conclusion(plan),
+        *_conclusion(state),
     ]
 
 
@@ -56,24 +59,20 @@ def _outlined(action: Action) -> str:
     part = getattr(action, "subresource", "")
     subresource = f"/{part}" if part else ""
     where = "" if action.cluster is Cluster.TARGET else f" in the {action.cluster.value} cluster"
-    verb = _VERBS[type(action).__name__]
+    verb = "dry-run update of" if is_dry_run(action) else _VERBS[type(action).__name__]
     return f"{verb} {action.resource.kind}{subresource} {action.key}{where} ({action.reason})"
 
 
 def _conclusion(plan: Plan) -> Iterator[str]:
-    if plan.questions or plan.kinds:
-        yield f"asks {len(plan.questions)} questions, and of {len(plan.kinds)} kinds how they are served"
-    if plan.goes_on:
-        yield "goes on"
     if plan.requeue_after is not None:
         yield f"again in {plan.requeue_after:g} s"
 
 
 def differences(recorded: Json, repeated: Json) -> list[str]:
-    """What is different in two plans, as a unified diff; nothing where they are the same.
+    """What is different in two plans or steps, as a unified diff; nothing where they are the same.
 
     Args:
-        recorded: as `comparable` makes it; none: there was none.
+        recorded: as the record holds it; none: there was none.
         repeated: as above.
     """
     if recorded == repeated:
@@ -84,9 +83,11 @@ def differences(recorded: Json, repeated: Json) -> list[str]:
 
 
 def _lines(plan: Json) -> list[str]:
-    """A plan as text: its actions, events and failures one by one, and how it ends."""
+    """A plan or a step as text: its actions, events, failures and steps one by one, and how it ends."""
     if not isinstance(plan, Mapping):
         return []
+    if not str(plan.get("$")).endswith((".Plan", ".AtOnce", ".InOrder", ".RecordEvents")):
+        return _described("step", plan)
     lines: list[str] = []
     for name, value in plan.items():
         items = value.get("of") if isinstance(value, Mapping) else None

@@ -4,17 +4,14 @@ A read is a value: what was asked of a snapshot. Notes hold no more than what wa
 asks for anything else is told that it was not read then, which is another thing than that it did not exist.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector, selector_query
 from hedgerow.machinery.snapshot import Index, Snapshot, Value
-
-_Name = TypeVar("_Name")
-_Known = TypeVar("_Known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,7 @@ class RecordedSnapshot:
 
     def __init__(self, reads: Reads) -> None:
         """A world of these notes."""
-        self._reads = reads
+        self.reads = reads
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of a key."""
@@ -176,27 +173,6 @@ class RecordedSnapshot:
         return filed
 
     def _answer(self, read: Read) -> Any:
-        if read not in self._reads:
+        if read not in self.reads:
             raise NotReadError(read)
-        return self._reads[read]
-
-
-class NotingMapping(Mapping[_Name, _Known]):
-    """A mapping that notes what is looked up in it and found; to go through all of it is to look up all."""
-
-    def __init__(self, known: Mapping[_Name, _Known]) -> None:
-        """Nothing has been looked up yet."""
-        self.found: Final[dict[_Name, _Known]] = {}
-        self._known = known
-
-    def __getitem__(self, name: _Name) -> _Known:
-        value = self.found[name] = self._known[name]
-        return value
-
-    def __iter__(self) -> Iterator[_Name]:
-        self.found.update(self._known)
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        self.found.update(self._known)
-        return len(self._known)
+        return self.reads[read]

@@ -1,197 +1,215 @@
-"""Makes a decision a second time, by what a record may show, so that the record can be repeated exactly.
+"""Makes a decision a second time, from what a record may show, so that the record can be repeated exactly.
 
-A decision by what is disguised may be another one: a checksum is of other bytes. So what is recorded as decided is what
-the disguised world leads to, and whoever repeats it in that world comes to the same unless the decision itself has
-changed. Where the process has decided something else, an outline of that is recorded as well. What one turn leaves to
-the next is of the disguised world, too: nothing in the record comes of anything that it must not show, but for that
-outline.
+While a decision is made, a second one is made beside it from disguised input; the record holds the second. It is told
+the replies to the steps of the first. Once the two want different things the second ends, and the record says what the
+process did. What one turn leaves to the next comes from the second decision too: nothing in the record comes of
+anything that it must not show.
 
-Of a turn nothing is kept once it is over, and of a key only what the next turn is to be told.
+The second decision may pause more often, or less: disguised values have other lengths. So it does not wait for pauses
+of the first: it does one slice of its work at each of them, and the rest before the next step that asks or writes.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from hedgerow.machinery.controller import Context
-from hedgerow.machinery.notes import Notes
+from hedgerow.machinery.controller import Context, Controller
+from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Outcome, Plan
-from hedgerow.machinery.questions import Answer, Kinds, Question
-from hedgerow.machinery.recording.codec import UnrecordableError
-from hedgerow.machinery.recording.confidential import Disguise, Wardrobe
-from hedgerow.machinery.recording.decisions import Decision, Unrecorded
-from hedgerow.machinery.recording.plans import comparable, outline
-from hedgerow.machinery.recording.reads import NotingMapping, NotingSnapshot
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.recording.codec import Json, UnrecordableError
+from hedgerow.machinery.recording.confidential import TooMuchToShowError, Wardrobe
+from hedgerow.machinery.recording.decisions import Unrecorded, segment_to_json
+from hedgerow.machinery.recording.plans import outline
+from hedgerow.machinery.recording.reads import NotingSnapshot
+from hedgerow.machinery.recording.segments import Segment, is_minor, is_reply_to_both, shown, wanted
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.turn import Turn
-
-
-@dataclass
-class _Course:
-    """A turn under way, as the record shows it."""
-
-    number: int
-    disguise: Disguise
-    memory: object
-    notes: Notes = field(default_factory=Notes)
-    answers: dict[Question, Answer] = field(default_factory=dict)
-    outcomes: list[Outcome] = field(default_factory=list)
-    memory_is_told: bool = False
-    is_broken: bool = False
-    """Whether the record lacks a decision of it, so that nobody can repeat it any further."""
+from hedgerow.machinery.steps import Now, Pause, Step
 
 
 class Rehearsals:
-    """The decisions of a run, made again one after the other."""
+    """The recorded decisions of a run."""
 
-    def __init__(self, wardrobe: Wardrobe) -> None:
-        """Nothing has been decided yet.
+    def __init__(self, wardrobe: Wardrobe, write: Callable[[str | Unrecorded], None]) -> None:
+        """No decision yet.
 
         Args:
             wardrobe: what the record shows of things.
+            write: takes the lines of the record, and why one is missing.
         """
-        self._wardrobe = wardrobe
-        self._turns = 0
-        self._under_way: WeakKeyDictionary[Notes, _Course] = WeakKeyDictionary()
-        """By the notes of the process: they are those of one turn, and gone with it."""
-        self._left: dict[tuple[str, ObjectKey], object] = {}
-        """What the last turn of a key wants the next one to be told."""
-        self._told: dict[tuple[str, ObjectKey], object] = {}
-        """What the last turn of a key was told, if whoever repeats the record knows that as well."""
+        self.wardrobe = wardrobe
+        self.write = write
+        self.turns = 0
+        self.left: dict[tuple[str, ObjectKey], object] = {}
+        """What the last turn of a key leaves to the next one."""
+        self.told: dict[tuple[str, ObjectKey], object] = {}
+        """What the last turn of a key was told, if the record shows that as well."""
 
-    def rehearsed(
-        self, turn: Turn[Any], snapshot: Snapshot, now: datetime, known: Kinds, plan: Plan | None
-    ) -> str | Unrecorded:
-        """The line that records a decision, or why there is none.
+    async def recorded(
+        self, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
+    ) -> Plan:
+        """The plan of a decision, which is recorded."""
+        with (
+            closing(_Rehearsal(self, controller, key, snapshot, context)) as rehearsal,
+            Execution(_decision(controller, key, snapshot, context), key) as execution,
+        ):
+            try:
+                state = execution.begin()
+                while isinstance(state, Step):
+                    rehearsal.follow(state)
+                    reply = await state
+                    rehearsal.tell(state, reply)
+                    state = execution.go_on(reply)
+            except Exception:
+                rehearsal.follow(None)
+                raise
+            rehearsal.follow(state)
+            return state
+
+
+async def _decision(controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
+    decision = controller.reconcile(key, snapshot, context)
+    return decision if isinstance(decision, Plan) else await decision
+
+
+class _Rehearsal:
+    """One decision from disguised input."""
+
+    def __init__(
+        self, run: Rehearsals, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
+    ) -> None:
+        run.turns += 1
+        self._run = run
+        self._turn = run.turns
+        self._place = (controller.name, key)
+        left = run.left.pop(self._place, None)
+        self._memory = left if context.memory is not None else None
+        self._disguise = run.wardrobe.disguise()
+        self._world = NotingSnapshot(snapshot, self._disguise.object)
+        self._context = replace(context, memory=self._memory)
+        self._execution = Execution(_decision(controller, key, self._world, self._context), key)
+        self._number = 0
+        self._replies: list[Any] = []
+        self._now = context.now
+        self._state: Step[Any] | Plan | None = None
+        """What the second decision wants; none before it begins, and once it has raised."""
+        self._raised = ""
+        self._is_over = False
+
+    def close(self) -> None:
+        """Stop the decision where it waits."""
+        self._execution.close()
+
+    def tell(self, step: Step[Any], reply: Any) -> None:
+        """Take the reply to a step of the decision that counts."""
+        if self._is_over:
+            return
+        if isinstance(step, Now):
+            self._now = reply
+            if isinstance(self._state, Now):
+                self._reply(reply)
+        if isinstance(step, Now | Pause):
+            return
+        try:
+            self._reply(shown(step, reply, self._disguise))
+        except TooMuchToShowError as error:
+            self._break_off(str(error))
+
+    def follow(self, real: Step[Any] | Plan | None) -> None:
+        """Advance to the next step, and record the segment up to it.
 
         Args:
-            turn: as it was when the decision was made.
-            snapshot: what it was made from.
-            now: as above.
-            known: as above.
-            plan: what the process is to do; none: the decision raised.
+            real: what the decision that counts wants; none: it raised.
         """
-        place = (turn.controller.name, turn.key)
-        course = self._course(place, turn)
+        if self._is_over:
+            return
         try:
-            line = json.dumps(self._decision(place, course, turn, _Scene(snapshot, now, known, plan)).to_json())
+            self._follow(real)
         except UnrecordableError as error:
-            return self._unrecorded(place, course, str(error))
+            self._break_off(str(error))
         except RecursionError:
-            return self._unrecorded(place, course, "something in it is nested too deeply")
+            self._break_off("something in it is nested too deeply")
         except Exception as error:  # noqa: BLE001 -- a defect of the record must not stop the process
             # What it says may show what nobody may read.
-            return self._unrecorded(place, course, f"defect: {type(error).__name__}")
-        self._note_told(place, course, is_over=plan is not None and plan.is_final)
-        return line
+            self._break_off(f"defect: {type(error).__name__}")
 
-    def _note_told(self, place: tuple[str, ObjectKey], course: _Course, *, is_over: bool) -> None:
-        """Know for the next turn what this one was told, if there is anything that it can be told again."""
-        if course.is_broken or course.memory is None or (is_over and place not in self._left):
-            self._told.pop(place, None)
-        else:
-            self._told[place] = course.memory
+    def _follow(self, real: Step[Any] | Plan | None) -> None:
+        if self._state is None and not self._raised:
+            self._advance(self._execution.begin)
+        while isinstance(self._state, Now | Pause) and not isinstance(real, Now):
+            is_pause = isinstance(self._state, Pause)
+            if is_pause and self._world.reads:
+                # What was read before may look different afterwards.
+                self._write(wanted(self._state), "", None)
+            self._reply(None if is_pause else self._now)
+            if is_pause and isinstance(real, Pause):
+                break
+        if isinstance(real, Now | Pause):
+            return
+        state = self._state
+        follows = real is not None and state is not None and is_reply_to_both(real, state)
+        if follows and state is not None and is_minor(state, self._world.reads):
+            return
+        self._is_over = not follows or isinstance(state, Plan)
+        if self._is_over:
+            self._keep(self._run.left, state.memory if follows and isinstance(state, Plan) else None)
+        self._write(None if state is None else wanted(state), self._raised, _otherwise(real, state))
 
-    def _unrecorded(self, place: tuple[str, ObjectKey], course: _Course, problem: str) -> Unrecorded:
-        """A gap in the record: what the turn was told cannot be taken as known afterwards."""
-        course.is_broken = True
-        self._told.pop(place, None)
-        return Unrecorded(*place, course.number, problem)
+    def _reply(self, reply: Any) -> None:
+        """Go on with the reply to the step that the second decision waits for."""
+        self._replies.append(reply)
+        self._advance(lambda: self._execution.go_on(reply))
 
-    def _course(self, place: tuple[str, ObjectKey], turn: Turn[Any]) -> _Course:
-        course = self._under_way.get(turn.notes)
-        if course is None:
-            self._turns += 1
-            left = self._left.pop(place, None)
-            memory = left if turn.memory is not None else None
-            course = self._under_way[turn.notes] = _Course(self._turns, self._wardrobe.disguise(), memory)
-        return course
+    def _advance(self, advance: Callable[[], Step[Any] | Plan]) -> None:
+        try:
+            self._state = advance()
+        except Exception as error:  # noqa: BLE001 -- a defect is what is worth a record
+            self._state, self._raised = None, type(error).__name__
 
-    def _decision(self, place: tuple[str, ObjectKey], course: _Course, turn: Turn[Any], scene: "_Scene") -> Decision:
-        answers, outcomes = _news(course, turn)
-        world = NotingSnapshot(scene.snapshot, course.disguise.object)
-        kinds = NotingMapping({**turn.kinds, **scene.known})
-        context = Context(
-            scene.now,
-            turn.controller.config,
-            course.answers,
-            kinds,
-            tuple(course.outcomes),
-            course.memory,
-            course.notes,
-            turn.jitter,
-        )
-        repeated, raised = _decided(turn, world, context)
-        self._conclude(place, scene.plan, repeated)
-        is_new = not course.memory_is_told
-        as_before = is_new and course.memory is not None and self._told.get(place) is course.memory
-        decision = Decision(
-            controller=turn.controller.name,
-            key=turn.key,
-            turn=course.number,
-            stage=turn.stages,
-            now=scene.now,
-            jitter=turn.jitter,
-            reads=world.reads,
-            kinds=kinds.found,
-            answers=answers,
-            outcomes=outcomes,
-            memory=course.memory if is_new and not as_before else None,
+    def _write(self, wants: Json, raised: str, acted: Sequence[str] | None) -> None:
+        is_first = self._number == 0
+        memory = self._memory if is_first else None
+        as_before = memory is not None and self._run.told.get(self._place) is memory
+        segment = Segment(
+            *self._place,
+            turn=self._turn,
+            number=self._number,
+            now=self._context.now,
+            jitter=self._context.jitter,
+            server_versions=self._context.server_versions,
+            memory=None if as_before else memory,
             remembers_as_before=as_before,
-            plan=None if repeated is None else comparable(repeated),
+            reads=dict(self._world.reads),
+            replies=tuple(self._replies),
+            wants=wants,
             raised=raised,
-            acted=_otherwise(scene.plan, repeated),
+            acted=acted,
         )
-        course.memory_is_told = True
-        return decision
+        self._run.write(json.dumps(segment_to_json(segment)))
+        self._world.reads.clear()
+        self._replies.clear()
+        self._number += 1
+        if self._is_over and self._place not in self._run.left:
+            self._run.told.pop(self._place, None)
+        elif is_first:
+            self._keep(self._run.told, memory)
 
-    def _conclude(self, place: tuple[str, ObjectKey], plan: Plan | None, repeated: Plan | None) -> None:
-        """Keep for the next turn what this one leaves."""
-        if plan is None or not plan.is_final:
-            return
-        self._left.pop(place, None)
-        if plan.memory is None or repeated is None or not repeated.is_final or repeated.memory is None:
-            return
-        self._left[place] = repeated.memory
+    def _break_off(self, problem: str) -> None:
+        """Leave a gap in the record: what the turn was told does not count as known afterwards."""
+        self._is_over = True
+        self._run.told.pop(self._place, None)
+        self._run.write(Unrecorded(*self._place, self._turn, problem))
 
-
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """What a decision was made from beside its turn, and what the process has decided."""
-
-    snapshot: Snapshot
-    now: datetime
-    known: Kinds
-    plan: Plan | None
-
-
-def _news(course: _Course, turn: Turn[Any]) -> tuple[dict[Question, Answer], Sequence[Outcome]]:
-    """What a turn has been told since it was looked at last, and the course is told by this."""
-    answers = {
-        question: course.disguise.answer(question, answer)
-        for question, answer in turn.answers.items()
-        if question not in course.answers
-    }
-    outcomes = [course.disguise.outcome(each) for each in turn.outcomes[len(course.outcomes) :]]
-    course.answers.update(answers)
-    course.outcomes += outcomes
-    return answers, outcomes
+    def _keep(self, kept: dict[tuple[str, ObjectKey], object], memory: object) -> None:
+        if memory is None:
+            kept.pop(self._place, None)
+        else:
+            kept[self._place] = memory
 
 
-def _decided(turn: Turn[Any], world: Snapshot, context: Context[Any]) -> tuple[Plan | None, str]:
-    """The plan of a decision, or the name of what it raised."""
-    try:
-        return turn.controller.reconcile(turn.key, world, context), ""
-    except Exception as error:  # noqa: BLE001 -- a defect is what is worth a record
-        return None, type(error).__name__
-
-
-def _otherwise(plan: Plan | None, repeated: Plan | None) -> Sequence[str] | None:
-    """What the process does, where that is not what is recorded as decided."""
-    really = outline(plan) if plan is not None else ["raised"]
-    recorded = outline(repeated) if repeated is not None else ["raised"]
-    return None if sorted(really) == sorted(recorded) else really
+def _otherwise(real: Step[Any] | Plan | None, recorded: Step[Any] | Plan | None) -> Sequence[str] | None:
+    """What the process wants, where that is not what is recorded."""
+    one, other = (outline(each) if each is not None else ["raised"] for each in (real, recorded))
+    return None if sorted(one) == sorted(other) else one

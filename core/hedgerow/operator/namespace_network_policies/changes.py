@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hedgerow.machinery.controller import Change
+from hedgerow.machinery.deletion_guard import kept_of_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.network_policies.kept import identity_of
@@ -48,9 +49,12 @@ def namespace_of_policy(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKe
 
 
 def kept_of_namespace(namespace: Manifest) -> Manifest:
-    """What the rules read of a Namespace: identity, all labels, and the phase."""
+    """What the rules read of a Namespace: identity, all labels, the phase, and what the deletion guard reads."""
     phase = (namespace.get("status") or _NOTHING).get("phase")
-    return {"metadata": {**identity_of(namespace), "labels": labels_of(namespace)}, "status": {"phase": phase}}
+    metadata = {**identity_of(namespace), "labels": labels_of(namespace)}
+    if allowance := kept_of_allowance(namespace):
+        metadata["annotations"] = allowance
+    return {"metadata": metadata, "status": {"phase": phase}}
 
 
 def kept_of_endpoints(endpoints: Manifest) -> Manifest:

@@ -1,83 +1,295 @@
-"""What all controllers share, and the list of their sections: the section `controllers`.
+"""The sections of the controllers: `controllers`.
 
-A further controller is a module with its section and one line in the list here.
+A further controller is a section here, and a field of `Controllers`.
 
-Source: managed-resources §3.1.
+Source: managed-resources §3.1; webhooks-and-tokens §2.1, §2.2; network-and-nodes §2.3, §5.4, §6.2; decision D-4.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import field
+from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated, Final, TypeAlias
 
-from pydantic import Field
+from returns.result import Failure, Result
 
-from hedgerow.machinery.fields import FieldError, forbidden, invalid, required
-from hedgerow.machinery.names import label_key_problem
-from hedgerow.resource_manager.configuration.garbage_collector import GarbageCollectorSection
-from hedgerow.resource_manager.configuration.health import HealthSection
-from hedgerow.resource_manager.configuration.kubelet_csr_approver import KubeletCSRApproverSection
-from hedgerow.resource_manager.configuration.managed_resource import ManagedResourceSection, ManagedResourceSettings
-from hedgerow.resource_manager.configuration.network_policy import NetworkPolicySection
-from hedgerow.resource_manager.configuration.node import NodeSection
-from hedgerow.resource_manager.configuration.secret import SecretSection
-from hedgerow.resource_manager.configuration.shape import Purpose, Section
-from hedgerow.resource_manager.configuration.token_invalidator import (
-    TokenInvalidatorSection,
-    TokenInvalidatorSettings,
-    TokenValidatorSection,
+from hedgerow.machinery.configuration.rules import at_least, each_set, longer_than_zero, must_be_set, valid
+from hedgerow.machinery.configuration.section import (
+    LIMIT,
+    ZERO_IS_UNSET,
+    Alias,
+    Named,
+    Purpose,
+    Section,
+    Switched,
+    WhenEnabled,
 )
-from hedgerow.resource_manager.configuration.token_requestor import TokenRequestorSection
+from hedgerow.machinery.fields import FieldError, FieldErrorType, required
+from hedgerow.machinery.names import dns_label_problem, label_key_problem, label_value_problem
+from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import DEFAULT_CLASS
+from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
+
+SHORTEST_SYNC_PERIOD: Final = timedelta(seconds=15)
+UNLIMITED: Final = (
+    "source and target are one cluster, in which everybody who may write a Secret would get a token of any "
+    "ServiceAccount: set targetNamespace, or sourceNamespaces, or namespaces of sourceClientConnection"
+)
+
+Workers: TypeAlias = Annotated[int | None, at_least(1, only_if_enabled=True), WhenEnabled(5)]
+"""The number of workers of a controller that can be disabled."""
+AlwaysWorkers: TypeAlias = Annotated[int, at_least(1)]
+SyncPeriod: TypeAlias = Annotated[timedelta, at_least(SHORTEST_SYNC_PERIOD)]
 
 
-class ControllersSection(Section):
-    """The section as written; its errors come in the order of its fields."""
+class SwitchedController(Switched):
+    """A controller that is disabled by default."""
 
-    cluster_id: str = Field("", alias="clusterID")
-    """The id of the source cluster in the origins of applied objects. `<cluster>`: that in the ConfigMap
-    `kube-system/cluster-identity`, without which the process ends; `<default>`: the same, or none; empty: none."""
-    resource_class: str = DEFAULT_CLASS
-    """The class of the ManagedResources that are looked after. Not empty."""
-    garbage_collector: GarbageCollectorSection = GarbageCollectorSection()
+    enabled: bool = False
+    """Whether the controller runs."""
+
+
+class GarbageCollectorSettings(SwitchedController):
     """Deletes ConfigMaps and Secrets that are marked for it when nothing refers to them any more."""
-    health: HealthSection = HealthSection()
+
+    sync_period: Annotated[timedelta | None, at_least(SHORTEST_SYNC_PERIOD), WhenEnabled(timedelta(hours=1))] = None
+    """Between two rounds."""
+
+
+class HealthSettings(Section):
     """Judges health and progress of what ManagedResources deliver."""
-    kubelet_csr_approver: KubeletCSRApproverSection = Field(KubeletCSRApproverSection(), alias="kubeletCSRApprover")
+
+    concurrent_syncs: AlwaysWorkers = 5
+    """How many ManagedResources are judged at once."""
+    sync_period: SyncPeriod = timedelta(minutes=1)
+    """After this time a ManagedResource is judged again although nothing has changed."""
+
+
+def _network(text: str) -> IPv4Network | IPv6Network | None:
+    """The network that a CIDR spells; none if it spells none, or has bits of a host."""
+    try:
+        return ip_network(text) if "/" in text else None
+    except ValueError:
+        return None
+
+
+def _network_problem(text: str) -> str | None:
+    return None if _network(text) else "must be a network such as 100.64.0.0/13"
+
+
+class KubeletCSRApproverSettings(SwitchedController):
     """Approves or denies the serving certificates that kubelets ask for."""
-    managed_resource: ManagedResourceSection | None = None
+
+    concurrent_syncs: Annotated[int | None, at_least(1, only_if_enabled=True), WhenEnabled(1)] = None
+    """How many requests are decided at once."""
+    machine_namespace: Annotated[str, LIMIT] = ""
+    """Where in the source cluster the Machines of Nodes are; empty: in any namespace."""
+    service_networks: Annotated[tuple[str, ...], LIMIT, valid(_network_problem)] = ()
+    """The networks of Services in the target cluster, such as `100.64.0.0/13`: a request for an address in them is
+    denied. Those of the Service `default/kubernetes` always are."""
+
+    @property
+    def networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        """The networks of Services."""
+        return tuple(network for text in self.service_networks if (network := _network(text)))
+
+
+class ManagedResourceSettings(Section):
     """Applies what ManagedResources deliver."""
-    managed_resources: ManagedResourceSection | None = None
-    """Another spelling of `managedResource`; not beside it."""
-    network_policy: NetworkPolicySection = NetworkPolicySection()
-    """Opens traffic to Services that ask for it, by NetworkPolicies."""
-    node: NodeSection = NodeSection()
-    """Keeps pods away from new Nodes until their critical components are ready."""
-    secret: SecretSection = SecretSection()
-    """Protects Secrets that ManagedResources refer to."""
-    token_invalidator: TokenInvalidatorSection | None = None
-    """Labels Secrets whose static tokens are to be worthless. Enabled together with its webhook, or neither."""
-    token_validator: TokenValidatorSection | None = None
-    """An older name of `tokenInvalidator`; not beside it."""
-    token_requestor: TokenRequestorSection = TokenRequestorSection()
-    """Keeps tokens of ServiceAccounts fresh in Secrets that ask for it."""
 
-    def token_invalidator_settings(self) -> TokenInvalidatorSettings:
-        """Whether and how the token invalidator runs, under whichever name the file says so."""
-        return (self.token_invalidator or self.token_validator or TokenInvalidatorSection()).settings()
-
-    def managed_resource_settings(self) -> ManagedResourceSettings:
-        """How the controller of ManagedResources runs, under whichever name the file says so."""
-        return (self.managed_resource or self.managed_resources or ManagedResourceSection()).settings()
+    concurrent_syncs: AlwaysWorkers = 5
+    """How many ManagedResources are applied at once."""
+    sync_period: SyncPeriod = timedelta(minutes=1)
+    """After this time a ManagedResource is applied again although nothing has changed."""
+    always_update: bool = False
+    """Whether objects are written even where they are as they should be."""
+    managed_by_label_value: Annotated[
+        str, must_be_set("must specify value of managed-by label", "Not empty."), valid(label_value_problem)
+    ] = "gardener"
+    """What the label `resources.gardener.cloud/managed-by` of every delivered object says."""
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
-        """No class or an impossible one, both spellings of one section, then what is wrong within the sections."""
-        if not self.resource_class:
-            yield required(f"{path}.resourceClass", "must provide a resource class")
-        elif problem := label_key_problem(ClassFilter(self.resource_class).finalizer):
-            yield invalid(
-                f"{path}.resourceClass", self.resource_class, f"no finalizer can be called after it: {problem}"
-            )
-        if self.managed_resource is not None and self.managed_resources is not None:
-            yield forbidden(f"{path}.managedResources", "must not be set together with managedResource")
-        if self.token_invalidator is not None and self.token_validator is not None:
-            yield forbidden(f"{path}.tokenValidator", "must not be set together with tokenInvalidator")
-        yield from super().problems(path, purpose)
+        """The errors, told under the name in the plural, as the reference does."""
+        return super().problems(f"{path}s", purpose)
+
+
+class RequirementSection(Section):
+    """One match expression."""
+
+    is_strict = True
+    omits_defaults = True
+
+    key: str = ""
+    """Key of the label."""
+    operator: str = ""
+    """How the label is compared. One of `In`, `NotIn`, `Exists`, `DoesNotExist`."""
+    values: tuple[str, ...] = ()
+    """With `In` and `NotIn`: what it is compared with."""
+
+
+class SelectorSection(Section):
+    """A label selector."""
+
+    is_strict = True
+    omits_defaults = True
+
+    match_labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels with their values; all have to match."""
+    match_expressions: tuple[RequirementSection, ...] = ()
+    """Requirements on labels; all have to match."""
+
+    @property
+    def selector(self) -> LabelSelector:
+        """The selector of a valid section."""
+        return self._parsed("").unwrap()
+
+    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
+        """Every key, operator and value that no label selector may have."""
+        match self._parsed(path):
+            case Failure(problems):
+                yield from (FieldError(each.field, FieldErrorType.INVALID, each.problem) for each in problems)
+
+    def _parsed(self, path: str) -> Result[LabelSelector, tuple[FieldProblem, ...]]:
+        return parse_label_selector(self.manifest(), path)
+
+
+class IngressControllerSection(Section):
+    """The pods of the ingress controller, known by namespace and labels together."""
+
+    namespace: Annotated[
+        str, must_be_set("must name the namespace of the ingress controller"), valid(dns_label_problem)
+    ] = ""
+    """The namespace of its pods."""
+    pod_selector: Annotated[SelectorSection | None, must_be_set("must select the pods of the ingress controller")] = (
+        None
+    )
+    """The labels of its pods."""
+
+    @property
+    def pods(self) -> IngressController | None:
+        """The pods of a valid section."""
+        return IngressController(self.namespace, self.pod_selector.selector) if self.pod_selector else None
+
+
+class NetworkPolicySettings(SwitchedController):
+    """Opens traffic to Services that ask for it, by NetworkPolicies."""
+
+    concurrent_syncs: Workers = None
+    """How many Services are handled at once."""
+    namespace_selectors: Annotated[tuple[SelectorSection, ...], LIMIT] = ()
+    """Services in Namespaces that match any of these are handled; empty: all."""
+    ingress_controller_selector: IngressControllerSection | None = None
+    """The ingress controller that may reach the backends of Ingresses; left out: none."""
+
+    @property
+    def rules(self) -> NetworkPolicyConfig:
+        """What the decisions of a valid section go by."""
+        ingress = self.ingress_controller_selector
+        return NetworkPolicyConfig(
+            tuple(section.selector for section in self.namespace_selectors),
+            ingress.pods if ingress else None,
+        )
+
+
+class NodeSettings(SwitchedController):
+    """Keeps pods away from new Nodes until their critical components are ready."""
+
+    concurrent_syncs: Workers = None
+    """How many Nodes are checked at once."""
+    backoff: Annotated[timedelta | None, longer_than_zero(), WhenEnabled(timedelta(seconds=10))] = None
+    """After this time a Node on which something is missing is checked again."""
+
+
+class SecretSettings(Section):
+    """Protects Secrets that ManagedResources refer to."""
+
+    concurrent_syncs: AlwaysWorkers = 5
+    """How many Secrets are handled at once."""
+
+
+class TokenInvalidatorSettings(SwitchedController):
+    """Labels Secrets whose static tokens the webhook makes worthless."""
+
+    concurrent_syncs: Annotated[int | None, WhenEnabled(5)] = None
+    """How many Secrets are handled at once; less than 1 counts as 1."""
+
+    @property
+    def workers(self) -> int | None:
+        """The number of workers. The reference runs one whatever the file says."""
+        return None if self.concurrent_syncs is None else max(self.concurrent_syncs, 1)
+
+    def warnings(self, path: str, purpose: Purpose, /) -> Iterator[str]:
+        """A number of workers that cannot be."""
+        if self.enabled and self.concurrent_syncs != self.workers:
+            yield f"{path}: one worker runs instead of {self.concurrent_syncs}"
+        yield from super().warnings(path, purpose)
+
+
+class TokenRequestorSettings(SwitchedController):
+    """Keeps tokens of ServiceAccounts fresh in Secrets that ask for it."""
+
+    concurrent_syncs: Workers = None
+    """How many Secrets are handled at once."""
+    class_name: Annotated[str | None, Named("class"), ZERO_IS_UNSET, LIMIT, valid(label_value_problem)] = None
+    """Only Secrets whose label `resources.gardener.cloud/class` says so get tokens; empty: all."""
+    audiences: Annotated[tuple[str, ...], each_set("must not be empty")] = ()
+    """Who is to believe the tokens; empty: the API server that makes them."""
+    target_namespace: Annotated[str, LIMIT, valid(dns_label_problem, may_be_empty=True)] = ""
+    """Where the ServiceAccounts are, whatever Secrets say; empty: where each Secret says. Without a separate target
+    cluster either this, `sourceNamespaces`, or `namespaces` of `sourceClientConnection` must be set."""
+    source_namespaces: Annotated[tuple[str, ...], LIMIT, valid(dns_label_problem)] = ()
+    """Only Secrets in these namespaces of the source cluster get tokens; empty: all that are in sight."""
+
+    @property
+    def each_audience(self) -> tuple[str, ...]:
+        """The audiences without repetitions."""
+        return tuple(dict.fromkeys(self.audiences))
+
+
+def unlimited_token_requestor(settings: TokenRequestorSettings, seen: Collection[str]) -> FieldError | None:
+    """The error of a token requestor that mints any token for every author of a Secret; none if it has a limit.
+
+    In one cluster such a token lets who may write Secrets in any namespace become any ServiceAccount of that cluster.
+    With a separate target cluster the authors of Secrets are those who run it.
+
+    Args:
+        settings: of the token requestor, where source and target are one cluster.
+        seen: the namespaces of the source cluster to which the process is restricted; none: it sees all.
+    """
+    if not settings.enabled or settings.target_namespace or settings.source_namespaces or seen:
+        return None
+    return required("controllers.tokenRequestor.targetNamespace", UNLIMITED)
+
+
+def _class_problem(name: str) -> str | None:
+    problem = label_key_problem(ClassFilter(name).finalizer)
+    return problem and f"no finalizer can be called after it: {problem}"
+
+
+class Controllers(Section):
+    """Which controllers run, and how."""
+
+    cluster_id: Annotated[str, Named("clusterID")] = ""
+    """The id of the source cluster in the origins of applied objects. `<cluster>`: that in the ConfigMap
+    `kube-system/cluster-identity`, without which the process ends; `<default>`: the same, or none; empty: none."""
+    resource_class: Annotated[
+        str, LIMIT, must_be_set("must provide a resource class", "Not empty."), valid(_class_problem)
+    ] = DEFAULT_CLASS
+    """The class of the ManagedResources that the process handles."""
+    garbage_collector: GarbageCollectorSettings = GarbageCollectorSettings()
+    health: HealthSettings = HealthSettings()
+    kubelet_csr_approver: Annotated[KubeletCSRApproverSettings, Named("kubeletCSRApprover")] = (
+        KubeletCSRApproverSettings()
+    )
+    managed_resource: Annotated[ManagedResourceSettings, Alias("managedResources", "Another spelling")] = (
+        ManagedResourceSettings()
+    )
+    network_policy: NetworkPolicySettings = NetworkPolicySettings()
+    node: NodeSettings = NodeSettings()
+    secret: SecretSettings = SecretSettings()
+    token_invalidator: Annotated[
+        TokenInvalidatorSettings, Alias("tokenValidator", "An older name", is_deprecated=True)
+    ] = TokenInvalidatorSettings()
+    """Labels Secrets whose static tokens are to be worthless. Enabled together with its webhook, or neither."""
+    token_requestor: TokenRequestorSettings = TokenRequestorSettings()

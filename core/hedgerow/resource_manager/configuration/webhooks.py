@@ -1,15 +1,13 @@
-"""Which webhooks are served, and what they go by: the section `webhooks`.
+"""The sections of the webhooks: `webhooks`.
 
-A webhook that is not enabled leaves nothing behind: what its section says beside the switch is only looked at where the
-reference looks at it.
+The rules hold for a webhook that is enabled, with the exceptions of the reference.
 
-Source: webhooks-and-tokens §2, managed-resources §3.1.
+Source: webhooks-and-tokens §2; managed-resources §3.1, toleration rules.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
-
-from pydantic import Field
+from dataclasses import field
+from typing import Annotated, Final, TypeAlias
 
 from hedgerow.admission.config import (
     EXPIRATION_SECONDS,
@@ -18,243 +16,178 @@ from hedgerow.admission.config import (
     HighAvailabilityConfig,
     SystemComponentsConfig,
 )
-from hedgerow.api.shape import Int64, child
-from hedgerow.machinery.fields import FieldError, forbidden, invalid, required
+from hedgerow.machinery.configuration.rules import at_least, labels, must_be_set
+from hedgerow.machinery.configuration.section import Alias, Purpose, Section, Switched, WhenEnabled
+from hedgerow.machinery.fields import FieldError, invalid, unsupported
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.configuration.shape import Purpose, Section
-from hedgerow.resource_manager.configuration.token_invalidator import IS_AN_ALIAS
-from hedgerow.resource_manager.configuration.toleration import TolerationSection
 
-SHORTEST_EXPIRATION_SECONDS: Final = 600
+EQUAL: Final = "Equal"
+EXISTS: Final = "Exists"
+NO_EXECUTE: Final = "NoExecute"
+OPERATORS: Final = (EQUAL, EXISTS)
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", NO_EXECUTE)
+Seconds: TypeAlias = Annotated[int | None, at_least(0, "must be greater than or equal to 0")]
 
 
-class WebhookSection(Section):
-    """A webhook with nothing but a switch."""
+class WebhookSettings(Switched):
+    """A webhook, which is disabled by default."""
+
+    omits_defaults = True
 
     enabled: bool = False
     """Whether the webhook is served and registered."""
 
-
-class TokenValidatorSection(WebhookSection):
-    """`webhooks.tokenValidator`, an older name."""
-
-    @property
-    def remark(self) -> str:
-        """What the name of today is."""
-        return IS_AN_ALIAS
+    def is_checked(self, _purpose: Purpose, /) -> bool:
+        """False if disabled, whatever the purpose: no command runs a webhook that the file disables."""
+        return self.enabled
 
 
-class HighAvailabilityConfigSection(WebhookSection):
-    """`webhooks.highAvailabilityConfig` as written."""
+class HighAvailabilitySettings(WebhookSettings):
+    """Spreads workloads over nodes and zones, and sets their replicas."""
 
-    default_not_ready_toleration_seconds: Int64 | None = None
-    """How long pods stay on a Node that is not ready; left out: no toleration is added. At least 0."""
-    default_unreachable_toleration_seconds: Int64 | None = None
-    """How long pods stay on a Node that cannot be reached; left out: no toleration is added. At least 0."""
+    default_not_ready_toleration_seconds: Seconds = None
+    """How long pods stay on a Node that is not ready; left out: no toleration is added."""
+    default_unreachable_toleration_seconds: Seconds = None
+    """How long pods stay on a Node that cannot be reached; left out: no toleration is added."""
 
-    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
-        """Negative times, even where the webhook is not enabled."""
-        for name, seconds in (
-            ("defaultNotReadyTolerationSeconds", self.default_not_ready_toleration_seconds),
-            ("defaultUnreachableTolerationSeconds", self.default_unreachable_toleration_seconds),
-        ):
-            if seconds is not None and seconds < 0:
-                yield invalid(f"{path}.{name}", seconds, "must be greater than or equal to 0")
-
-    def settings(self) -> HighAvailabilityConfig | None:
-        """What the webhook goes by; none if it is not enabled."""
-        if not self.enabled:
-            return None
-        return HighAvailabilityConfig(
-            self.default_not_ready_toleration_seconds, self.default_unreachable_toleration_seconds
-        )
+    def is_checked(self, _purpose: Purpose, /) -> bool:
+        """True even if disabled, as in the reference."""
+        return True
 
 
-class KubernetesServiceHostSection(WebhookSection):
-    """`webhooks.kubernetesServiceHost` as written."""
+class KubernetesServiceHostSettings(WebhookSettings):
+    """Tells containers the name of the API server."""
 
-    host: str = ""
-    """The name of the API server. Must be set."""
-
-    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
-        """No host: pods would be told that the API server is nowhere."""
-        if self.enabled and not self.host:
-            yield required(f"{path}.host", "must specify host when webhook is enabled")
-
-    def settings(self) -> str | None:
-        """The host; none if the webhook is not enabled."""
-        return self.host if self.enabled else None
+    host: Annotated[str, must_be_set("must specify host when webhook is enabled")] = ""
+    """The name of the API server."""
 
 
-class PodSchedulerNameSection(WebhookSection):
-    """`webhooks.podSchedulerName` as written."""
+class PodSchedulerNameSettings(WebhookSettings):
+    """Names the scheduler of pods."""
 
-    scheduler_name: str | None = None
+    scheduler_name: Annotated[
+        str | None,
+        must_be_set("must specify schedulerName when webhook is enabled", "Not empty."),
+        WhenEnabled(SCHEDULER_NAME),
+    ] = None
     """The scheduler of pods that name none."""
 
+
+class ProjectedTokenMountSettings(WebhookSettings):
+    """Gives pods a token whose ServiceAccount mounts none."""
+
+    expiration_seconds: Annotated[int | None, at_least(600), WhenEnabled(EXPIRATION_SECONDS)] = None
+    """For how long tokens are valid."""
+
+
+class Toleration(Section):
+    """A toleration of pods. The rules and their order are those of kube-apiserver for pods."""
+
+    omits_defaults = True
+
+    key: str = ""
+    """Key of the taint; empty, with the operator `Exists`: every taint."""
+    operator: str = ""
+    """How its value is compared; empty: `Equal`. One of `Equal`, `Exists`."""
+    value: str = ""
+    """The value of the taint, where the operator is `Equal`."""
+    effect: str = ""
+    """The effect of the taint; empty: every one. One of `NoSchedule`, `PreferNoSchedule`, `NoExecute`."""
+    toleration_seconds: int | None = None
+    """With the effect `NoExecute`: how long pods stay; left out: for good."""
+
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
-        """An empty name, which is not the same as none."""
-        if self.enabled and self.scheduler_name == "":
-            yield required(f"{path}.schedulerName", "must specify schedulerName when webhook is enabled")
+        """What the API server would refuse in a pod."""
+        if self.key and (problem := label_key_problem(self.key)):
+            yield invalid(f"{path}.key", self.key, problem)
+        if not self.key and self.operator != EXISTS:
+            every = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+            yield invalid(f"{path}.operator", self.operator, every)
+        if self.toleration_seconds is not None and self.effect != NO_EXECUTE:
+            yield invalid(f"{path}.effect", self.effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+        yield from self._problems_of_operator(f"{path}.operator")
+        if self.effect and self.effect not in EFFECTS:
+            yield unsupported(f"{path}.effect", self.effect, EFFECTS)
 
-    def settings(self) -> str | None:
-        """The name of the scheduler; none if the webhook is not enabled."""
-        return (self.scheduler_name or SCHEDULER_NAME) if self.enabled else None
-
-
-class ProjectedTokenMountSection(WebhookSection):
-    """`webhooks.projectedTokenMount` as written."""
-
-    expiration_seconds: Int64 | None = None
-    """For how long tokens are valid. At least 600."""
-
-    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
-        """A shorter time than the API server gives tokens for."""
-        seconds = self.expiration_seconds
-        if self.enabled and seconds is not None and seconds < SHORTEST_EXPIRATION_SECONDS:
-            yield invalid(f"{path}.expirationSeconds", seconds, f"must be at least {SHORTEST_EXPIRATION_SECONDS}")
-
-    def settings(self) -> int | None:
-        """For how long tokens are valid; none if the webhook is not enabled."""
-        if not self.enabled:
-            return None
-        return EXPIRATION_SECONDS if self.expiration_seconds is None else self.expiration_seconds
+    def _problems_of_operator(self, at: str) -> Iterator[FieldError]:
+        """Errors of the value are told at the operator, as the API server does."""
+        if self.operator == EXISTS:
+            if self.value:
+                yield invalid(at, self.value, "value must be empty when `operator` is 'Exists'")
+        elif self.operator not in {"", EQUAL}:
+            yield unsupported(at, self.operator, OPERATORS)
+        elif problem := label_value_problem(self.value):
+            yield invalid(at, self.value, problem)
 
 
-class SystemComponentsConfigSection(WebhookSection):
-    """`webhooks.systemComponentsConfig` as written; its tolerations are looked at even where it is not enabled."""
+class SystemComponentsSettings(WebhookSettings):
+    """Places pods of system components on the Nodes that are meant for them."""
 
-    node_selector: dict[str, str] = Field(default_factory=dict)
+    node_selector: Annotated[Mapping[str, str], labels()] = field(default_factory=dict)
     """Labels of the Nodes whose taints are tolerated; empty: of all."""
-    pod_node_selector: dict[str, str] = Field(default_factory=dict)
+    pod_node_selector: Annotated[Mapping[str, str], labels()] = field(default_factory=dict)
     """Added to the node selector of pods."""
-    pod_tolerations: list[TolerationSection] = Field(default_factory=list)
+    pod_tolerations: tuple[Toleration, ...] = ()
     """Added to the tolerations of pods."""
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
-        """Selectors that no Node could match, because labels are spelled otherwise; then what the tolerations break."""
+        """Labels that no Node can have; tolerations that no pod can have, even if disabled, as in the reference."""
         if self.enabled:
-            yield from _label_problems(f"{path}.nodeSelector", self.node_selector)
-            yield from _label_problems(f"{path}.podNodeSelector", self.pod_node_selector)
-        yield from super().problems(path, purpose)
-
-    def settings(self) -> SystemComponentsConfig | None:
-        """What the webhook goes by; none if it is not enabled."""
-        if not self.enabled:
-            return None
-        return SystemComponentsConfig(
-            node_selector=LabelSelector(tuple(self.node_selector.items())),
-            pod_node_selector=self.pod_node_selector,
-            pod_tolerations=tuple(toleration.manifest() for toleration in self.pod_tolerations),
-        )
+            yield from self.field_problems(path, purpose, "node_selector", "pod_node_selector")
+        yield from self.field_problems(path, purpose, "pod_tolerations")
 
 
-class WebhooksSection(Section):
-    """The section as written; its errors come in the order of its fields."""
+class Webhooks(Section):
+    """Which webhooks are served, and what they go by."""
 
-    crd_deletion_protection: WebhookSection = WebhookSection()
+    crd_deletion_protection: WebhookSettings = WebhookSettings()
     """Denies that protected definitions and resources are deleted without confirmation."""
-    endpoint_slice_hints: WebhookSection = WebhookSection()
+    endpoint_slice_hints: WebhookSettings = WebhookSettings()
     """Keeps traffic in its zone."""
-    extension_validation: WebhookSection = WebhookSection()
+    extension_validation: WebhookSettings = WebhookSettings()
     """Denies extension resources that are not valid."""
-    high_availability_config: HighAvailabilityConfigSection = HighAvailabilityConfigSection()
-    """Spreads workloads over nodes and zones, and sets their replicas."""
-    kubernetes_service_host: KubernetesServiceHostSection = KubernetesServiceHostSection()
-    """Tells containers the name of the API server."""
-    pod_scheduler_name: PodSchedulerNameSection = PodSchedulerNameSection()
-    """Names the scheduler of pods."""
-    pod_topology_spread_constraints: WebhookSection = WebhookSection()
+    high_availability_config: HighAvailabilitySettings = HighAvailabilitySettings()
+    kubernetes_service_host: KubernetesServiceHostSettings = KubernetesServiceHostSettings()
+    pod_scheduler_name: PodSchedulerNameSettings = PodSchedulerNameSettings()
+    pod_topology_spread_constraints: WebhookSettings = WebhookSettings()
     """Lets spread constraints count pods of the same ReplicaSet only."""
-    projected_token_mount: ProjectedTokenMountSection = ProjectedTokenMountSection()
-    """Gives pods a token whose ServiceAccount mounts none."""
-    seccomp_profile: WebhookSection = WebhookSection()
+    projected_token_mount: ProjectedTokenMountSettings = ProjectedTokenMountSettings()
+    seccomp_profile: WebhookSettings = WebhookSettings()
     """Sets the runtime's seccomp profile where pods name none."""
-    system_components_config: SystemComponentsConfigSection = SystemComponentsConfigSection()
-    """Places pods of system components on the Nodes that are meant for them."""
-    token_invalidator: WebhookSection | None = None
+    system_components_config: SystemComponentsSettings = SystemComponentsSettings()
+    token_invalidator: Annotated[WebhookSettings, Alias("tokenValidator", "An older name", is_deprecated=True)] = (
+        WebhookSettings()
+    )
     """Makes static tokens worthless. Enabled together with its controller, or neither."""
-    token_validator: TokenValidatorSection | None = None
-    """An older name of `tokenInvalidator`; not beside it."""
-
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
-        """Both spellings of one webhook, then what is wrong within the sections."""
-        if self.token_invalidator is not None and self.token_validator is not None:
-            yield forbidden(f"{path}.tokenValidator", "must not be set together with tokenInvalidator")
-        yield from super().problems(path, purpose)
 
     @property
-    def invalidates_tokens(self) -> bool:
-        """Whether the token invalidator is enabled, under either of its names."""
-        section = self.token_invalidator or self.token_validator
-        return section is not None and section.enabled
-
-    def settings(self) -> AdmissionConfig:
-        """The webhooks with their defaults."""
+    def config(self) -> AdmissionConfig:
+        """What the enabled webhooks go by."""
+        availability, components = self.high_availability_config, self.system_components_config
+        seconds = (
+            availability.default_not_ready_toleration_seconds,
+            availability.default_unreachable_toleration_seconds,
+        )
+        host, scheduler, mount = self.kubernetes_service_host, self.pod_scheduler_name, self.projected_token_mount
         return AdmissionConfig(
             crd_deletion_protection=self.crd_deletion_protection.enabled,
             endpoint_slice_hints=self.endpoint_slice_hints.enabled,
             extension_validation=self.extension_validation.enabled,
-            high_availability_config=self.high_availability_config.settings(),
-            kubernetes_service_host=self.kubernetes_service_host.settings(),
-            pod_scheduler_name=self.pod_scheduler_name.settings(),
+            high_availability_config=HighAvailabilityConfig(*seconds) if availability.enabled else None,
+            kubernetes_service_host=host.host if host.enabled else None,
+            pod_scheduler_name=scheduler.scheduler_name if scheduler.enabled else None,
             pod_topology_spread_constraints=self.pod_topology_spread_constraints.enabled,
-            projected_token_mount=self.projected_token_mount.settings(),
+            projected_token_mount=mount.expiration_seconds if mount.enabled else None,
             seccomp_profile=self.seccomp_profile.enabled,
-            system_components_config=self.system_components_config.settings(),
-            token_invalidator=self.invalidates_tokens,
+            system_components_config=_components_config(components) if components.enabled else None,
+            token_invalidator=self.token_invalidator.enabled,
         )
 
 
-def _label_problems(path: str, labels: Mapping[str, str]) -> Iterator[FieldError]:
-    for key, value in labels.items():
-        if problem := label_key_problem(key):
-            yield invalid(path, key, problem)
-        if problem := label_value_problem(value):
-            yield invalid(child(path, key), value, problem)
-
-
-def manifest(config: AdmissionConfig) -> dict[str, Any]:
-    """The section that states all webhooks in full; of one that is not enabled it says no more than that."""
-    return {
-        "crdDeletionProtection": {"enabled": config.crd_deletion_protection},
-        "endpointSliceHints": {"enabled": config.endpoint_slice_hints},
-        "extensionValidation": {"enabled": config.extension_validation},
-        "highAvailabilityConfig": _switched(_high_availability(config.high_availability_config)),
-        "kubernetesServiceHost": _switched(_field("host", config.kubernetes_service_host)),
-        "podSchedulerName": _switched(_field("schedulerName", config.pod_scheduler_name)),
-        "podTopologySpreadConstraints": {"enabled": config.pod_topology_spread_constraints},
-        "projectedTokenMount": _switched(_field("expirationSeconds", config.projected_token_mount)),
-        "seccompProfile": {"enabled": config.seccomp_profile},
-        "systemComponentsConfig": _switched(_system_components(config.system_components_config)),
-        "tokenInvalidator": {"enabled": config.token_invalidator},
-    }
-
-
-def _switched(fields: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {"enabled": False} if fields is None else {"enabled": True, **fields}
-
-
-def _field(name: str, value: Any) -> dict[str, Any] | None:
-    return None if value is None else {name: value}
-
-
-def _high_availability(config: HighAvailabilityConfig | None) -> dict[str, Any] | None:
-    if config is None:
-        return None
-    seconds = {
-        "defaultNotReadyTolerationSeconds": config.not_ready_seconds,
-        "defaultUnreachableTolerationSeconds": config.unreachable_seconds,
-    }
-    return {name: value for name, value in seconds.items() if value is not None}
-
-
-def _system_components(config: SystemComponentsConfig | None) -> dict[str, Any] | None:
-    if config is None:
-        return None
-    return {
-        "nodeSelector": dict(config.node_selector.match_labels),
-        "podNodeSelector": dict(config.pod_node_selector),
-        "podTolerations": [dict(toleration) for toleration in config.pod_tolerations],
-    }
+def _components_config(settings: SystemComponentsSettings) -> SystemComponentsConfig:
+    return SystemComponentsConfig(
+        node_selector=LabelSelector(tuple(settings.node_selector.items())),
+        pod_node_selector=settings.pod_node_selector,
+        pod_tolerations=tuple(toleration.manifest() for toleration in settings.pod_tolerations),
+    )

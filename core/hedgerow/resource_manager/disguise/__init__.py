@@ -1,12 +1,17 @@
-"""What a record shows of the decisions of the resource manager: everything but the values of Secrets, and tokens.
+"""What records and commands show: everything but the values of Secrets, and tokens.
 
-Instead of a value it shows a fingerprint, the same for the same value within a run of the process, from which nobody
-can find out the value without the key of that run, which is written nowhere. What decisions read of a value stays
+Which values are confidential is decided once, by a list of what may be shown (`manifests`).
+
+A record shows a fingerprint of each such value, the same for the same value within a run of the process. Nobody can
+find out the value without the key of that run, which is written nowhere. What decisions read of a value stays
 readable: the manifests that ManagedResources refer to, and all of a kubeconfig but its credentials.
+
+A command prints a mark in place of each such value, which says whether the value changes.
 """
 
 from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
+from hedgerow.resource_manager.disguise.marks import CHANGED, REDACTED, redacted
 from hedgerow.resource_manager.disguise.turn import SecretsDisguised
 from hedgerow.resource_manager.disguise.values import Compression
 
-__all__ = ["Compression", "Fingerprints", "SecretsDisguised"]
+__all__ = ["CHANGED", "REDACTED", "Compression", "Fingerprints", "SecretsDisguised", "redacted"]

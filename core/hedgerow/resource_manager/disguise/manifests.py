@@ -6,10 +6,12 @@ that tools keep there.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.disguise.values import ShowManifest, Values
+
+ShowManifest: TypeAlias = Callable[[Any], Any]
+"""What is shown of a manifest."""
 
 _SECRET: Final = "secret"  # noqa: S105 -- the name of a kind
 _SECRETS: Final = "secretlist"
@@ -41,21 +43,44 @@ _KNOWN_ANNOTATIONS: Final = ("gardener.cloud", "hedgerow.dev")
 """The ends of the domains whose annotations hold no copies."""
 
 ShowChecksum: TypeAlias = Callable[[str], str]
+ShowText: TypeAlias = Callable[[str], Any]
+
+
+class Values(Protocol):
+    """What is shown in place of confidential values."""
+
+    def shown(self, values: Any, manifests: ShowManifest | None) -> Any:
+        """What is shown of `data`.
+
+        Args:
+            values: as they are stored, whatever shape they have.
+            manifests: what is shown of the manifests in them; none: they are not meant to be such.
+        """
+        ...
+
+    def shown_texts(self, values: Any) -> Any:
+        """What is shown of `stringData`."""
+        ...
+
+    def hidden(self, value: Any) -> Any:
+        """What is shown of any other confidential value."""
+        ...
 
 
 class Manifests:
     """Objects, and what is shown of them."""
 
-    def __init__(self, values: Values, checksum: ShowChecksum) -> None:
+    def __init__(self, values: Values, checksum: ShowChecksum = str, text: ShowText | None = None) -> None:
         """Everything that may be shown is.
 
         Args:
             values: what is shown of those of Secrets.
             checksum: what is shown of the checksum of several of them.
+            text: what is shown of a text outside of Secrets, which may hold a manifest; none: all of it.
         """
         self._values = values
-        self._fingerprints = values.fingerprints
         self._checksum = checksum
+        self._text = text
 
     def shown(self, value: Any) -> Any:
         """What is shown of a JSON value; the very same if there is nothing to hide."""
@@ -69,7 +94,7 @@ class Manifests:
         if isinstance(value, list | tuple):
             items = [self.shown(each) for each in value]
             return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
-        return value
+        return self._text(value) if self._text is not None and isinstance(value, str) else value
 
     def secret(self, secret: Manifest, manifests: ShowManifest | None = None) -> Manifest:
         """What is shown of a Secret, or of a change of one.
@@ -101,7 +126,7 @@ class Manifests:
         """The status of a request for a token."""
         if not isinstance(status, Mapping):
             return status
-        return {**status, "token": self._fingerprints.of_leaves(status["token"])} if "token" in status else status
+        return {**status, "token": self._values.hidden(status["token"])} if "token" in status else status
 
     def _reference(self, reference: Manifest) -> Manifest:
         """What is shown of what names a Secret: what it is called, and nothing that may repeat what is in it."""
@@ -116,9 +141,7 @@ class Manifests:
         """What is shown of a member of a list of Secrets, which need not say that they are such."""
         if name != "items" or not isinstance(value, list):
             return self._member_of_secret(name, value, None)
-        return [
-            self.secret(each) if isinstance(each, Mapping) else self._fingerprints.of_leaves(each) for each in value
-        ]
+        return [self.secret(each) if isinstance(each, Mapping) else self._values.hidden(each) for each in value]
 
     def _member_of_secret(self, name: str, value: Any, manifests: ShowManifest | None) -> Any:
         match name:
@@ -130,25 +153,22 @@ class Manifests:
                 return self._metadata(value)
             case _:
                 is_plain = name in _PLAIN and not isinstance(value, Mapping | list)
-                return value if is_plain else self._fingerprints.of_leaves(value)
+                return value if is_plain else self._values.hidden(value)
 
     def _metadata(self, metadata: Any) -> Any:
         if not isinstance(metadata, Mapping):
-            return self._fingerprints.of_leaves(metadata)
+            return self._values.hidden(metadata)
         return {name: self._member_of_metadata(name, value) for name, value in metadata.items()}
 
     def _member_of_metadata(self, name: str, value: Any) -> Any:
         if name == "annotations":
             return self._annotations(value)
-        return value if name in _PLAIN_IN_METADATA else self._fingerprints.of_leaves(value)
+        return value if name in _PLAIN_IN_METADATA else self._values.hidden(value)
 
     def _annotations(self, annotations: Any) -> Any:
         if not isinstance(annotations, Mapping):
-            return self._fingerprints.of_leaves(annotations)
-        return {
-            name: value if _is_known(name) else self._fingerprints.of_leaves(value)
-            for name, value in annotations.items()
-        }
+            return self._values.hidden(annotations)
+        return {name: value if _is_known(name) else self._values.hidden(value) for name, value in annotations.items()}
 
 
 def _kind(value: Manifest) -> str:

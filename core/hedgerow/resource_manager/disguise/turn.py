@@ -12,19 +12,23 @@ from itertools import chain
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action, Create, JsonPatch, MergePatch, Outcome, Refusal, Update
 from hedgerow.machinery.questions import Answer, Found, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
 from hedgerow.resource_manager.disguise.manifests import Manifests
-from hedgerow.resource_manager.disguise.values import Compression, Values
+from hedgerow.resource_manager.disguise.values import Compression, FingerprintedValues
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import checked_values
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
-from hedgerow.resource_manager.managed_resources.secret_refs import readable_names
+from hedgerow.resource_manager.managed_resources.references import readable_names
 
+MOST_BYTES: Final = 2 * 1024 * 1024
+MOST_NODES: Final = 20_000
+"""Limits what is read of the Secrets of a turn. It is read without a pause, so no other key runs meanwhile."""
 _MOST_CHECKSUMS: Final = 10_000
 _PLAIN_PATHS: Final = ("/status/conditions", "/metadata/finalizers", "/metadata/resourceVersion", "/metadata/uid")
 """What patches write, or test, that anybody may read, whatever they patch."""
@@ -44,8 +48,6 @@ class SecretsDisguised:
             compression: how values are compressed.
         """
         self.compression: Final = compression
-        self.values: Final = Values(fingerprints, compression)
-        self.manifests: Final = Manifests(self.values, self._shown_checksum)
         self.fingerprints: Final = fingerprints
         self._checksums: OrderedDict[str, str] = OrderedDict()
 
@@ -64,14 +66,15 @@ class SecretsDisguised:
         if len(self._checksums) > _MOST_CHECKSUMS:
             self._checksums.popitem(last=False)
 
-    def _shown_checksum(self, checksum: str) -> str:
+    def shown_checksum(self, checksum: str) -> str:
+        """What is shown of a checksum of what Secrets hold."""
         return self._checksums.get(checksum) or self.fingerprints.of_checksum(checksum)
 
 
 def _checksum(secrets: Iterable[Manifest], compression: Compression) -> str | None:
     try:
         decoded = chain.from_iterable(decoded_secret(each, compression.decompress) for each in secrets)
-        return Checksum(checked_values(decoded)).after_a_portion()
+        return Checksum(checked_values(decoded)).computed_at_once()
     except UnreadableError:
         return None
 
@@ -81,6 +84,9 @@ class _Turn:
 
     def __init__(self, run: SecretsDisguised) -> None:
         self._run = run
+        budget = ReadingBudget(size=MOST_BYTES, nodes=MOST_NODES)
+        values = FingerprintedValues(run.fingerprints, run.compression, budget)
+        self._manifests = Manifests(values, run.shown_checksum)
         self._holders: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
         """The ManagedResources that were read, and their Secrets."""
         self._originals: dict[ObjectKey, Manifest] = {}
@@ -109,7 +115,7 @@ class _Turn:
         if stored is not None:
             is_token = getattr(action, "subresource", "") == _TOKEN
             stored = (
-                self._run.manifests.token_request(stored)
+                self._manifests.token_request(stored)
                 if is_token
                 else self._manifest(action.resource, action.cluster, stored)
             )
@@ -119,7 +125,7 @@ class _Turn:
         return Outcome(self._action(action), stored, refusal)
 
     def _manifest(self, resource: Resource, cluster: Cluster, manifest: Manifest) -> Manifest:
-        manifests = self._run.manifests
+        manifests = self._manifests
         if resource != SECRETS:
             shown: Manifest = manifests.shown(manifest)
             return shown
@@ -138,7 +144,7 @@ class _Turn:
                 return action
 
     def _patch(self, action: MergePatch) -> Manifest:
-        manifests = self._run.manifests
+        manifests = self._manifests
         if action.resource == SECRETS:
             return manifests.secret(action.patch)
         shown: Manifest = manifests.shown(action.patch)

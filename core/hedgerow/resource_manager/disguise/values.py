@@ -4,16 +4,20 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from returns.result import Failure
 
+from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.document import Document
-from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.documents.streams import documents_in_slices
+from hedgerow.machinery.recording.confidential import TooMuchToShowError
+from hedgerow.machinery.slices import finished
 from hedgerow.resource_manager.disguise.documents import is_manifest
 from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
 from hedgerow.resource_manager.disguise.kubeconfigs import is_kubeconfig, shown_kubeconfig
-from hedgerow.resource_manager.managed_resources.decoding import COMPRESSED, MOST_DECOMPRESSED, Decompress
+from hedgerow.resource_manager.disguise.manifests import ShowManifest
+from hedgerow.resource_manager.managed_resources.decoding import COMPRESSED, Decompress, decompressed
 
 _LINE_ENDS: Final = str.maketrans("", "", "\r\n")
 _SEPARATOR: Final = "---\n"
@@ -21,9 +25,6 @@ _EMPTY: Final = "# empty"
 """A document without content."""
 _OTHER: Final = "noManifest"
 """The one member of what stands for a mapping that is no manifest: a mapping that is none either."""
-
-ShowManifest: TypeAlias = Callable[[Any], Any]
-"""What is shown of a manifest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,13 @@ class Compression:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
-    """The values of Secrets, and what is shown of them."""
+class FingerprintedValues:
+    """The values of Secrets, and what a record shows of them."""
 
     fingerprints: Fingerprints
     compression: Compression
+    budget: ReadingBudget
+    """Limits what is read of all values together."""
 
     def shown(self, values: Any, manifests: ShowManifest | None) -> Any:
         """What is shown of `data`.
@@ -51,6 +54,10 @@ class Values:
         if not isinstance(values, Mapping):
             return self.fingerprints.of_leaves(values)
         return {name: self._encoded(name, value, manifests) for name, value in values.items()}
+
+    def hidden(self, value: Any) -> Any:
+        """What is shown of a confidential value outside of `data` and `stringData`."""
+        return self.fingerprints.of_leaves(value)
 
     def shown_texts(self, values: Any) -> Any:
         """What is shown of `stringData`."""
@@ -78,7 +85,8 @@ class Values:
             return self._credentials(raw)
         if not name.endswith(COMPRESSED):
             return self._documents(raw, manifests)
-        content = self.compression.decompress(raw, MOST_DECOMPRESSED)
+        content = decompressed(raw, self.compression.decompress, self.budget)
+        self._require_budget()
         if isinstance(content, Failure):
             return self.fingerprints.of(raw).encode()
         return self.compression.compress(self._documents(content.unwrap(), manifests))
@@ -86,7 +94,7 @@ class Values:
     def _credentials(self, raw: bytes) -> bytes:
         """A kubeconfig without its credentials; of all else the fingerprint."""
         if b"users" in raw:
-            documents = _documents(raw)
+            documents = self._read(raw)
             found = [each.value for each in documents if each.value is not None]
             if len(found) == 1 and not any(each.problems for each in documents) and is_kubeconfig(found[0]):
                 return json.dumps(shown_kubeconfig(found[0], self.fingerprints)).encode()
@@ -94,7 +102,7 @@ class Values:
 
     def _documents(self, raw: bytes, manifests: ShowManifest) -> bytes:
         """Manifests as they are shown, one by one; of what is none the fingerprint, which is none either."""
-        documents = _documents(raw)
+        documents = self._read(raw)
         if not documents:
             return self.fingerprints.of(raw).encode()
         whole = self.fingerprints.of(raw)
@@ -111,9 +119,14 @@ class Values:
             return json.dumps(shown_kubeconfig(content, self.fingerprints))
         return json.dumps({_OTHER: otherwise})
 
+    def _read(self, raw: bytes) -> tuple[Document, ...]:
+        try:
+            documents = finished(documents_in_slices(raw.decode("utf-8-sig"), self.budget))
+        except UnicodeDecodeError:
+            return ()
+        self._require_budget()
+        return documents
 
-def _documents(raw: bytes) -> tuple[Document, ...]:
-    try:
-        return stream_documents(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return ()
+    def _require_budget(self) -> None:
+        if self.budget.exceeded:
+            raise TooMuchToShowError(f"its Secrets hold {self.budget.exceeded}")

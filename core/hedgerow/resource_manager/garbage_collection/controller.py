@@ -6,10 +6,11 @@ seen. A list that could not be completed is no list, and nothing is deleted in t
 Source: managed-resources §15; decision A-5.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from itertools import chain
+from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
@@ -17,9 +18,10 @@ from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import Delete, Outcome, Plan
-from hedgerow.machinery.questions import Answers, Found, Kinds, ListQuestion, NotAnswered
+from hedgerow.machinery.plan import Delete, Outcome, Plan, Refusal, failed
+from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.garbage_collection.unused import (
     CANDIDATES,
     MINIMUM_LIFETIME,
@@ -27,13 +29,20 @@ from hedgerow.resource_manager.garbage_collection.unused import (
     plan_gc,
     user_resources,
 )
-from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS, GARBAGE_COLLECTABLE, SECRETS
+from hedgerow.resource_manager.managed_resources.names import (
+    CONFIG_MAPS,
+    GARBAGE_COLLECTABLE,
+    MANAGED_RESOURCES,
+    SECRETS,
+)
 
 NAME: Final = "garbage-collector"
 
 _LABELLED: Final = f"{GARBAGE_COLLECTABLE}=true"
-_RACES: Final = frozenset({404, 409})
-"""Codes that tell of an object which is gone, or not the one any more that was looked at."""
+_MAY_BE_ABSENT: Final = frozenset({MANAGED_RESOURCES, OLD_CRON_JOBS})
+_Objects: TypeAlias = Mapping[Resource, Sequence[Manifest]]
+_CONFLICT: Final = 409
+"""Code of a refusal: the object is not the one any more that was looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,93 +76,80 @@ def garbage_collector(config: GarbageCollectorConfig) -> Controller[GarbageColle
     )
 
 
-def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[GarbageCollectorConfig]) -> Plan:
+async def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[GarbageCollectorConfig]) -> Plan:
     """Do one round: list what is labelled, then its users, and delete what has none."""
+    deletions = await _deletions(context)
+    if isinstance(deletions, DomainFailure):
+        return failed(deletions)
+    failures = _failure(await AtOnce(deletions)) if deletions else ()
+    return Plan(failures=failures, requeue_after=context.config.sync_period.total_seconds())
+
+
+async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, ...] | DomainFailure:
+    """Deletions of what is not referred to. Where they are very many the users are listed a second time."""
     config = context.config
-    if context.outcomes:
-        return Plan(failures=_failure(context.outcomes), requeue_after=config.sync_period.total_seconds())
-    labelled = _lists(CANDIDATES, config, label_selector=_LABELLED)
-    if obstacle := _obstacle(labelled, context.answers):
-        return obstacle
-    return _deletions(labelled, context)
-
-
-def _deletions(labelled: Sequence[ListQuestion], context: Context[GarbageCollectorConfig]) -> Plan:
-    """Deletions of what is not referred to. Where they are very many the users have to be listed a second time."""
-    config, answers = context.config, context.answers
-    done = Plan(requeue_after=config.sync_period.total_seconds())
+    labelled = await _found(CANDIDATES, config, label_selector=_LABELLED)
+    if isinstance(labelled, DomainFailure):
+        return labelled
     if not _unused(labelled, (), context):
-        return done
-    resources = _users(context.kinds)
-    if isinstance(resources, Plan):
-        return resources
-    users = _lists(resources, config)
-    if obstacle := _obstacle(users, answers):
-        return obstacle
+        return ()
+    users = await _users(config)
+    if isinstance(users, DomainFailure):
+        return users
     deletions = _unused(labelled, users, context)
-    if judge_deletions(len(deletions), len(_objects(labelled, answers)), confirmed=False) is Verdict.CONFIRM:
-        once_more = _lists(resources, config, attempt=1)
-        if obstacle := _obstacle(once_more, answers):
-            return obstacle
-        deletions = _unused(labelled, (*users, *once_more), context)
-    return Plan(deletions, goes_on=True) if deletions else done
+    if judge_deletions(len(deletions), len(_all(labelled)), confirmed=False) is not Verdict.CONFIRM:
+        return deletions
+    once_more = await _users(config)
+    return once_more if isinstance(once_more, DomainFailure) else _unused(labelled, users + once_more, context)
 
 
-def _lists(
-    resources: Iterable[Resource], config: GarbageCollectorConfig, *, label_selector: str = "", attempt: int = 0
-) -> tuple[ListQuestion, ...]:
-    """The questions for all objects of resources, in the namespaces that are looked at."""
-    return tuple(
-        ListQuestion(resource, Cluster.TARGET, namespace, label_selector, metadata_only=True, attempt=attempt)
+async def _found(
+    resources: Iterable[Resource], config: GarbageCollectorConfig, *, label_selector: str = ""
+) -> _Objects | DomainFailure:
+    """All objects of resources in the configured namespaces, or why a list failed.
+
+    ManagedResources that the cluster does not serve have no objects. All other kinds are built in, and never absent.
+    """
+    questions = tuple(
+        ListQuestion(resource, Cluster.TARGET, namespace, label_selector, metadata_only=True)
         for resource in resources
         for namespace in config.namespaces or ("",)
     )
-
-
-def _obstacle(questions: Sequence[ListQuestion], answers: Answers) -> Plan | None:
-    """The plan that asks what is not known yet, or fails since it cannot be known; none if all of it is known.
-
-    What the cluster does not serve has no objects.
-    """
-    if any(question not in answers for question in questions):
-        return Plan(questions=tuple(questions))
-    for question in questions:
-        answer = answers[question]
-        if isinstance(answer, NotAnswered) and not answer.is_not_found:
+    found: dict[Resource, list[Manifest]] = {}
+    for question, answer in zip(questions, await AtOnce(questions), strict=True):
+        if isinstance(answer, Found):
+            found.setdefault(question.resource, []).extend(answer.objects)
+        elif not (answer.is_not_found and question.resource in _MAY_BE_ABSENT):
             problem = f"cannot be listed: {answer.message}"
-            return Plan(failures=(_retried(question.resource, ObjectKey(question.namespace, ""), problem),))
-    return None
+            return _retried(question.resource, ObjectKey(question.namespace, ""), problem)
+    return found
 
 
-def _users(kinds: Kinds) -> tuple[Resource, ...] | Plan:
-    """The resources whose objects count as users; or the plan without which nobody can tell."""
-    kind = OLD_CRON_JOBS.object_kind
-    match kinds.get(kind):
-        case None:
-            return Plan(kinds=(kind,))
-        case NotAnswered() as answer if not answer.is_not_found:
-            problem = f"cannot be looked up: {answer.message}"
-            return Plan(failures=(_retried(OLD_CRON_JOBS, ObjectKey("", ""), problem),))
-        case answer:
-            return user_resources(old_cron_jobs=not isinstance(answer, NotAnswered))
+async def _users(config: GarbageCollectorConfig) -> list[Manifest] | DomainFailure:
+    """All objects that may refer to others; or why they cannot be listed."""
+    answer = await KindQuestion(OLD_CRON_JOBS.object_kind)
+    if isinstance(answer, NotAnswered) and not answer.is_not_found:
+        return _retried(OLD_CRON_JOBS, ObjectKey("", ""), f"cannot be looked up: {answer.message}")
+    resources = user_resources(old_cron_jobs=not isinstance(answer, NotAnswered))
+    found = await _found(resources, config)
+    return found if isinstance(found, DomainFailure) else _all(found)
 
 
 def _unused(
-    labelled: Sequence[ListQuestion], users: Sequence[ListQuestion], context: Context[GarbageCollectorConfig]
+    labelled: _Objects, users: Sequence[Manifest], context: Context[GarbageCollectorConfig]
 ) -> tuple[Delete, ...]:
     """Deletions of the labelled objects that no user refers to."""
     return plan_gc(
-        secrets=_objects([each for each in labelled if each.resource == SECRETS], context.answers),
-        config_maps=_objects([each for each in labelled if each.resource == CONFIG_MAPS], context.answers),
-        users=_objects(users, context.answers),
+        secrets=labelled.get(SECRETS, ()),
+        config_maps=labelled.get(CONFIG_MAPS, ()),
+        users=users,
         now=context.now,
         min_lifetime=context.config.minimum_lifetime,
     )
 
 
-def _objects(questions: Iterable[ListQuestion], answers: Answers) -> list[Manifest]:
-    found = (answers[question] for question in questions)
-    return [manifest for answer in found if isinstance(answer, Found) for manifest in answer.objects]
+def _all(objects: _Objects) -> list[Manifest]:
+    return list(chain.from_iterable(objects.values()))
 
 
 def _failure(outcomes: Iterable[Outcome]) -> tuple[DomainFailure, ...]:
@@ -161,13 +157,17 @@ def _failure(outcomes: Iterable[Outcome]) -> tuple[DomainFailure, ...]:
 
     That an object has changed meanwhile is nothing wrong: the next round looks at it anew.
     """
-    refused = [each for each in outcomes if each.refusal is not None and each.refusal.code not in _RACES]
+    refused = [each for each in outcomes if each.refusal is not None and not _is_race(each.refusal)]
     if not refused:
         return ()
     errors = [_error(outcome) for outcome in refused]
     what = f"1 error occurred: {errors[0]}" if len(errors) == 1 else f"{len(errors)} errors occurred: {_listed(errors)}"
     action = refused[0].action
     return (_retried(action.resource, action.key, f"Could not delete all unused resources: {what}"),)
+
+
+def _is_race(refusal: Refusal) -> bool:
+    return refusal.is_not_found or refusal.code == _CONFLICT
 
 
 def _error(outcome: Outcome) -> str:

@@ -16,7 +16,7 @@ from hedgerow.machinery.reading import UnreadableError, object_at, text_at, text
 from hedgerow.resource_manager.garbage_collection.annotations import SECRET
 from hedgerow.resource_manager.garbage_collection.references import Reference, pod_references
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, REFERENCE_PREFIX
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_names
+from hedgerow.resource_manager.managed_resources.references import secret_names
 
 _Path: TypeAlias = tuple[str, ...]
 

@@ -9,16 +9,18 @@ from typing import Final
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import ANYTHING, READ, Permission
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.changes import health_status_changed
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.events import EVENTS, message_with_ages
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
-from hedgerow.resource_manager.health.looking import concluded, looked_at
+from hedgerow.resource_manager.health.looking import concluded
 from hedgerow.resource_manager.health.verdicts import HEALTHY, Verdict, evaluate_health
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
 from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
@@ -60,29 +62,22 @@ def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURREN
     )
 
 
-def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
     """Say of one ManagedResource whether its objects are there and healthy."""
 
-    def judge(managed_resource: Manifest) -> Verdict | Plan:
-        references = references_of(managed_resource)
-        looks = [looked_at(each.kind, each.key, snapshot, context) for each in references]
-        verdict = concluded(looks, evaluate_health, HEALTHY)
-        return verdict if isinstance(verdict, Plan) else _with_events(managed_resource, verdict, context)
+    async def judge(managed_resource: Manifest) -> Verdict | DomainFailure:
+        objects = [(each.kind, each.key) for each in references_of(managed_resource)]
+        verdict = await concluded(objects, snapshot, evaluate_health, HEALTHY)
+        return verdict if isinstance(verdict, DomainFailure) else await _with_events(managed_resource, verdict)
 
-    return judged(key, snapshot, context, judge)
+    return await judged(key, snapshot, context, judge)
 
 
-def _with_events(managed_resource: Manifest, verdict: Verdict, context: Context[HealthConfig]) -> Verdict | Plan:
+async def _with_events(managed_resource: Manifest, verdict: Verdict) -> Verdict:
     """The verdict that also tells what happened to the Service, if one is to blame, as far as that can be found out."""
-    question = verdict.question
-    if question is None:
+    answer = await verdict.question if verdict.question is not None else None
+    if not isinstance(answer, Found):
         return verdict
-    match context.answers.get(question):
-        case None:
-            return Plan(questions=(question,))
-        case Found(events):
-            said = find(conditions_of(managed_resource), verdict.type)
-            message = message_with_ages(lambda now: verdict.with_events(events, now).message, said, context.now)
-            return replace(verdict, message=message)
-        case _:
-            return verdict
+    events, said = answer.objects, find(conditions_of(managed_resource), verdict.type)
+    message = message_with_ages(lambda now: verdict.with_events(events, now).message, said, await Now())
+    return replace(verdict, message=message)

@@ -3,22 +3,24 @@
 Source: managed-resources §11.2, §13.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Context, Watch
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.machinery.plan import Action, Plan
+from hedgerow.machinery.plan import Action, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.checks import status_condition
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.eligibility import Turn, calls_for_judgement, turn_of
 from hedgerow.resource_manager.health.verdicts import Verdict, recorded
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_resource
+from hedgerow.resource_manager.managed_resources.following import kept_of_managed_resource
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
 from hedgerow.resource_manager.managed_resources.status import status_patch
@@ -52,33 +54,45 @@ def by_origin(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey
     return keys
 
 
-def judged(
+async def judged(
     key: ObjectKey,
     snapshot: Snapshot,
     context: Context[HealthConfig],
-    judge: Callable[[Manifest], Verdict | Plan],
+    judge: Callable[[Manifest], Coroutine[Any, Any, Verdict | DomainFailure]],
 ) -> Plan:
     """Have one ManagedResource judged, and its status say so if it does not yet.
 
     Args:
         key: which one.
         snapshot: the world as it is at hand.
-        context: configuration, time, and answers so far.
-        judge: what to say of it, or the plan without which nobody can tell.
+        context: configuration and time.
+        judge: what to say of it, or why that cannot be found out.
     """
+    managed_resource = _judgeable(key, snapshot, context.config)
+    if isinstance(managed_resource, Plan):
+        return managed_resource
+    verdict = await judge(managed_resource)
+    if isinstance(verdict, DomainFailure):
+        return failed(verdict)
+    now = await Now()
+    latest = _judgeable(key, snapshot, context.config)
+    if isinstance(latest, Plan):
+        return latest
+    return Plan(_writes(latest, verdict, now), requeue_after=context.config.sync_period.total_seconds())
+
+
+def _judgeable(key: ObjectKey, snapshot: Snapshot, config: HealthConfig) -> Manifest | Plan:
+    """The ManagedResource, or the plan that leaves it alone or waits."""
     managed_resource = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
     if managed_resource is None:
         return Plan()
-    turn = turn_of(managed_resource, context.config.class_filter)
-    if turn is Turn.LEAVE:
-        return Plan()
-    later = context.config.sync_period.total_seconds()
-    if turn is Turn.WAIT:
-        return Plan(requeue_after=later)
-    verdict = judge(managed_resource)
-    if isinstance(verdict, Plan):
-        return verdict
-    return Plan(_writes(managed_resource, verdict, context.now), requeue_after=later)
+    match turn_of(managed_resource, config.class_filter):
+        case Turn.LEAVE:
+            return Plan()
+        case Turn.WAIT:
+            return Plan(requeue_after=config.sync_period.total_seconds())
+        case Turn.JUDGE:
+            return managed_resource
 
 
 def _writes(managed_resource: Manifest, verdict: Verdict, now: datetime) -> tuple[Action, ...]:

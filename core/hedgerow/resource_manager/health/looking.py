@@ -6,19 +6,18 @@ watch may be behind who has just created it. So it counts as missing only once t
 Source: managed-resources §11.2, §13.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Context
+from hedgerow.machinery.execution import concurrently
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow.machinery.selectors import selector_query
+from hedgerow.machinery.questions import Answer, Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.selectors import LabelSelector, selector_query
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.health.config import HealthConfig
+from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_progress import counts_pods, object_progressing, pods_of
 from hedgerow.resource_manager.health.pods import PODS
@@ -27,42 +26,34 @@ from hedgerow.resource_manager.health.verdicts import Verdict
 _DEFAULT_NAMESPACE: Final = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """An object, or its kind, that has to be asked about first."""
-
-    question: Question | None = None
-    kind: Kind | None = None
+Look: TypeAlias = Observed | DomainFailure
+"""An object or its absence; or why it cannot be read."""
 
 
-Look: TypeAlias = Observed | Unknown | DomainFailure
-"""An object or its absence; what to ask first; or why nobody can tell."""
-
-
-def looked_at(kind: Kind, key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Look:
-    """One object, as it is at hand or as answers show it.
+def _at_hand(kind: Kind, key: ObjectKey, resource: Resource | NotAnswered, snapshot: Snapshot) -> Look | None:
+    """One object; none if it has to be asked for.
 
     Args:
         kind: what it is.
         key: as the status of its ManagedResource spells it.
+        resource: as which resource the kind is served.
         snapshot: the world as it is at hand.
-        context: the answers so far.
     """
-    resource = context.kinds.get(kind)
-    if resource is None:
-        return Unknown(kind=kind)
     if isinstance(resource, NotAnswered):
         if resource.is_not_found:
             return Observed(kind, key, Absence.NOT_SERVED)
         return _unreadable(_unserved(kind), key, resource)
+    live = snapshot.get(resource, _place(resource, key))
+    return None if live is None else Observed(kind, key, live)
+
+
+async def _live(kind: Kind, key: ObjectKey, resource: Resource | NotAnswered, snapshot: Snapshot) -> Look:
+    """The same; what is not at hand is asked for."""
+    look = _at_hand(kind, key, resource, snapshot)
+    if look is not None or isinstance(resource, NotAnswered):
+        return look or Observed(kind, key, Absence.NOT_SERVED)
     place = _place(resource, key)
-    if (live := snapshot.get(resource, place)) is not None:
-        return Observed(kind, key, live)
-    question = ObjectQuestion(resource, place, Cluster.TARGET)
-    answer = context.answers.get(question)
-    if answer is None:
-        return Unknown(question)
-    found = _found(answer)
+    found = _found(await ObjectQuestion(resource, place, Cluster.TARGET))
     return _unreadable(resource, place, found) if isinstance(found, NotAnswered) else Observed(kind, key, found)
 
 
@@ -90,52 +81,84 @@ def _unreadable(resource: Resource, key: ObjectKey, answer: NotAnswered) -> Doma
     return DomainFailure(resource, key, "", f"cannot be read: {answer.message}", retryable=True)
 
 
-def with_pods_counted(look: Look, snapshot: Snapshot, context: Context[HealthConfig]) -> Look:
-    """The same, with the number of its pods where that is all that is left to tell whether it has rolled out."""
+def _pods_to_count(look: Look | None) -> LabelSelector | None:
+    """The pods whose number is all that is left to tell whether an object has rolled out."""
     if not isinstance(look, Observed) or isinstance(look.live, Absence) or not counts_pods(look.kind):
+        return None
+    return None if object_progressing(look.kind, look.live) is not None else pods_of(look.live)
+
+
+def _with_pods_at_hand(look: Look | None, snapshot: Snapshot) -> Look | None:
+    """An object with the number of its pods where that matters; none if these have to be asked for."""
+    selector = _pods_to_count(look)
+    if selector is None or not isinstance(look, Observed) or isinstance(look.live, Absence):
         return look
-    selector = pods_of(look.live)
-    if selector is None or object_progressing(look.kind, look.live) is not None:
-        return look
+    if not snapshot.holds(PODS):
+        return None
     namespace = key_of(look.live).namespace
-    if snapshot.holds(PODS):
-        return replace(look, pod_count=len(snapshot.list(PODS, namespace=namespace, selector=selector)))
-    question = ListQuestion(PODS, Cluster.TARGET, namespace, selector_query(selector), metadata_only=True)
-    match context.answers.get(question):
-        case None:
-            return Unknown(question)
-        case Found(pods):
-            return replace(look, pod_count=len(pods))
-        case NotAnswered() as answer:
-            return _unreadable(PODS, ObjectKey(namespace, ""), answer)
+    return replace(look, pod_count=len(snapshot.list(PODS, namespace=namespace, selector=selector)))
 
 
-def concluded(
-    looks: Sequence[Look], evaluate: Callable[[Sequence[Observed]], Verdict], fine: Verdict
-) -> Verdict | Plan:
-    """What is to be said of objects; or the plan that asks for what has to be known first, or fails.
+async def _with_pods(look: Look, snapshot: Snapshot) -> Look:
+    """The same; pods that are not at hand are asked for."""
+    counted, selector = _with_pods_at_hand(look, snapshot), _pods_to_count(look)
+    if counted is not None or selector is None or not isinstance(look, Observed) or isinstance(look.live, Absence):
+        return counted or look
+    namespace = key_of(look.live).namespace
+    answer = await ListQuestion(PODS, Cluster.TARGET, namespace, selector_query(selector), metadata_only=True)
+    if isinstance(answer, NotAnswered):
+        return _unreadable(PODS, ObjectKey(namespace, ""), answer)
+    return replace(look, pod_count=len(answer.objects))
+
+
+async def concluded(
+    objects: Sequence[tuple[Kind, ObjectKey]],
+    snapshot: Snapshot,
+    evaluate: Callable[[Sequence[Observed]], Verdict],
+    fine: Verdict,
+    *,
+    counts_pods: bool = False,
+) -> Verdict | DomainFailure:
+    """What is to be said of objects; or why that cannot be found out.
 
     The first object that gives cause decides, so that nothing is asked about those behind it. Otherwise everything that
     is not known is asked at once.
 
     Args:
-        looks: the objects in the order in which they decide.
+        objects: in the order in which they decide.
+        snapshot: the world as it is at hand.
         evaluate: what to say of known ones.
         fine: what it says where none of them gives cause.
+        counts_pods: whether the number of their pods matters.
     """
+    kinds = tuple(dict.fromkeys(kind for kind, _ in objects))
+    resources = await AtOnce(tuple(map(KindQuestion, kinds))) if kinds else ()
+    served = dict(zip(kinds, resources, strict=True))
+
+    def at_hand(kind: Kind, key: ObjectKey) -> Look | None:
+        look = _at_hand(kind, key, served[kind], snapshot)
+        return _with_pods_at_hand(look, snapshot) if counts_pods else look
+
+    async def live(kind: Kind, key: ObjectKey) -> Look:
+        look = await _live(kind, key, served[kind], snapshot)
+        return await _with_pods(look, snapshot) if counts_pods else look
+
+    known, obstacle = _known(at_hand(*each) for each in objects)
+    verdict = evaluate(known)
+    if verdict != fine or len(known) == len(objects):
+        return verdict
+    if isinstance(obstacle, DomainFailure):
+        return obstacle
+    known, obstacle = _known((*known, *await concurrently(live(*each) for each in objects[len(known) :])))
+    verdict = evaluate(known)
+    return obstacle if verdict == fine and isinstance(obstacle, DomainFailure) else verdict
+
+
+def _known(looks: Iterable[Look | None]) -> tuple[Sequence[Observed], Look | None]:
+    """The objects that are known up to the first that is not, and that one."""
     known: list[Observed] = []
     for look in looks:
         if not isinstance(look, Observed):
-            break
+            return known, look
         known.append(look)
-    verdict = evaluate(known)
-    if verdict != fine or len(known) == len(looks):
-        return verdict
-    obstacle = looks[len(known)]
-    if isinstance(obstacle, DomainFailure):
-        return Plan(failures=(obstacle,))
-    unknown = [look for look in looks if isinstance(look, Unknown)]
-    return Plan(
-        questions=tuple(look.question for look in unknown if look.question is not None),
-        kinds=tuple(look.kind for look in unknown if look.kind is not None),
-    )
+    return known, None

@@ -9,6 +9,7 @@ from typing import Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import ANYTHING, READ, Permission
 from hedgerow.machinery.plan import Plan
@@ -17,7 +18,7 @@ from hedgerow.resource_manager.health.changes import progress_changed
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
 from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, REPLICA_SETS
-from hedgerow.resource_manager.health.looking import concluded, looked_at, with_pods_counted
+from hedgerow.resource_manager.health.looking import concluded
 from hedgerow.resource_manager.health.object_progress import rolls_out
 from hedgerow.resource_manager.health.pods import PODS, pod_watches
 from hedgerow.resource_manager.health.verdicts import ROLLED_OUT, Verdict, evaluate_progress
@@ -84,17 +85,14 @@ def _as_read(kind: Kind) -> Kind:
     return Kind(_READ_AS, kind.kind)
 
 
-def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
     """Say of one ManagedResource whether its workloads have rolled out."""
 
-    def judge(managed_resource: Manifest) -> Verdict | Plan:
-        looks = [
-            with_pods_counted(looked_at(kind, workload, snapshot, context), snapshot, context)
-            for kind, workload in _workloads(managed_resource)
-        ]
-        return concluded(looks, evaluate_progress, ROLLED_OUT)
+    async def judge(managed_resource: Manifest) -> Verdict | DomainFailure:
+        workloads = [*_workloads(managed_resource)]
+        return await concluded(workloads, snapshot, evaluate_progress, ROLLED_OUT, counts_pods=True)
 
-    return judged(key, snapshot, context, judge)
+    return await judged(key, snapshot, context, judge)
 
 
 def _workloads(managed_resource: Manifest) -> Iterator[tuple[Kind, ObjectKey]]:

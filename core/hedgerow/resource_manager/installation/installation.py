@@ -60,7 +60,9 @@ class Installation:
     @property
     def mode(self) -> Mode:
         """Which cluster sends requests to the webhooks."""
-        return Mode.TARGET if self.target_is_separate else Mode.RUNTIME
+        if self.target_is_separate:
+            return Mode.TARGET
+        return Mode.RUNTIME if self.values.webhooks.in_gardener else Mode.STANDALONE
 
     def permissions_in(self, *clusters: Cluster) -> tuple[Permission, ...]:
         """What the process has to be allowed in one cluster that plays these roles."""

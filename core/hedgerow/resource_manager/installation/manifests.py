@@ -3,18 +3,21 @@
 Source: managed-resources §4, §19; webhooks-and-tokens §4, §4.4.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.admission.dispatch import parse_registrations
 from hedgerow.admission.registration import build_webhook_configurations
+from hedgerow.admission.registration.blocking import BlockingWebhook, blocking_webhooks
 from hedgerow.api.definition import build_definition
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.permissions import Permission
 from hedgerow.resource_manager.installation.installation import Installation
+from hedgerow.resource_manager.installation.needed_objects import needed_objects
 from hedgerow.resource_manager.installation.permissions import concerns_anything
 from hedgerow.resource_manager.installation.roles import Holder, role_with, roles
 from hedgerow.resource_manager.installation.workload import (
@@ -36,8 +39,8 @@ NO_PROBES = (
 _LOOPBACK: Final = ("127.", "localhost", "::1")
 
 
-def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], str]:
-    """The objects of the parts that are asked for, in an order in which they can be applied; or what is contradictory.
+def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
+    """The objects of the parts that are asked for, in an order in which they can be applied; or why they cannot work.
 
     Args:
         installation: what they depend on.
@@ -45,16 +48,27 @@ def manifests(installation: Installation, config_text: str) -> Result[tuple[Mani
     """
     part, separate = installation.values.part, installation.target_is_separate
     if separate and not installation.values.target.kubeconfig_secret:
-        return Failure(NO_KUBECONFIG)
+        return Failure((NO_KUBECONFIG,))
     if not separate and installation.values.target.kubeconfig_secret:
-        return Failure(NO_CONNECTION)
+        return Failure((NO_CONNECTION,))
     if not separate and part == "target":
-        return Failure(NO_TARGET)
+        return Failure((NO_TARGET,))
     if _is_loopback(installation.configuration.server.health_probes.bind_address):
-        return Failure(NO_PROBES)
-    source = _in_source(installation, config_text) if part != "target" else ()
-    target = _in_target(installation) if separate and part != "source" else ()
+        return Failure((NO_PROBES,))
+    source = tuple(_in_source(installation, config_text)) if part != "target" else ()
+    target = tuple(_in_target(installation)) if separate and part != "source" else ()
+    if blocking := (*blocked_by_own_webhooks(source), *blocked_by_own_webhooks(target)):
+        return Failure(tuple(map(str, blocking)))
     return Success((*source, *target))
+
+
+def blocked_by_own_webhooks(objects: Sequence[Manifest]) -> tuple[BlockingWebhook, ...]:
+    """The registrations among the objects for one cluster that could keep the process from running.
+
+    Args:
+        objects: all that an installation puts into the cluster.
+    """
+    return blocking_webhooks(parse_registrations(objects).unwrap(), needed_objects(objects))
 
 
 def _is_loopback(address: str) -> bool:

@@ -10,8 +10,10 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from hedgerow.admission.registration.blocking import LEASES
+from hedgerow.admission.resources import NAMESPACES
 from hedgerow.admission.webhook import Webhook
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow.machinery.controller import Controller, Read
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.permissions import ANYTHING, Permission
@@ -19,7 +21,6 @@ from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
 from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY
 
 EVENTS: Final = Resource("events.k8s.io", "v1", "events", "Event")
-LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 CLUSTER_SCOPED_EVENTS: Final = "default"
 """The namespace of Events about objects that are in none."""
 
@@ -65,6 +66,11 @@ def identity_permissions() -> tuple[Permission, ...]:
     """What a process has to be allowed that asks its cluster for its id."""
     namespace, name = CLUSTER_IDENTITY
     return (Permission.of(CONFIG_MAPS, "get", cluster=Cluster.SOURCE, namespace=namespace, names=(name,)),)
+
+
+def same_cluster_permissions() -> tuple[Permission, ...]:
+    """What a process has to be allowed so that it notices when a connection leads to another cluster."""
+    return tuple(Permission.of(NAMESPACES, "get", cluster=each, names=(KUBE_SYSTEM.name,)) for each in Cluster)
 
 
 def concerns_anything(permission: Permission) -> bool:

@@ -54,7 +54,7 @@ def rules_by_place(
     verbs: dict[str, dict[_Object, set[str]]] = defaultdict(lambda: defaultdict(set))
     for permission in permissions:
         names = permission.names
-        if namespaces and (permission.group, permission.plural) == _NAMESPACES:
+        if namespaces and not names and (permission.group, permission.plural) == _NAMESPACES:
             names = tuple(namespaces)
         for place in _places(permission, namespaces):
             verbs[place][_Object(permission.group, permission.plural, names)].update(permission.verbs)

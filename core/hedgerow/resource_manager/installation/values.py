@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from hedgerow.api.shape import Items, Typed
 from hedgerow.resource_manager.configuration import API_VERSION, KIND
-from hedgerow.resource_manager.installation.config_schema import CONFIG_SCHEMA
+from hedgerow.resource_manager.installation.config_schema import config_schema
 
 Texts = dict[str, str]
 Quantity = str | int | float
@@ -54,6 +54,8 @@ class Webhooks(Part):
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
     ca_bundle: str = ""
     """PEM of the authorities that may have signed it; empty: those that API servers trust anyway."""
+    in_gardener: bool = False
+    """Whether the cluster is a seed or the runtime cluster of a garden: pods beside the process need the webhooks."""
 
 
 class Subject(Part):
@@ -147,7 +149,7 @@ class Values(Part):
     image_pull_secrets: Items[Texts] = ()
     """By which Secrets it is fetched: a list of `name`."""
     config: dict[str, Any] = Field(
-        default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND}, json_schema_extra=CONFIG_SCHEMA
+        default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND}, json_schema_extra=config_schema()
     )
     """The component configuration, as in its file. What it enables decides about roles and webhooks."""
     webhooks: Webhooks = Webhooks()

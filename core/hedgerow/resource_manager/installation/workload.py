@@ -6,8 +6,15 @@ Source: managed-resources §4.2, §4.3; Kubernetes documentation, "Pod Security 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from hedgerow.admission.registration.mutating import HIGH_AVAILABILITY, skip_label
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.installation.installation import FOLDER, Installation, fingerprint
+from hedgerow.resource_manager.network_policies.annotations import (
+    ALL_WEBHOOK_TARGETS,
+    ALLOWED_PORTS_PREFIX,
+    ALLOWED_PORTS_SUFFIX,
+    FROM_WORLD_TO_PORTS,
+)
 
 CONTAINER: Final = "gardener-resource-manager"
 CONFIG_FILE: Final = "config.yaml"
@@ -23,7 +30,11 @@ READABLE: Final = 0o440
 READABLE_BY_ALL: Final = 0o444
 HTTPS: Final = 443
 OLD_REVISIONS: Final = 2
+GRACE_PERIOD: Final = 30
+"""Seconds for a stop: 15 at most, and `server.webhooks.shutdownDelay`. A preStop hook would only take time from it, as
+the process itself goes on to answer webhooks."""
 ROOT_AUTHORITIES: Final = "kube-root-ca.crt"
+FROM_WEBHOOK_TARGETS: Final = f"{ALLOWED_PORTS_PREFIX}{ALL_WEBHOOK_TARGETS}{ALLOWED_PORTS_SUFFIX}"
 _SPREAD: Final = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
 
 
@@ -53,14 +64,25 @@ def config_map(installation: Installation, text: str) -> Manifest:
 def service(installation: Installation) -> Manifest:
     """How API servers find the webhooks, and whoever collects metrics finds these."""
     metadata = _metadata(installation)
-    if installation.values.service.annotations:
-        metadata["annotations"] = dict(installation.values.service.annotations)
+    if annotations := {**_openings(installation), **installation.values.service.annotations}:
+        metadata["annotations"] = annotations
     server = installation.configuration.server
     ports = [_service_port("metrics", server.metrics.port, server.metrics.port)]
     if installation.serves_webhooks:
         ports.append(_service_port("webhooks", HTTPS, server.webhooks.port))
     spec = {"type": "ClusterIP", "selector": installation.labels, "ports": ports}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+
+def _openings(installation: Installation) -> dict[str, str]:
+    """The annotation by which NetworkPolicies let API servers reach the webhooks.
+
+    The API server of the own cluster is anywhere; that of a separate target is a pod that is labelled for it.
+    """
+    if not installation.serves_webhooks:
+        return {}
+    annotation = FROM_WEBHOOK_TARGETS if installation.target_is_separate else FROM_WORLD_TO_PORTS
+    return {annotation: f'[{{"protocol":"TCP","port":{installation.configuration.server.webhooks.port}}}]'}
 
 
 def pod_disruption_budget(installation: Installation) -> Manifest:
@@ -87,7 +109,7 @@ def deployment(installation: Installation) -> Manifest:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": _metadata(installation),
+        "metadata": {**_metadata(installation), "labels": {**installation.labels, **_skipping(installation)}},
         "spec": {
             "replicas": values.replicas,
             "revisionHistoryLimit": OLD_REVISIONS,
@@ -98,6 +120,11 @@ def deployment(installation: Installation) -> Manifest:
             },
         },
     }
+
+
+def _skipping(installation: Installation) -> dict[str, str]:
+    """The label by which replicas can be scaled while none answers. Webhooks of a separate target never see them."""
+    return {} if installation.target_is_separate else {skip_label(HIGH_AVAILABILITY): "true"}
 
 
 def _metadata(installation: Installation) -> dict[str, Any]:
@@ -113,6 +140,7 @@ def _pod(installation: Installation) -> dict[str, Any]:
     return {
         "serviceAccountName": installation.name,
         "automountServiceAccountToken": False,
+        "terminationGracePeriodSeconds": GRACE_PERIOD,
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": NOBODY,
@@ -199,7 +227,7 @@ def _volumes(installation: Installation) -> Iterator[tuple[Mapping[str, Any], st
     yield _projected("api-access", READABLE_BY_ALL, *_api_access(installation)), API_ACCESS
     if installation.serves_webhooks:
         secret = {"secretName": values.webhooks.certificate_secret, "defaultMode": READABLE}
-        yield {"name": "certificates", "secret": secret}, installation.configuration.server.webhooks.server_cert_dir
+        yield {"name": "certificates", "secret": secret}, installation.configuration.server.webhooks.tls.server_cert_dir
     if installation.target_is_separate:
         sources = [_file_of_secret(values.target.kubeconfig_secret, "kubeconfig")]
         if values.target.token_secret:

@@ -5,11 +5,11 @@ Source: network-and-nodes §6.3; decision D-4; Kubernetes API, NodeAddress of co
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Self
 
-from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.reading import objects_at, text_at
+from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.reading import UnreadableError, objects_at, text_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +30,49 @@ class NodeAddresses:
 
     @classmethod
     def of(cls, node: Manifest) -> Self:
-        """The addresses that a Node reports.
+        """The addresses that a Node reports; a Hostname that is an IP address is one, as kubelets ask for it.
 
         Raises:
             UnreadableError: the Node has a shape that no API server stores.
         """
+        hostnames = _addresses(node, "Hostname")
+        ips = frozenset(name for name in hostnames if parsed_address(name))
         return cls(
-            Names(_addresses(node, "Hostname"), _addresses(node, "InternalDNS", "ExternalDNS")),
-            Names(canonical(_addresses(node, "InternalIP")), canonical(_addresses(node, "ExternalIP"))),
+            Names(hostnames - ips, _addresses(node, "InternalDNS", "ExternalDNS")),
+            Names(canonical(_addresses(node, "InternalIP") | ips), canonical(_addresses(node, "ExternalIP"))),
         )
 
 
 def canonical(addresses: Iterable[str]) -> frozenset[str]:
     """IP addresses in the one spelling of each; what is none stays as it is, and so equals none."""
-    return frozenset(map(_canonical, addresses))
+    return frozenset(str(parsed_address(text) or text) for text in addresses)
 
 
-def _canonical(text: str) -> str:
+def comparable(names: Iterable[str]) -> frozenset[str]:
+    """Names and IP addresses in one spelling each: DNS ignores case and the dot at the end."""
+    bare = (text.lower().rstrip(".") for text in names)
+    return frozenset(str(parsed_address(text) or text) for text in bare)
+
+
+def names_of(node: Manifest) -> frozenset[str]:
+    """All under which a Node is known, its own name included; comparable, and none of a Node that cannot be read."""
+    try:
+        addresses = objects_at(node, "status", "addresses")
+        return comparable((key_of(node).name, *(name for each in addresses if (name := text_at(each, "address")))))
+    except UnreadableError:
+        return comparable((key_of(node).name,))
+
+
+def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that a text spells, IPv4 where it is mapped into IPv6; none if none."""
     try:
         address = ip_address(text)
     except ValueError:
-        return text
+        return None
     if not isinstance(address, IPv6Address):
-        return str(address)
+        return address
     # A zone has a meaning on one machine only, and no certificate can hold one.
-    return text if address.scope_id is not None else str(address.ipv4_mapped or address)
+    return None if address.scope_id is not None else address.ipv4_mapped or address
 
 
 def _addresses(node: Manifest, *types: str) -> frozenset[str]:

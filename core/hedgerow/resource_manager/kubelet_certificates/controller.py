@@ -1,7 +1,8 @@
 """The controller that approves or denies the certificates that kubelets serve with, declared.
 
 A request is looked at when it is new or has changed, and not when its Node or a Machine has: kubelets that were denied
-ask again. What is undecodable is no reason to deny, as it may be this process that cannot read it; it is tried again.
+ask again. One that waits because another Node lists a name of it is looked at when a Node gives a name up, too. What is
+undecodable is no reason to deny, as it may be this process that cannot read it; it is tried again.
 
 Source: network-and-nodes §6.
 """
@@ -17,17 +18,24 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.field_selectors import field_query
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.plan import Event, Plan, failed
 from hedgerow.machinery.reading import UnreadableError, text_at
-from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.resource_manager.kubelet_certificates.conflicts import (
+    NODES_BY_NAME,
+    Conflict,
+    conflict,
+    gives_a_name_up,
+    kept_of_node,
+)
 from hedgerow.resource_manager.kubelet_certificates.looking import (
+    API_SERVER,
     MACHINES_BY_NODE,
     NODE_LABEL,
     Look,
     Unknown,
-    as_it_is,
     kept_of_machine,
     with_machines,
     with_node,
@@ -41,11 +49,13 @@ from hedgerow.resource_manager.kubelet_certificates.policy import (
     denial_reason,
 )
 from hedgerow.resource_manager.kubelet_certificates.request import CertificateRequest
+from hedgerow.resource_manager.kubelet_certificates.reserved import Network
 from hedgerow.resource_manager.kubelet_certificates.resources import (
     CERTIFICATE_SIGNING_REQUESTS,
     KUBELET_SERVING,
     MACHINES,
     NODES,
+    SERVICES,
 )
 from hedgerow.resource_manager.kubelet_certificates.verdict import (
     APPROVAL,
@@ -53,15 +63,25 @@ from hedgerow.resource_manager.kubelet_certificates.verdict import (
     awaits_verdict,
     denial,
     encoded_request,
+    groups_of,
     kept_of_request,
 )
 
 NAME: Final = "kubelet-csr-approver"
 DEFAULT_CONCURRENCY: Final = 1
 
+CONFLICT: Final = "NodeAddressConflict"
+"""Reason of the event that tells why a request waits."""
+RETRY: Final = 60.0
+"""Seconds after which a request that waits is looked at again, and its event renewed."""
+
+_UNDECIDED: Final = Index(
+    "undecided requests by signer",
+    CERTIFICATE_SIGNING_REQUESTS,
+    lambda csr: (KUBELET_SERVING,) if awaits_verdict(csr) else (),
+)
 _OF_KUBELETS: Final = field_query({"spec.signerName": KUBELET_SERVING})
-_STAGES: Final[tuple[tuple[Look, tuple[Check, ...]], ...]] = (
-    (as_it_is, CHECKS_OF_THE_REQUEST),
+_LOOKS: Final[tuple[tuple[Look, tuple[Check, ...]], ...]] = (
     (with_node, CHECKS_WITH_THE_NODE),
     (with_machines, CHECKS_WITH_THE_MACHINES),
 )
@@ -77,6 +97,8 @@ class KubeletCertificateConfig:
     """In the source cluster; empty: any namespace."""
     namespaces: tuple[str, ...] = ()
     """The only ones of the source cluster that are in sight; none: all are."""
+    service_networks: tuple[Network, ...] = ()
+    """Where the addresses of Services are in the target cluster."""
 
 
 def kubelet_csr_approver(
@@ -111,8 +133,9 @@ def kubelet_csr_approver(
                 label_selector=NODE_LABEL,
                 namespace=config.machine_namespace,
             ),
+            Watch(NODES, kept_of_node, _undecided_requests, gives_a_name_up),
         ),
-        indexes=(MACHINES_BY_NODE,),
+        indexes=(MACHINES_BY_NODE, NODES_BY_NAME, _UNDECIDED),
         owned=None,
         concurrency=concurrency,
         config=config,
@@ -123,52 +146,90 @@ def kubelet_csr_approver(
                 CERTIFICATE_SIGNING_REQUESTS.group, "signers", ("approve",), names=(KUBELET_SERVING,), namespaced=False
             ),
             Permission.of(NODES, "get"),
+            Permission.of(SERVICES, "get", namespace=API_SERVER.key.namespace, names=(API_SERVER.key.name,)),
             Permission.of(MACHINES, "get", "list", cluster=Cluster.SOURCE, namespace=config.machine_namespace),
         ),
     )
 
 
-def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[KubeletCertificateConfig]) -> Plan:
-    """Approve or deny one request that nobody has decided about yet.
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[KubeletCertificateConfig]) -> Plan:
+    """Approve or deny one undecided request.
 
     Source: network-and-nodes §6.3.
     """
-    csr = snapshot.get(CERTIFICATE_SIGNING_REQUESTS, key)
     try:
-        return Plan() if csr is None or not awaits_verdict(csr) else _decided(csr, snapshot, context)
+        csr = _undecided(key, snapshot)
+        if csr is None:
+            return Plan()
+        verdict = await _verdict(csr, snapshot, context.config)
+        latest = _undecided(key, snapshot)
+        return Plan() if latest is None or uid_of(latest) != uid_of(csr) else _plan(latest, verdict)
     except UnreadableError as error:
-        return _failed(key, "", str(error), retryable=False)
+        return failed(_failure(key, "", str(error), retryable=False))
 
 
-def _decided(csr: Manifest, snapshot: Snapshot, context: Context[KubeletCertificateConfig]) -> Plan:
-    """The verdict on a request: the checks in their order, each as soon as all is known that it looks at."""
-    config = context.config
-    content = context.notes.once("content", (csr,), lambda: encoded_request(csr).bind(config.decode))
+def _undecided(key: ObjectKey, snapshot: Snapshot) -> Manifest | None:
+    csr = snapshot.get(CERTIFICATE_SIGNING_REQUESTS, key)
+    return csr if csr is not None and awaits_verdict(csr) else None
+
+
+async def _verdict(
+    csr: Manifest, snapshot: Snapshot, config: KubeletCertificateConfig
+) -> str | Conflict | DomainFailure | None:
+    """The reason to deny a request, the conflict that it has to wait for, or none of it: the request is approved.
+
+    Checks in their order, each as soon as everything is known that it needs.
+
+    Raises:
+        UnreadableError: the request has another shape than an API server stores.
+    """
+    content = encoded_request(csr).bind(config.decode)
     if not is_successful(content):
-        return _failed(key_of(csr), "spec.request", f"unable to parse csr: {content.failure()}")
-    username = text_at(csr, "spec", "username") or ""
+        return _failure(key_of(csr), "spec.request", f"unable to parse csr: {content.failure()}")
     evidence = Evidence(
-        username, content.unwrap(), machine_namespace=config.machine_namespace, namespaces=config.namespaces
+        text_at(csr, "spec", "username") or "",
+        content.unwrap(),
+        groups_of(csr),
+        config.service_networks,
+        machine_namespace=config.machine_namespace,
+        namespaces=config.namespaces,
     )
-    for look, checks in _STAGES:
-        match look(evidence, snapshot, context.answers):
-            case Evidence() as seen:
-                evidence = seen
-            case Unknown(problem):
-                return _failed(key_of(csr), "", f"failed when checking for approval conditions: {problem}")
-            case questions:
-                return Plan(questions=questions)
+    if (reason := denial_reason(evidence, CHECKS_OF_THE_REQUEST)) is not None:
+        return reason
+    for look, checks in _LOOKS:
+        seen = await look(evidence, snapshot)
+        if isinstance(seen, Unknown):
+            return _failure(key_of(csr), "", f"failed when checking for approval conditions: {seen.problem}")
+        evidence = seen
         if (reason := denial_reason(evidence, checks)) is not None:
+            return reason
+    return conflict(evidence.request, snapshot)
+
+
+def _plan(csr: Manifest, verdict: str | Conflict | DomainFailure | None) -> Plan:
+    """What is done about a request: in a conflict it waits until another Node has given a name up."""
+    match verdict:
+        case DomainFailure():
+            return failed(verdict)
+        case Conflict():
+            event = Event(CERTIFICATE_SIGNING_REQUESTS, key_of(csr), uid_of(csr), "Warning", CONFLICT, str(verdict))
+            return Plan(events=(event,), requeue_after=RETRY)
+        case None:
+            return Plan((approval(csr),))
+        case reason:
             return Plan((denial(csr, reason),))
-    return Plan((approval(csr),))
 
 
-def _failed(key: ObjectKey, field: str, problem: str, *, retryable: bool = True) -> Plan:
-    return Plan(failures=(DomainFailure(CERTIFICATE_SIGNING_REQUESTS, key, field, problem, retryable),))
+def _failure(key: ObjectKey, field: str, problem: str, *, retryable: bool = True) -> DomainFailure:
+    return DomainFailure(CERTIFICATE_SIGNING_REQUESTS, key, field, problem, retryable)
 
 
 def _own_key(csr: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
     return (key_of(csr),)
+
+
+def _undecided_requests(_node: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    return tuple(key_of(csr) for csr in snapshot.by_index(_UNDECIDED, KUBELET_SERVING))
 
 
 def _no_key(_machine: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:

@@ -13,22 +13,25 @@ that cannot read it.
 Source: network-and-nodes §6.3.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.names import dns_subdomain_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
-from hedgerow.machinery.questions import Answers, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow.machinery.reading import UnreadableError
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import UnreadableError, list_at, text_at
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.resource_manager.kubelet_certificates.addresses import NodeAddresses
+from hedgerow.machinery.steps import AtOnce
+from hedgerow.resource_manager.kubelet_certificates.addresses import NodeAddresses, canonical
 from hedgerow.resource_manager.kubelet_certificates.policy import Evidence, node_name
-from hedgerow.resource_manager.kubelet_certificates.resources import MACHINES, NODES
+from hedgerow.resource_manager.kubelet_certificates.resources import MACHINES, NODES, SERVICES
 
 NODE_LABEL: Final = "node"
 """By it a Machine names its Node."""
+API_SERVER: Final = ObjectQuestion(SERVICES, ObjectKey("default", "kubernetes"), Cluster.TARGET)
+"""Every API server keeps the Service by which pods reach it."""
 
 
 def kept_of_machine(machine: Manifest) -> Manifest:
@@ -51,34 +54,48 @@ class Unknown:
     problem: str
 
 
-Seen: TypeAlias = Evidence | tuple[Question, ...] | Unknown
-"""The evidence with more in it, or what has to be asked first, or why nobody can tell."""
-Look: TypeAlias = Callable[[Evidence, Snapshot, Answers], Seen]
+Seen: TypeAlias = Evidence | Unknown
+"""The evidence with more in it, or why it cannot be found out."""
+Look: TypeAlias = Callable[[Evidence, Snapshot], Coroutine[Any, Any, Seen]]
 
 
-def as_it_is(evidence: Evidence, _snapshot: Snapshot, _answers: Answers) -> Evidence:
-    """Nothing more has to be known."""
-    return evidence
+async def with_node(evidence: Evidence, _snapshot: Snapshot) -> Seen:
+    """The evidence with the addresses of the Node, if there is one, and with those of the API server's Service.
 
-
-def with_node(evidence: Evidence, _snapshot: Snapshot, answers: Answers) -> Seen:
-    """The evidence with the addresses of the Node, if there is one; what is no name of an object is that of none."""
+    A name that no object can have is that of no Node.
+    """
     name = node_name(evidence.request)
     if dns_subdomain_problem(name) is not None:
         return evidence
-    question = ObjectQuestion(NODES, ObjectKey("", name), Cluster.TARGET)
-    match answers.get(question):
-        case None:
-            return (question,)
+    node_answer, service_answer = await AtOnce((ObjectQuestion(NODES, ObjectKey("", name), Cluster.TARGET), API_SERVER))
+    seen = _with_api_server(evidence, service_answer)
+    if isinstance(seen, Unknown):
+        return seen
+    match node_answer:
         case Found((node, *_)):
-            return _with_addresses(evidence, node)
+            return _with_addresses(seen, node)
         case NotAnswered() as answer if not answer.is_not_found:
             return Unknown(f'Node "{name}" cannot be read: {answer.message}')
+        case _:
+            return seen
+
+
+def _with_api_server(evidence: Evidence, answer: Answer) -> Evidence | Unknown:
+    """The evidence with the cluster IPs of the API server's Service, of which manifests in files may lack."""
+    match answer:
+        case Found((service, *_)):
+            try:
+                addresses = {text_at(service, "spec", "clusterIP"), *list_at(service, "spec", "clusterIPs")}
+            except UnreadableError as error:
+                return Unknown(f'Service "{API_SERVER.key}" cannot be understood: {error}')
+            return replace(evidence, api_server_addresses=canonical(each for each in addresses if each))
+        case NotAnswered() as answer if not answer.is_not_found:
+            return Unknown(f'Service "{API_SERVER.key}" cannot be read: {answer.message}')
         case _:
             return evidence
 
 
-def with_machines(evidence: Evidence, snapshot: Snapshot, answers: Answers) -> Seen:
+async def with_machines(evidence: Evidence, snapshot: Snapshot) -> Seen:
     """The evidence with the number of Machines that are the Node, those that are to go included.
 
     The longest names of Nodes fit into no label, and so into that of no Machine.
@@ -89,25 +106,20 @@ def with_machines(evidence: Evidence, snapshot: Snapshot, answers: Answers) -> S
     at_hand = [key_of(machine) for machine in snapshot.by_index(MACHINES_BY_NODE, name)]
     match [key for key in at_hand if not {"", key.namespace}.isdisjoint(namespaces)]:
         case [key]:
-            question = ObjectQuestion(MACHINES, key, Cluster.SOURCE)
-            match answers.get(question):
-                case None:
-                    return (question,)
+            match await ObjectQuestion(MACHINES, key, Cluster.SOURCE):
                 case Found((machine, *_)) if name in _node_of(machine):
                     return replace(evidence, machine_count=1)
-    return _with_listed_machines(evidence, name, namespaces, answers)
+    return await _with_listed_machines(evidence, name, namespaces)
 
 
-def _with_listed_machines(evidence: Evidence, node: str, namespaces: Sequence[str], answers: Answers) -> Seen:
-    """The evidence with the number of Machines in some namespaces that are a Node, once all are known."""
+async def _with_listed_machines(evidence: Evidence, node: str, namespaces: Sequence[str]) -> Seen:
+    """The evidence with the number of Machines in some namespaces that are a Node."""
     count, selector = 0, f"{NODE_LABEL}={node}"
     questions = tuple(
         ListQuestion(MACHINES, Cluster.SOURCE, each, label_selector=selector, metadata_only=True) for each in namespaces
     )
-    if any(question not in answers for question in questions):
-        return questions
-    for question in questions:
-        match answers[question]:
+    for question, answer in zip(questions, await AtOnce(questions), strict=True):
+        match answer:
             case Found(machines):
                 count += len(machines)
             case NotAnswered(message=message):

@@ -11,8 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from hedgerow.resource_manager.kubelet_certificates.addresses import NodeAddresses, canonical
+from hedgerow.resource_manager.kubelet_certificates.addresses import NodeAddresses, canonical, comparable
 from hedgerow.resource_manager.kubelet_certificates.request import CertificateRequest
+from hedgerow.resource_manager.kubelet_certificates.reserved import (
+    Network,
+    reserved_address,
+    reserved_name,
+    service_network,
+)
 
 USER_PREFIX: Final = "system:node:"
 GROUP: Final = "system:nodes"
@@ -25,8 +31,13 @@ class Evidence:
     username: str
     """Who has made the request, as the API server knows him."""
     request: CertificateRequest
+    groups: frozenset[str] = frozenset()
+    """Those of the user."""
+    service_networks: tuple[Network, ...] = ()
     node: NodeAddresses | None = None
     """None: there is no Node of that name."""
+    api_server_addresses: frozenset[str] = frozenset()
+    """The cluster IPs of the Service `default/kubernetes`, in canonical spelling."""
     machine_count: int = 0
     machine_namespace: str = ""
     """Where Machines were looked for; empty: in all namespaces that are in sight."""
@@ -51,6 +62,11 @@ def requestor_is_no_node(evidence: Evidence) -> str | None:
     return f'username "{evidence.username}" is not prefixed with "{USER_PREFIX}"'
 
 
+def requestor_is_in_no_nodes_group(evidence: Evidence) -> str | None:
+    """A user whose name looks like that of a kubelet is one only in the group of Nodes."""
+    return None if GROUP in evidence.groups else f'groups do not contain "{GROUP}"'
+
+
 def nothing_is_asked_for(evidence: Evidence) -> str | None:
     """A server is known by a name or an address."""
     if evidence.request.dns_names or evidence.request.ip_addresses:
@@ -70,11 +86,35 @@ def organization_is_not_that_of_nodes(evidence: Evidence) -> str | None:
     return "organization in CSR does not match nodes group"
 
 
+def name_is_reserved(evidence: Evidence) -> str | None:
+    """A kubelet writes the addresses of its Node itself: none makes it the API server, a Service or every machine."""
+    for name in _comparable_names(evidence):
+        if (what := reserved_name(name) or reserved_address(name)) is not None:
+            return f'"{name}" in CSR is {what}'
+    return None
+
+
+def address_is_in_a_service_network(evidence: Evidence) -> str | None:
+    """The addresses of Services belong to no Node."""
+    for name in _comparable_names(evidence):
+        if (network := service_network(name, evidence.service_networks)) is not None:
+            return f'"{name}" in CSR is in the service network {network}'
+    return None
+
+
 def node_is_missing(evidence: Evidence) -> str | None:
     """Only what is part of the cluster serves."""
     if evidence.node is not None:
         return None
     return f'could not find node object with name "{node_name(evidence.request)}"'
+
+
+def address_is_that_of_the_api_server(evidence: Evidence) -> str | None:
+    """Clients in pods reach the API server at the addresses of this Service, whatever the service networks are."""
+    for name in _comparable_names(evidence):
+        if name in evidence.api_server_addresses:
+            return f'"{name}" in CSR is an address of the Service default/kubernetes'
+    return None
 
 
 def machine_is_not_the_only_one(evidence: Evidence) -> str | None:
@@ -113,11 +153,14 @@ def other_names_are_asked_for(evidence: Evidence) -> str | None:
 
 CHECKS_OF_THE_REQUEST: Final[tuple[Check, ...]] = (
     requestor_is_no_node,
+    requestor_is_in_no_nodes_group,
     nothing_is_asked_for,
     common_name_is_not_the_requestor,
     organization_is_not_that_of_nodes,
+    name_is_reserved,
+    address_is_in_a_service_network,
 )
-CHECKS_WITH_THE_NODE: Final[tuple[Check, ...]] = (node_is_missing,)
+CHECKS_WITH_THE_NODE: Final[tuple[Check, ...]] = (node_is_missing, address_is_that_of_the_api_server)
 CHECKS_WITH_THE_MACHINES: Final[tuple[Check, ...]] = (
     machine_is_not_the_only_one,
     dns_names_are_not_the_nodes,
@@ -135,6 +178,11 @@ def denial_reason(evidence: Evidence, checks: Iterable[Check] = POLICY) -> str |
         checks: which ones, in order; all that precede them have passed.
     """
     return next((reason for check in checks if (reason := check(evidence)) is not None), None)
+
+
+def _comparable_names(evidence: Evidence) -> list[str]:
+    """Every name and address that is asked for; a DNS name that spells an IP address counts as that address."""
+    return sorted(comparable(evidence.request.dns_names | evidence.request.ip_addresses))
 
 
 def _node(evidence: Evidence) -> NodeAddresses:

@@ -1,4 +1,4 @@
-"""What is read and written: requests and Nodes in the target cluster, Machines in the source cluster.
+"""What is read and written: requests, Nodes and a Service in the target cluster, Machines in the source cluster.
 
 Source: network-and-nodes §6.2.
 """
@@ -11,6 +11,7 @@ CERTIFICATE_SIGNING_REQUESTS: Final = Resource(
     "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", namespaced=False
 )
 NODES: Final = Resource("", "v1", "nodes", "Node", namespaced=False)
+SERVICES: Final = Resource("", "v1", "services", "Service")
 MACHINES: Final = Resource("machine.sapcloud.io", "v1alpha1", "machines", "Machine")
 KUBELET_SERVING: Final = "kubernetes.io/kubelet-serving"
 """The signer of the certificates that kubelets serve with."""

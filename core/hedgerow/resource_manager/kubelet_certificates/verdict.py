@@ -62,6 +62,15 @@ def kept_of_request(csr: Manifest) -> Manifest:
     }
 
 
+def groups_of(csr: Manifest) -> frozenset[str]:
+    """The groups of the user who has made a request, as the API server knows them.
+
+    Raises:
+        UnreadableError: the request has a shape that no API server stores.
+    """
+    return frozenset(each for each in list_at(csr, "spec", "groups") if isinstance(each, str))
+
+
 def encoded_request(csr: Manifest) -> Result[bytes, str]:
     """What a kubelet has encoded, or why that cannot be told.
 

@@ -42,6 +42,8 @@ class ScaledObjects:
 
     def scaling_of(self, scaled: Identity, equivalences: Equivalences) -> Scaling:
         """What autoscalers set of an object, which they may know under another name of its kind."""
+        if not self.horizontally and not self.vertically:
+            return NOT_SCALED
         return Scaling(
             replicas=equivalences.find(scaled, self.horizontally) is not None,
             resources=equivalences.find(scaled, self.vertically) is not None,

@@ -1,74 +1,50 @@
 """The checksum of what a ManagedResource applies: of every value of its Secrets, as often as it holds an object.
 
-Of a value that holds many objects that is a lot to read, and the same again whenever its ManagedResource is looked at.
-So the latest checksums are kept, under what stands for the values; the values themselves are not. And it is read in
-portions, so that nobody has to wait for all of it: a value of 1 MiB that holds 2 000 objects is 2 GB.
+That may be a lot to read: a value of 1 MiB that holds 2 000 objects counts as 2 GB. So it is read in slices, and only
+if the values have changed, which their key tells.
 
 Source: managed-resources §7.6.
 """
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable
-from itertools import chain, groupby, repeat
-from typing import Final, TypeAlias
+from itertools import groupby
+from typing import Final
 
-MOST: Final = 1024
-"""Checksums that are kept."""
+from hedgerow.machinery.slices import Slices
 
-PORTION: Final = 64 * 1024 * 1024
-"""Bytes that are read at once: less than a tenth of a second of work."""
-
-_Run: TypeAlias = tuple[bytes, int]
-"""What stands for a value, and how often it counts one after the other."""
-
-
-class _Known:
-    """The latest checksums."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[_Run, ...], str] = OrderedDict()
-
-    def get(self, key: tuple[_Run, ...]) -> str | None:
-        """The checksum that is kept under a key, which makes it the latest."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
-
-    def keep(self, key: tuple[_Run, ...], checksum: str) -> None:
-        """Keep a checksum in place of the oldest."""
-        self._kept[key] = checksum
-        if len(self._kept) > MOST:
-            self._kept.popitem(last=False)
-
-
-_KNOWN: Final = _Known()
+SLICE: Final = 4 * 1024 * 1024
+"""Bytes that are read at once, which takes some milliseconds."""
 
 
 class Checksum:
-    """The checksum of values that follow one another, on its way from portion to portion."""
+    """The checksum of values that follow one another; equal values count as often as they are given."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
-        """The values count as often as they are given."""
-        runs = [(value, sum(1 for _ in same)) for value, same in groupby(values)]
-        self._key = tuple((hashlib.sha256(value).digest(), times) for value, times in runs)
-        self._values = chain.from_iterable(repeat(value, times) for value, times in runs)
-        self._hash = hashlib.sha256()
-        self._computed: str | None = None
+        """Nothing is computed yet but the key."""
+        self._runs = [(value, sum(1 for _ in same)) for value, same in groupby(values)]
+        digests = ((hashlib.sha256(value).hexdigest(), times) for value, times in self._runs)
+        self.key = hashlib.sha256(repr([*digests]).encode()).digest()
+        """Equal for equal values, and for no others."""
 
-    def after_a_portion(self) -> str | None:
-        """The checksum in hexadecimal digits, or nothing where even after one more portion there are others to read."""
-        if self._computed is None:
-            self._computed = _KNOWN.get(self._key) or self._read()
-        return self._computed
+    def computed(self) -> Slices[str]:
+        """The checksum in hexadecimal digits."""
+        checksum = hashlib.sha256()
+        left = SLICE
+        for value, times in self._runs:
+            for _ in range(times):
+                checksum.update(value)
+                left -= len(value)
+                if left <= 0:
+                    yield
+                    left = SLICE
+        return checksum.hexdigest()
 
-    def _read(self) -> str | None:
-        left = PORTION
-        for value in self._values:
-            self._hash.update(value)
-            left -= len(value)
-            if left <= 0:
-                return None
-        computed = self._hash.hexdigest()
-        _KNOWN.keep(self._key, computed)
-        return computed
+    def computed_at_once(self) -> str | None:
+        """The checksum; none if a slice is not enough for it."""
+        try:
+            next(self.computed())
+        except StopIteration as end:
+            checksum: str = end.value
+            return checksum
+        return None

@@ -3,19 +3,21 @@
 Source: managed-resources §3.1.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from returns.result import Failure, Result
 
+from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.decoding import Decompress
 
 SYNC_PERIOD: Final = 60.0
 
 
-def _not_decompressed(_compressed: bytes, _most: int) -> Result[bytes, str]:
-    return Failure("nothing is at hand to decompress it")
+def _not_decompressed(_compressed: bytes) -> tuple[Result[bytes, str], ...]:
+    return (Failure("nothing is at hand to decompress it"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,5 @@ class ManagedResourceConfig:
     garbage_collection: bool = False
     """Whether the garbage collector looks after ConfigMaps and Secrets that are labelled for it."""
     decompress: Decompress = _not_decompressed
+    budget: Callable[[], ReadingBudget] = ReadingBudget
+    """Limits what is read of the Secrets for one decision."""

@@ -12,12 +12,16 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.permissions import ANYTHING, Permission
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
-from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_resource, kept_of_secret
+from hedgerow.resource_manager.managed_resources.following import (
+    followed,
+    kept_of_managed_resource,
+    kept_of_secret,
+    managed_kinds,
+)
 from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
-from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS, HVPAS
-from hedgerow.resource_manager.managed_resources.reconciliation.object_application import DEFINITIONS
+from hedgerow.resource_manager.managed_resources.reconciliation.deletion import DEFINITION
+from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import HPAS, HVPAS
 from hedgerow.resource_manager.managed_resources.reconciliation.removal import CLAIMS
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.waking import (
@@ -27,6 +31,7 @@ from hedgerow.resource_manager.managed_resources.waking import (
     object_drifted,
     secret_changed,
 )
+from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS, watches_of_write_context
 
 NAME: Final = APPLYING
 DEFAULT_CONCURRENCY: Final = 5
@@ -75,6 +80,7 @@ def managed_resource_controller(
                 replace(followed(autoscalers, drifted, object_drifted), optional=True, essential=False)
                 for autoscalers in (HPAS, HVPAS)
             ),
+            *watches_of_write_context(),
         ),
         indexes=(MANAGED_RESOURCES_BY_SECRET, kinds),
         owned=None,
@@ -82,13 +88,17 @@ def managed_resource_controller(
         config=config,
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
+        # Drift is put right once in a sync period, whatever else happens.
+        longest_wait=config.sync_period,
         follows=(Follow(kinds, watches),),
+        reads_server_version=True,
         permissions=(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE),
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
             Permission.of(SECRETS, "get", cluster=Cluster.SOURCE),
+            Permission.of(DEFINITIONS, "get", cluster=Cluster.SOURCE, names=(DEFINITION,)),
             Permission.of(DEFINITIONS, "get"),
-            Permission.of(CLAIMS, "list", "deletecollection"),
+            Permission.of(CLAIMS, "list", "delete"),
             # Only those who write ManagedResources know what these deliver, and what is granted by it.
             Permission(ANYTHING, ANYTHING, (ANYTHING,)),
         ),

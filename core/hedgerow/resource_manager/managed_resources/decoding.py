@@ -1,35 +1,43 @@
 """What the Secrets of a ManagedResource hold, and which of it cannot be read.
 
-A value that is no use, be it broken, or small and meant to become endless, costs one error that names its key.
+A broken value costs one error that names its key. One budget limits all Secrets together: the value that exceeds it is
+an error as well, and nothing after it is decoded. Others get their turn after every slice.
 
 Source: managed-resources §7.3, §22.
 """
 
 from base64 import b64decode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.documents.budget import OverBudgetError, ReadingBudget
 from hedgerow.machinery.documents.document import Document
-from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.documents.streams import documents_in_slices
 from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import object_at
+from hedgerow.machinery.slices import Slices, Value, finished
+from hedgerow.machinery.steps import Now, Pause
 
 COMPRESSED: Final = ".br"
 """What the keys of compressed values end in."""
 
-MOST_DECOMPRESSED: Final = 16 * 1024 * 1024
-"""Bytes that a compressed value may stand for, more than ten times of what a Secret can hold."""
-MOST_ERRORS: Final = 20
-"""Errors of one value that are told one by one: a status has to hold them all."""
+LONGEST: Final = timedelta(seconds=60)
+"""Decoding ends after this time, whatever it waits for. The other limits are reached within seconds."""
+
+OVERTIME: Final = f"more than can be decoded in {LONGEST.seconds} s"
+_BYTES_OF_A_NODE: Final = 1024
+"""Bytes that are decompressed, or decoded from base64, in the time that it takes to read a node."""
 
 _LINE_ENDS: Final = str.maketrans("", "", "\r\n")
 
-Decompress: TypeAlias = Callable[[bytes, int], Result[bytes, str]]
-"""What compressed bytes stand for, or why it cannot be told; the number is the most bytes that it may be."""
+Decompress: TypeAlias = Callable[[bytes], Iterable[Result[bytes, str]]]
+"""What compressed bytes stand for, in pieces, or why it cannot be told; it may be endless, and is not read to its end
+then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,10 @@ class DecodedValue:
     """What cannot be decoded, a sentence each."""
 
 
+Decoded: TypeAlias = Mapping[str, tuple[DecodedValue, ...]]
+"""What Secrets hold, by their names."""
+
+
 def decoded_secret(secret: Manifest, decompress: Decompress) -> tuple[DecodedValue, ...]:
     """What a Secret holds, key by key in byte order.
 
@@ -54,8 +66,34 @@ def decoded_secret(secret: Manifest, decompress: Decompress) -> tuple[DecodedVal
     Raises:
         UnreadableError: the data are no mapping, which no API server stores.
     """
-    data = object_at(secret, "data")
-    return tuple(_decoded_value(key, data[key], _Place(key, str(key_of(secret))), decompress) for key in sorted(data))
+    return finished(_decoded_secret(secret, decompress, ReadingBudget()))
+
+
+def decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> Result[bytes, str]:
+    """What a compressed value stands for, or why that cannot be told."""
+    try:
+        return finished(_decompressed(raw, decompress, budget))
+    except OverBudgetError as error:
+        return Failure(f"stands for {error}")
+
+
+async def in_slices(work: Slices[Value], budget: ReadingBudget) -> Value:
+    """The result of long work. Other keys run after each slice; what takes too long is ended by the budget.
+
+    Args:
+        work: begins with the call.
+        budget: counts what is read.
+    """
+    began = await Now()
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+        await Pause(budget.nodes)
+        if await Now() - began > LONGEST:
+            budget.end(OVERTIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +111,68 @@ class _Place:
         return f"'{self.data_key}' in secret '{self.secret}'"
 
 
-def _decoded_value(key: str, encoded: Any, place: _Place, decompress: Decompress) -> DecodedValue:
+def decoded_secrets(secrets: Mapping[str, Manifest], decompress: Decompress, budget: ReadingBudget) -> Slices[Decoded]:
+    """What Secrets hold as far as the budget reaches, slice by slice.
+
+    Args:
+        secrets: by name, whole.
+        decompress: how values of keys that end in `.br` are decompressed.
+        budget: limits what is decoded.
+
+    Raises:
+        UnreadableError: the data of a Secret are no mapping, which no API server stores.
+    """
+    decoded: dict[str, tuple[DecodedValue, ...]] = {}
+    for name, secret in secrets.items():
+        decoded[name] = () if budget.exceeded else (yield from _decoded_secret(secret, decompress, budget))
+    return decoded
+
+
+def _decoded_secret(
+    secret: Manifest, decompress: Decompress, budget: ReadingBudget
+) -> Slices[tuple[DecodedValue, ...]]:
+    data = object_at(secret, "data")
+    values: list[DecodedValue] = []
+    for key in sorted(data):
+        place = _Place(key, str(key_of(secret)))
+        values.append((yield from _decoded_value(data[key], place, decompress, budget)))
+        if budget.exceeded:
+            break
+    return tuple(values)
+
+
+def _decoded_value(encoded: Any, place: _Place, decompress: Decompress, budget: ReadingBudget) -> Slices[DecodedValue]:
+    if budget.ends_slice(len(encoded) // _BYTES_OF_A_NODE if isinstance(encoded, str) else 1):
+        yield
     stored = _raw(encoded)
     if isinstance(stored, Failure):
         return DecodedValue(b"", (), (place.error(0, f"the value {stored.failure()}"),))
-    raw = stored.unwrap()
-    content = decompress(raw, MOST_DECOMPRESSED) if key.endswith(COMPRESSED) else stored
+    raw, content = stored.unwrap(), stored
+    try:
+        if place.data_key.endswith(COMPRESSED):
+            content = yield from _decompressed(raw, decompress, budget)
+        else:
+            budget.spend_bytes(len(raw))
+    except OverBudgetError as limit:
+        return DecodedValue(raw, (), (place.error(0, _exceeds(str(limit))),))
     text = content.bind(_text)
     if isinstance(text, Failure):
         return DecodedValue(raw, (), (place.error(0, f"the value {text.failure()}"),))
-    documents = stream_documents(text.unwrap())
+    documents = yield from documents_in_slices(text.unwrap(), budget)
     objects = tuple(each.value for each in documents if each.value is not None and not each.problems)
-    return DecodedValue(raw, objects, tuple(_errors(documents, place)))
+    return DecodedValue(raw, objects, tuple(_errors(documents, place, budget.exceeded)))
+
+
+def _decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> Slices[Result[bytes, str]]:
+    pieces: list[bytes] = []
+    for piece in decompress(raw):
+        if isinstance(piece, Failure):
+            return piece
+        pieces.append(piece.unwrap())
+        budget.spend_bytes(len(pieces[-1]))
+        if budget.ends_slice(len(pieces[-1]) // _BYTES_OF_A_NODE):
+            yield
+    return Success(b"".join(pieces))
 
 
 def _raw(encoded: Any) -> Result[bytes, str]:
@@ -106,9 +194,11 @@ def _text(content: bytes) -> Result[str, str]:
         return Failure(f"is not UTF-8 text: it holds the byte 0x{content[error.start]:02x}")
 
 
-def _errors(documents: Iterable[Document], place: _Place) -> list[str]:
-    errors = [place.error(index, problem) for index, document in enumerate(documents) for problem in document.problems]
-    more = len(errors) - MOST_ERRORS
-    if more <= 0:
-        return errors
-    return [*errors[:MOST_ERRORS], f"Could not decode {more} more resources in {place}."]
+def _errors(documents: Iterable[Document], place: _Place, exceeded: str | None) -> Iterator[str]:
+    for index, document in enumerate(documents):
+        for problem in document.problems:
+            yield place.error(index, _exceeds(problem) if problem == exceeded else problem)
+
+
+def _exceeds(limit: str) -> str:
+    return f"the secrets hold {limit}, and nothing from here on is decoded"

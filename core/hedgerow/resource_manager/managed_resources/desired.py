@@ -2,17 +2,18 @@
 
 Decides from what its Secrets hold, its spec, its last status and the scopes of kinds. Knows nothing of live objects.
 
-Source: managed-resources §7.4 to §7.6, decision "undecodable documents".
+Source: managed-resources §7.4 to §7.6, decisions "undecodable documents" and "`status.resources`".
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
-from hedgerow.machinery.reading import text_at, texts_at
+from hedgerow.machinery.reading import TooMuchError, text_at, texts_at
+from hedgerow.machinery.slices import SliceCounter, Slices, finished
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
 from hedgerow.resource_manager.managed_resources.equivalences import Identity
 from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MODE, MODE_IGNORE
@@ -35,6 +36,11 @@ __all__ = [
     "unknown_kinds",
 ]
 
+MOST_INJECTED: Final = 8 * 1024
+"""Characters of `spec.injectLabels`: the status repeats them for each object."""
+NODES_OF_AN_OBJECT: Final = 10
+"""What is done with an object takes the time that it takes to read so many nodes, however small it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class DesiredObject:
@@ -50,7 +56,7 @@ class DesiredObject:
     previous_annotations: Mapping[str, str]
     """Annotations when it was applied last."""
     known: bool = False
-    """Whether the last status refers to it."""
+    """True if the last status says that it was applied."""
     problem: str | None = None
     """Why it cannot be applied, whatever the cluster holds; one clause without a full stop."""
 
@@ -73,6 +79,9 @@ class Desired:
     """What the last status refers to and nothing mentions any more: it is to be deleted."""
     kept: tuple[Reference, ...]
     """What would be in `left`, but may be meant by a document that cannot be decoded or does not say its name."""
+    recorded: tuple[Reference, ...]
+    """What the status has to refer to before an object is created: all that it refers to, and the new objects, sorted.
+    Empty if it refers to all objects already."""
     decoding_errors: tuple[str, ...]
     checksum: str
     repeated: tuple[Identity, ...]
@@ -87,7 +96,7 @@ class Desired:
         Raises:
             UnreadableError: the status has a shape that no API server stores.
         """
-        return references_in(status) != self.references or text_at(status, "secretsDataChecksum") != self.checksum
+        return text_at(status, "secretsDataChecksum") != self.checksum or references_in(status) != self.references
 
     def in_status(self) -> list[dict[str, Any]]:
         """The references as they go into `status.resources`."""
@@ -122,20 +131,42 @@ def build_desired(
     Raises:
         UnreadableError: spec or status have a shape that no API server stores.
     """
+    return finished(desired_in_slices(managed_resource, decoded, kinds, managed_by, checksum))
+
+
+def desired_in_slices(
+    managed_resource: Manifest, decoded: Sequence[DecodedValue], kinds: Kinds, managed_by: str, checksum: str
+) -> Slices[Desired]:
+    """The same as `build_desired`, interrupted between slices."""
     previous = previous_references(managed_resource)
     injected = injected_labels(managed_resource, managed_by)
-    mentioned = [_mentioned(document, kinds, injected) for value in decoded for document in value.documents]
+    mentioned: list[_Mentioned] = []
+    counter = SliceCounter()
+    if counter.ends_slice(len(previous.references)):
+        yield
+    for value in decoded:
+        for document in value.documents:
+            mentioned.append(_mentioned(document, kinds, injected, previous))
+            if counter.ends_slice(NODES_OF_AN_OBJECT):
+                yield
+    if counter.ends_slice(len(mentioned)):
+        yield
     wanted = [each for each in mentioned if not each.is_ignored]
     errors = tuple(error for value in decoded for error in value.errors)
-    unmentioned = previous.beside(each.reference.identity for each in mentioned)
+    unmentioned = previous.without(each.previous for each in mentioned if each.previous is not None)
     is_certain = not errors and all(each.object.problem is None for each in mentioned)
     kept = () if is_certain else unmentioned
+    objects = tuple(map(_object, _last_of_each(wanted)))
+    references = in_order((*(each.reference for each in wanted), *kept))
+    if counter.ends_slice(len(mentioned)):
+        yield
     return Desired(
-        objects=tuple(_last_of_each(_object(each, previous.to(each.reference.identity)) for each in wanted)),
-        references=in_order((*(each.reference for each in wanted), *kept)),
-        orphans=_orphans(mentioned, previous),
+        objects=objects,
+        references=references,
+        orphans=_orphans(mentioned),
         left=unmentioned if is_certain else (),
         kept=kept,
+        recorded=_recorded(wanted, previous),
         decoding_errors=errors,
         checksum=checksum,
         repeated=_repeated(wanted),
@@ -146,9 +177,12 @@ def injected_labels(managed_resource: Manifest, managed_by: str) -> dict[str, st
     """The labels that every object gets on top of its own; who manages it is not for the ManagedResource to say.
 
     Raises:
-        UnreadableError: they have a shape that no API server stores.
+        UnreadableError: they have a shape that no API server stores, or are too long for a status that repeats them.
     """
-    return {**texts_at(managed_resource, "spec", "injectLabels"), MANAGED_BY: managed_by}
+    labels = texts_at(managed_resource, "spec", "injectLabels")
+    if sum(len(name) + len(text) for name, text in labels.items()) > MOST_INJECTED:
+        raise TooMuchError("spec.injectLabels", "characters", MOST_INJECTED)
+    return {**labels, MANAGED_BY: managed_by}
 
 
 class _Mentioned(NamedTuple):
@@ -156,37 +190,54 @@ class _Mentioned(NamedTuple):
 
     object: Normalised
     reference: Reference
+    previous: Reference | None
+    """What the last status says of it."""
     is_ignored: bool
 
 
-def _mentioned(document: Manifest, kinds: Kinds, injected: Mapping[str, str]) -> _Mentioned:
+def _mentioned(
+    document: Manifest, kinds: Kinds, injected: Mapping[str, str], previous: PreviousReferences
+) -> _Mentioned:
     found = normalised(document, kinds)
     annotations = texts_of(document, "annotations")
     reference = Reference.to(found.kind, found.key, {**texts_of(document, "labels"), **injected}, annotations)
-    return _Mentioned(found, reference, _is_ignored(document))
+    return _Mentioned(found, reference, previous.to(reference.identity), _is_ignored(document))
 
 
 def _is_ignored(document: Manifest) -> bool:
     return texts_of(document, "annotations").get(MODE) == MODE_IGNORE
 
 
-def _object(wanted: _Mentioned, previous: Reference | None) -> DesiredObject:
+def _object(wanted: _Mentioned) -> DesiredObject:
+    previous = wanted.previous
     return DesiredObject(
         wanted.object.manifest,
         wanted.reference.identity,
         wanted.object.resource,
         previous.labels if previous else {},
         previous.annotations if previous else {},
-        known=previous is not None,
+        known=previous is not None and previous.is_applied,
         problem=wanted.object.problem,
     )
 
 
-def _last_of_each(objects: Iterable[DesiredObject]) -> Iterator[DesiredObject]:
-    """The objects; of those with the same identity the last alone, as it would be applied last."""
-    found = tuple(objects)
-    last = {each.identity: index for index, each in enumerate(found)}
-    return (each for index, each in enumerate(found) if last[each.identity] == index)
+def _recorded(wanted: Iterable[_Mentioned], previous: PreviousReferences) -> tuple[Reference, ...]:
+    """The union of the old references and the new ones; empty if none is new."""
+    new = {
+        each.reference.identity: each.reference.unapplied()
+        for each in wanted
+        if each.previous is None and each.object.problem is None and each.reference.key.name
+    }
+    return in_order((*previous.references.values(), *new.values())) if new else ()
+
+
+def _last_of_each(wanted: Iterable[_Mentioned]) -> Iterable[_Mentioned]:
+    """Of those with the same identity the last alone, as it would be applied last."""
+    last: dict[Identity, _Mentioned] = {}
+    for each in wanted:
+        last.pop(each.reference.identity, None)
+        last[each.reference.identity] = each
+    return last.values()
 
 
 def _repeated(wanted: Iterable[_Mentioned]) -> tuple[Identity, ...]:
@@ -194,8 +245,8 @@ def _repeated(wanted: Iterable[_Mentioned]) -> tuple[Identity, ...]:
     return tuple(identity for identity, count in counts.items() if count > 1)
 
 
-def _orphans(mentioned: Iterable[_Mentioned], previous: PreviousReferences) -> tuple[Reference, ...]:
+def _orphans(mentioned: Iterable[_Mentioned]) -> tuple[Reference, ...]:
     """What was applied before and is mentioned to be released; an object that is wanted as well is not released."""
     wanted = {each.reference.identity for each in mentioned if not each.is_ignored}
     released = (each for each in mentioned if each.is_ignored and each.reference.identity not in wanted)
-    return tuple(each.reference for each in released if previous.to(each.reference.identity))
+    return tuple(each.reference for each in released if each.previous is not None)

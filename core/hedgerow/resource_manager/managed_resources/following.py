@@ -5,7 +5,10 @@ least is kept that still tells whether an object is healthy and has rolled out, 
 its status has changed since somebody last looked at the whole of it. Which fields the rules read stands here in one
 table; the rules themselves are in `hedgerow.resource_manager.health`.
 
-Source: managed-resources §11.1, §12, §13.
+ManagedResources and Secrets are kept alike for all controllers that watch them, so that they are kept once. Of a Secret
+only metadata is kept: a decision that needs its data asks for it.
+
+Source: managed-resources §7.1, §10, §11.1, §12, §13.
 """
 
 import json
@@ -14,6 +17,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
+from hedgerow.admission.token_invalidator import ACCOUNT, CONSIDER, PURPOSE
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import (
@@ -32,6 +36,33 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK
 from hedgerow.resource_manager.managed_resources.references import kinds_of_references
+
+_SECRET_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
+_SECRET_LABELS: Final = (PURPOSE, CONSIDER)
+_SECRET_ANNOTATIONS: Final = (ACCOUNT,)
+
+
+def kept_of_managed_resource(managed_resource: Manifest) -> Manifest:
+    """All but who wrote which field: any other may be compared with what is to be written."""
+    metadata: dict[str, Any] = {**(managed_resource.get("metadata") or {})}
+    metadata.pop("managedFields", None)
+    return {**managed_resource, "metadata": metadata}
+
+
+def kept_of_secret(secret: Manifest) -> Manifest:
+    """Which Secret it is, of which version, what holds it back from being deleted, and whose token it holds."""
+    metadata = secret.get("metadata") or {}
+    kept = {name: metadata[name] for name in _SECRET_METADATA if name in metadata}
+    if labels := _some(labels_of(secret), _SECRET_LABELS):
+        kept["labels"] = labels
+    if annotations := _some(annotations_of(secret), _SECRET_ANNOTATIONS):
+        kept["annotations"] = annotations
+    return {"metadata": kept}
+
+
+def _some(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    return {name: texts[name] for name in names if name in texts}
+
 
 _Fields: TypeAlias = Mapping[str, "_Fields | None"]
 """Members of an object, or of each object in a list, and what is read of them; none: the whole."""
@@ -78,7 +109,17 @@ _AUTOSCALERS: Final[Mapping[Kind, _Fields]] = {
 }
 """What is read of autoscalers: what they size, and how."""
 
-_KEPT: Final[Mapping[Kind, _Fields]] = {**FIELDS_READ, **_AUTOSCALERS}
+_WEBHOOKS: Final[Mapping[Kind, _Fields]] = {
+    Kind("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): {
+        "webhooks": {"matchPolicy": None, "namespaceSelector": None, "rules": None}
+    },
+}
+"""What tells which objects a webhook may change."""
+
+_KEPT: Final[Mapping[Kind, _Fields]] = {**FIELDS_READ, **_AUTOSCALERS, **_WEBHOOKS}
+
+_SELECTED_BY_LABELS: Final = frozenset({Kind("v1", "Namespace")})
+"""Kinds whose labels decide which webhooks are called, and whose annotations these read."""
 
 _GENERATION_STANDS_STILL: Final = frozenset({Kind("scheduling.k8s.io/v1", "PriorityClass")})
 """Kinds whose objects keep their first generation, whatever changes in them."""
@@ -101,9 +142,12 @@ def kept_of(resource: Resource) -> Callable[[Manifest], Manifest]:
     """The projection of a resource's objects, one and the same function for everybody who watches them."""
     fields = _KEPT.get(resource.object_kind, {})
     counts_generations = resource.object_kind not in _GENERATION_STANDS_STILL
+    selects = resource.object_kind in _SELECTED_BY_LABELS
 
     def keep(live: Manifest) -> Manifest:
         metadata = _kept_metadata(live, counts_generations=counts_generations)
+        if selects:
+            metadata |= _what_selects(live)
         return {"metadata": metadata, **_pruned(live, fields)}
 
     return keep
@@ -154,13 +198,16 @@ def fingerprint(live: Manifest) -> str:
     generation = metadata.get("generation")
     if not generation or Kind.of(live) in _GENERATION_STANDS_STILL:
         return f"{uid_of(live)}@{resource_version_of(live)}"
-    digest = metadata.get(_DIGEST) or _digest(live)
-    return f"{uid_of(live)}{_COUNTED}{generation}{digest}"
+    return f"{uid_of(live)}{_COUNTED}{generation}{digest_of_metadata(live)}"
 
 
-def rests_on_generation(fingerprint: str) -> bool:
-    """Whether a fingerprint is only as good as the server's count of generations, which no kind is forced to keep."""
-    return _COUNTED in fingerprint
+def digest_of_metadata(live: Manifest) -> str:
+    """Digest of labels and annotations; empty where there are none.
+
+    Args:
+        live: an object as a server stores it, or what `kept_of` keeps of it.
+    """
+    return str((live.get("metadata") or {}).get(_DIGEST) or _digest(live))
 
 
 def _kept_metadata(live: Manifest, *, counts_generations: bool) -> dict[str, Any]:
@@ -177,6 +224,12 @@ def _kept_metadata(live: Manifest, *, counts_generations: bool) -> dict[str, Any
         if digest := _digest(live):
             kept[_DIGEST] = digest
     return kept
+
+
+def _what_selects(live: Manifest) -> dict[str, Any]:
+    """The labels of an object, and the digest of labels and annotations."""
+    labels = {shared_text(name): shared_text(value) for name, value in labels_of(live).items()}
+    return {"labels": labels, _DIGEST: _digest(live)}
 
 
 def _digest(live: Manifest) -> str:

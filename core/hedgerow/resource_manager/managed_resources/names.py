@@ -33,11 +33,18 @@ DELETION_PENDING: Final = "DeletionPending"
 DELETION_FAILED: Final = "DeletionFailed"
 """Reasons of conditions while objects are being deleted."""
 
+HANDED_OVER: Final = "HandedOver"
+"""Reason of conditions while an instance of another class is to take over."""
+
 MANAGED_BY: Final = "resources.gardener.cloud/managed-by"
 """Label of every managed object and of its templates; the value is configured."""
 
 ORIGIN: Final = "resources.gardener.cloud/origin"
 """Annotation of every managed object: the ManagedResource that it comes from."""
+
+APPLIED: Final = "resources.gardener.cloud/applied"
+NOT_APPLIED: Final = "false"
+"""Annotation of an entry in `status.resources`, and its value: the object is not known to have been applied."""
 
 DESCRIPTION: Final = "resources.gardener.cloud/description"
 DESCRIPTION_TEXT: Final = (

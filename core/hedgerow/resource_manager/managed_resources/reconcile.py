@@ -1,115 +1,144 @@
-"""What to do about one ManagedResource, step by step.
+"""The reconciliation of one ManagedResource, from top to bottom; each part is in a module of `reconciliation`.
 
-The lists of steps below are the policy, from top to bottom; each step is in the module of
-`reconciliation` that it comes from. A turn goes through them as often as it takes: what is still to be found out or
-done ends a stage, and the next one begins at the top, with what has come of it.
+A part that returns a plan ends the reconciliation.
 
-Source: managed-resources §7.2.
+Source: managed-resources §5, §7.1, §7.2.
 """
 
-from dataclasses import replace
-from typing import Final
-
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.objects import ObjectKey, annotations_of, is_terminating
+from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
+from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
+from hedgerow.resource_manager.managed_resources.names import (
+    MANAGED_RESOURCES,
+    OPERATION,
+    RESOURCES_APPLIED,
+    RESOURCES_HEALTHY,
+    RESOURCES_PROGRESSING,
+)
 from hedgerow.resource_manager.managed_resources.reconciliation.applying import apply
-from hedgerow.resource_manager.managed_resources.reconciliation.cleaning import clean_up_everything, clean_up_what_left
-from hedgerow.resource_manager.managed_resources.reconciliation.deciding import (
-    OPERATION_DONE,
-    is_held_by_another,
-    is_somebody_elses,
-    is_to_be_ignored,
-    is_to_go,
-    is_told_what_to_do,
-)
-from hedgerow.resource_manager.managed_resources.reconciliation.deleting import announce_deletion, release_with_objects
-from hedgerow.resource_manager.managed_resources.reconciliation.finishing import finish
-from hedgerow.resource_manager.managed_resources.reconciliation.holding import (
-    hold,
-    is_released,
-    own_write_was_refused,
-    release,
-)
-from hedgerow.resource_manager.managed_resources.reconciliation.invalidating import invalidate
-from hedgerow.resource_manager.managed_resources.reconciliation.releasing import release_orphans
-from hedgerow.resource_manager.managed_resources.reconciliation.secrets import (
-    decode,
-    desire,
-    look_up_kinds,
-    read_secrets,
-)
-from hedgerow.resource_manager.managed_resources.reconciliation.settled import rest_if_settled
-from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage, Step, Writes, walk, writes_of_turn
-
-DECISION: Final[tuple[Step, ...]] = (
-    own_write_was_refused,
-    is_released,
-    is_somebody_elses,
-    is_told_what_to_do,
-    is_to_be_ignored,
-    is_held_by_another,
-)
-"""Whether there is anything to do."""
-
-DELETION: Final[tuple[Step, ...]] = (
-    announce_deletion,
-    release_with_objects,
-    clean_up_everything,
-    release,
-)
-"""How a ManagedResource is let go, and its objects with it unless they stay."""
-
-APPLICATION: Final[tuple[Step, ...]] = (
-    hold,
-    rest_if_settled,
-    read_secrets,
-    decode,
-    look_up_kinds,
-    desire,
-    invalidate,
-    clean_up_what_left,
-    release_orphans,
-    apply,
+from hedgerow.resource_manager.managed_resources.reconciliation.conditions import (
+    attempted,
     finish,
+    invalidate,
+    record,
 )
-"""How the objects of a ManagedResource come to be as they should be."""
+from hedgerow.resource_manager.managed_resources.reconciliation.deletion import delete, hand_over
+from hedgerow.resource_manager.managed_resources.reconciliation.finalizers import hold
+from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+    Reconciliation,
+    Statement,
+    status_write,
+    write,
+)
+from hedgerow.resource_manager.managed_resources.reconciliation.orphans import release_orphans
+from hedgerow.resource_manager.managed_resources.reconciliation.pruning import RETRY_AFTER, prune
+from hedgerow.resource_manager.managed_resources.reconciliation.secrets import decode, desired_state, read_secrets
+from hedgerow.resource_manager.managed_resources.reconciliation.state import State
+from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import completed_state, is_unchanged
 
 
-def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig]) -> Plan:
     """Bring the objects of one ManagedResource to what its Secrets ask for, and say how that went.
 
     Args:
         key: which ManagedResource.
-        snapshot: the world as it is watched.
-        context: what this turn has found out and done.
+        snapshot: the watched objects.
+        context: the configuration, and the state that the last reconciliation left.
     """
-    writes = writes_of_turn(context.outcomes)
-    managed_resource = _managed_resource(key, snapshot, writes)
-    if managed_resource is None:
+    manifest = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
+    if manifest is None:
         return Plan()
-    own = writes.get((Cluster.SOURCE, MANAGED_RESOURCES, key), ())
-    if any(outcome.action.reason == OPERATION_DONE for outcome in own):
-        context = replace(context, memory=None)
-    stage = Stage(key, snapshot, context, writes, managed_resource)
+    state: State | None = context.memory
+    mr = Reconciliation(key, snapshot, context, manifest, context.now, context.config.budget(), state or State())
     try:
-        return walk(stage, (*DECISION, _go_or_stay))
+        return await _reconciled(mr)
     except UnreadableError as error:
-        return Plan(failures=(DomainFailure(MANAGED_RESOURCES, key, "", str(error)),), memory=context.memory)
+        return Plan(failures=(DomainFailure(MANAGED_RESOURCES, key, "", str(error)),), memory=mr.state)
 
 
-def _go_or_stay(stage: Stage) -> Plan:
-    return walk(stage, DELETION if is_to_go(stage) else APPLICATION)
+async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each rule
+    """Whether anything is to be done about a ManagedResource by this instance, and what.
+
+    As long as the instance of another class holds it, this one waits for its release. It also waits if the
+    ManagedResource is being deleted, although §7.2 lets either delete it: this instance has applied nothing, and may
+    look after another cluster, where objects of the same names belong to somebody else.
+    """
+    class_filter = mr.config.class_filter
+    if mr.is_gone or not class_filter.passes(mr.manifest):
+        return Plan()
+    operation = annotations_of(mr.manifest).get(OPERATION)
+    if operation == "wait-for-state":
+        return Plan(memory=mr.state)
+    if operation == "reconcile":
+        return await _begin_operation(mr) or await _reconciled(mr)
+    if is_ignored(mr.manifest) and not is_terminating(mr.manifest):
+        return await _ignored(mr)
+    if not class_filter.has_to_act(mr.manifest):
+        return Plan(requeue_after=RETRY_AFTER)
+    if is_terminating(mr.manifest):
+        return await delete(mr)
+    if not class_filter.is_responsible(mr.manifest):
+        return await hand_over(mr)
+    return await _applied(mr)
 
 
-def _managed_resource(key: ObjectKey, snapshot: Snapshot, writes: Writes) -> Manifest | None:
-    """The ManagedResource as this turn has left it."""
-    own = writes.get((Cluster.SOURCE, MANAGED_RESOURCES, key), ())
-    stored = [outcome.stored for outcome in own if outcome.stored is not None]
-    return stored[-1] if stored else snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
+async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each part that may end it
+    """Apply the objects of a ManagedResource, and delete those that are no longer listed."""
+    was_in_trouble, course = mr.is_in_trouble, mr.course
+    if end := await hold(mr):
+        return end
+    if not mr.has_written and is_unchanged(mr):
+        return Plan(requeue_after=mr.config.sync_period, memory=completed_state(mr))
+    secrets = await read_secrets(mr)
+    if isinstance(secrets, Plan):
+        return secrets
+    content = await decode(mr, secrets)
+    desired = await desired_state(mr, content)
+    mr.read_again()
+    if mr.course != course:
+        return await _reconciled(mr)
+    if end := await invalidate(mr, desired):
+        return end
+    foreign = await prune(mr, desired.left, attempted(mr, desired))
+    if isinstance(foreign, Plan):
+        return foreign
+    if end := await release_orphans(mr, desired) or await record(mr, desired):
+        return end
+    if mr.course != course:
+        return await _reconciled(mr)
+    applied = await apply(mr, content, desired)
+    if isinstance(applied, Plan):
+        return applied
+    return await finish(mr, content, applied.desired, foreign, applied.states, was_in_trouble=was_in_trouble)
+
+
+async def _begin_operation(mr: Reconciliation) -> Plan | None:
+    """Remove the annotation of the operation, and forget all state; the end of the reconciliation if that fails."""
+    patch = {"metadata": {"annotations": {OPERATION: None}}}
+    done = MergePatch(MANAGED_RESOURCES, mr.key, patch, "operation-begun", cluster=Cluster.SOURCE)
+    if end := await write(mr, done, "failed to remove operation annotation"):
+        return end
+    mr.state = State()
+    return None
+
+
+async def _ignored(mr: Reconciliation) -> Plan:
+    """Say that the ManagedResource is ignored, and do nothing else."""
+    said = ("ManagedResourceIgnored", "ManagedResource is marked to be ignored.")
+    return Plan(
+        await status_write(
+            mr,
+            "ignored",
+            Statement(RESOURCES_APPLIED, ConditionStatus.TRUE, *said),
+            Statement(RESOURCES_HEALTHY, ConditionStatus.TRUE, *said),
+            Statement(RESOURCES_PROGRESSING, ConditionStatus.FALSE, *said),
+        ),
+        memory=mr.state,
+    )

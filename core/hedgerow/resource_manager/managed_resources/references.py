@@ -1,14 +1,16 @@
-"""What a status remembers of each object: where it is, and what its manifest said when it was applied.
+"""The references of a ManagedResource: in its spec to Secrets, in its status to the objects that it has applied.
 
-Source: managed-resources §2, §7.4 to §7.6.
+Of each object the status tells where it is, and what its manifest said when it was applied.
+
+Source: managed-resources §2, §7.4 to §7.6; decision "`status.resources`".
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
-from hedgerow.machinery.reading import UnreadableError, list_at, object_at, objects_at, text_at, texts_at
+from hedgerow.machinery.reading import TooMuchError, UnreadableError, list_at, object_at, objects_at, text_at, texts_at
 from hedgerow.resource_manager.managed_resources.equivalences import (
     Equivalences,
     GroupKind,
@@ -16,7 +18,10 @@ from hedgerow.resource_manager.managed_resources.equivalences import (
     equivalences,
     identity,
 )
+from hedgerow.resource_manager.managed_resources.names import APPLIED, NOT_APPLIED
 
+MOST_EQUIVALENT_KINDS: Final = 500
+"""Kinds in `spec.equivalences`: each object may be looked for under all of them."""
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -31,6 +36,13 @@ class Reference:
     """Those of the manifest and those injected."""
     annotations: Mapping[str, str] = field(default_factory=dict)
     """Those of the manifest, but for the copy that kubectl keeps of it."""
+    identity: Identity = field(init=False, compare=False)
+    """What the object is found again by."""
+
+    def __post_init__(self) -> None:
+        """Find the identity once, as it is asked for often."""
+        found = identity(self.kind.group, self.kind.kind, self.key.namespace, self.key.name)
+        object.__setattr__(self, "identity", found)
 
     @classmethod
     def to(cls, kind: Kind, key: ObjectKey, labels: Mapping[str, str], annotations: Mapping[str, str]) -> "Reference":
@@ -40,13 +52,21 @@ class Reference:
         which kubectl keeps a copy of what it applied, a Secret's values included, is left out, of objects of any kind:
         what a custom kind holds may be as secret. Nothing is lost by it: it is not for us to remove it again.
         """
-        remembered = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
+        remembered = {name: value for name, value in annotations.items() if name not in {LAST_APPLIED, APPLIED}}
         return cls(kind, key, labels, remembered)
 
     @property
-    def identity(self) -> Identity:
-        """What the object is found again by."""
-        return identity(self.kind.group, self.kind.kind, self.key.namespace, self.key.name)
+    def is_applied(self) -> bool:
+        """True unless the entry says that the object is not known to have been applied.
+
+        Such an entry was recorded before the object was created, or was written by an instance of another class. The
+        object belongs to the ManagedResource only if its origin annotation says so.
+        """
+        return self.annotations.get(APPLIED) != NOT_APPLIED
+
+    def unapplied(self) -> "Reference":
+        """The reference as long as the object is not known to have been applied."""
+        return Reference(self.kind, self.key, self.labels, {**self.annotations, APPLIED: NOT_APPLIED})
 
     def in_status(self) -> dict[str, Any]:
         """The entry as it is written; what is empty is left out."""
@@ -131,10 +151,10 @@ class PreviousReferences:
         found = self.equivalences.find(wanted, self.references)
         return None if found is None else self.references[found]
 
-    def beside(self, mentioned: Iterable[Identity]) -> tuple[Reference, ...]:
-        """The references to all other objects than those that are mentioned, in order."""
-        found = {reference.identity for each in mentioned if (reference := self.to(each))}
-        return in_order(reference for at, reference in self.references.items() if at not in found)
+    def without(self, found: Iterable[Reference]) -> tuple[Reference, ...]:
+        """All other references than those that were found, in order."""
+        identities = {each.identity for each in found}
+        return in_order(reference for at, reference in self.references.items() if at not in identities)
 
 
 def previous_references(managed_resource: Manifest) -> PreviousReferences:
@@ -151,11 +171,52 @@ def equivalences_of(managed_resource: Manifest) -> Equivalences:
     """Which kinds count as each other for a ManagedResource.
 
     Raises:
-        UnreadableError: it says so in a shape that no API server stores.
+        UnreadableError: it says so in a shape that no API server stores, or of too many kinds.
     """
-    sets = [{"kinds": kinds} for kinds in list_at(managed_resource, "spec", "equivalences")]
-    return equivalences(map(_group_kind, objects_at(each, "kinds")) for each in sets)
+    sets = [objects_at({"kinds": kinds}, "kinds") for kinds in list_at(managed_resource, "spec", "equivalences")]
+    if sum(max(1, len(each)) for each in sets) > MOST_EQUIVALENT_KINDS:
+        raise TooMuchError("spec.equivalences", "kinds", MOST_EQUIVALENT_KINDS)
+    return equivalences(map(_group_kind, each) for each in sets)
 
 
 def _group_kind(kind: Manifest) -> GroupKind:
     return GroupKind(text_at(kind, "group") or "", text_at(kind, "kind") or "")
+
+
+def referenced_names(managed_resource: Manifest) -> tuple[str, ...]:
+    """The names of the Secrets that a ManagedResource refers to, in its order; empty ones included.
+
+    Raises:
+        UnreadableError: the references have a shape that no API server stores.
+    """
+    refs = objects_at(managed_resource, "spec", "secretRefs")
+    return tuple(_name(place, ref) for place, ref in enumerate(refs))
+
+
+def _name(place: int, ref: Mapping[str, Any]) -> str:
+    try:
+        return text_at(ref, "name") or ""
+    except UnreadableError as error:
+        raise error.below(f"spec.secretRefs[{place}]") from None
+
+
+def secret_names(managed_resource: Manifest) -> tuple[str, ...]:
+    """The names of the Secrets that a ManagedResource refers to, in its order; empty ones are left out.
+
+    Raises:
+        UnreadableError: the references have a shape that no API server stores.
+    """
+    return tuple(name for name in referenced_names(managed_resource) if name)
+
+
+def readable_names(managed_resource: Manifest) -> tuple[str, ...]:
+    """As `secret_names`, without what cannot be read: it is told of where the ManagedResource is reconciled."""
+    spec = managed_resource.get("spec")
+    refs = spec.get("secretRefs") if isinstance(spec, Mapping) else None
+    names = (ref.get("name") for ref in refs if isinstance(ref, Mapping)) if isinstance(refs, list) else ()
+    return tuple(name for name in names if name and isinstance(name, str))
+
+
+def secret_refs(names: Sequence[str]) -> list[Mapping[str, str]]:
+    """The references of a ManagedResource to Secrets, as they stand in its spec."""
+    return [{"name": name} for name in names]

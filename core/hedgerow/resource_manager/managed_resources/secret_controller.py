@@ -14,7 +14,7 @@ from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.kept import kept_of_managed_resource, kept_of_secret
+from hedgerow.resource_manager.managed_resources.following import kept_of_managed_resource, kept_of_secret
 from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.managed_resources.secret_finalizers import (
     finalizers_patch,

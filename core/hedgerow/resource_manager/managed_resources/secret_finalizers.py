@@ -16,7 +16,7 @@ from hedgerow.machinery.plan import MergePatch
 from hedgerow.machinery.reading import list_at
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import SECRETS
-from hedgerow.resource_manager.managed_resources.secret_refs import readable_names
+from hedgerow.resource_manager.managed_resources.references import readable_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Source: network-and-nodes §2.2, and the update-predicate examples of §2.9.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS, kept_of_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, labels_of
 from hedgerow.network_policies.kept import identity_of
 from hedgerow.resource_manager.network_policies.annotations import (
@@ -26,7 +27,8 @@ def service_changed(old: Manifest, new: Manifest) -> bool:
     """Whether an update of a Service may change its policies.
 
     It does when deletion was asked for, or the selector, the ports or one of our annotations changed; an absent
-    annotation equals an empty one, except for the set of allowed-ports annotations.
+    annotation equals an empty one, except for the set of allowed-ports annotations. The annotation that allows held
+    deletions counts as one of ours.
     """
     return (
         (is_terminating(new) and not is_terminating(old))
@@ -41,7 +43,7 @@ def _spec_of(manifest: Manifest, field: str) -> object:
 
 
 def _annotations_changed(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
-    if any(old.get(name, "") != new.get(name, "") for name in _SINGLE_ANNOTATIONS):
+    if any(old.get(name, "") != new.get(name, "") for name in (*_SINGLE_ANNOTATIONS, ALLOW_DELETIONS)):
         return True
     return _allowed_ports(old) != _allowed_ports(new)
 
@@ -68,6 +70,7 @@ def kept_of_service(service: Manifest) -> Manifest:
     """What the rules read of a Service: identity, our annotations, selector and ports."""
     annotations = annotations_of(service)
     ours = {name: annotations[name] for name in annotations if name in _SINGLE_ANNOTATIONS or allowed_ports_alias(name)}
+    ours |= kept_of_allowance(service)
     spec = service.get("spec") or _NOTHING
     if isinstance(spec, Mapping):
         spec = {name: spec[name] for name in ("selector", "ports") if spec.get(name)}
@@ -75,9 +78,11 @@ def kept_of_service(service: Manifest) -> Manifest:
 
 
 def kept_of_namespace(namespace: Manifest) -> Manifest:
-    """What the rules read of a Namespace: identity and all labels, since any of them may be selected by."""
+    """What the rules read of a Namespace: identity, what the guard reads, and all labels: any may be selected by."""
     metadata = identity_of(namespace)
     metadata["labels"] = {**labels_of(namespace), METADATA_NAME: metadata.get("name", "")}
+    if allowance := kept_of_allowance(namespace):
+        metadata["annotations"] = allowance
     return {"metadata": metadata}
 
 

@@ -6,6 +6,7 @@ Source: network-and-nodes §2.2.
 from typing import Final
 
 from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change
+from hedgerow.machinery.deletion_guard import kept_of_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.snapshot import Snapshot
@@ -65,9 +66,17 @@ def _owner(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
     return service_of_policy(policy)
 
 
-def _every_service(_namespace: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
-    """Any label of any Namespace may be selected by, so every Service is looked at."""
-    return [key_of(service) for service in snapshot.list(SERVICES)]
+def _every_service(namespace: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
+    """Any label of any Namespace may be selected by, so every Service is looked at.
+
+    Where the Namespace allows held deletions, so are Services of it that are gone and have left policies.
+    """
+    services = [key_of(service) for service in snapshot.list(SERVICES)]
+    if not kept_of_allowance(namespace):
+        return services
+    name = key_of(namespace).name
+    owners = {owner for policy in snapshot.list(NETWORK_POLICIES) for owner in service_of_policy(policy)}
+    return [*services, *(owner for owner in owners if owner.namespace == name)]
 
 
 def _backends(ingress: Manifest, _snapshot: Snapshot) -> frozenset[ObjectKey]:

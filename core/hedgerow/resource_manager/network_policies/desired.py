@@ -230,7 +230,7 @@ def _to_the_ingress_controller(
     own = facts.service.key.namespace
     peer = ingress_controller_pods(controller.namespace, controller.pod_selector)
     home = facts.namespaces.get(controller.namespace)
-    exposed = ingress_backend_ports(facts.service, facts.ingresses)
+    exposed = frozenset(ingress_backend_ports(facts.service, facts.ingresses))
     for opening in openings:
         port = opening.port
         if opening.alias or port not in exposed:

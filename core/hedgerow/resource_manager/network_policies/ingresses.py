@@ -3,16 +3,15 @@
 Source: network-and-nodes §2.5, Service-port to target-port translation.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies.ports import PolicyPort
 from hedgerow.resource_manager.network_policies.views import (
-    Backend,
     Ingress,
     IngressView,
     Service,
-    ServicePort,
     ServiceView,
 )
 
@@ -24,21 +23,19 @@ def ingress_backend_ports(service: Service, ingresses: Iterable[Ingress]) -> tup
     backend that fits no port of the Service opens nothing.
     """
     view = ServiceView.of(service)
-    backends = [
+    targets: defaultdict[object, list[PolicyPort]] = defaultdict(list)
+    for port in view.ports:
+        targets[port.name].append(port.target)
+        targets[port.number].append(port.target)
+    backends = dict.fromkeys(
         backend
         for ingress in map(IngressView.of, ingresses)
         if ingress.namespace == view.key.namespace
         for backend in ingress.backends
         if backend.service == view.key.name
-    ]
-    ports = [port.target for backend in backends for port in view.ports if _leads_to(backend, port)]
-    return tuple(dict.fromkeys(ports))
-
-
-def _leads_to(backend: Backend, port: ServicePort) -> bool:
-    if backend.port_name:
-        return port.name == backend.port_name
-    return backend.port_number is not None and port.number == backend.port_number
+    )
+    meant = (backend.port_name or backend.port_number for backend in backends)
+    return tuple(dict.fromkeys(target for each in meant if each is not None for target in targets.get(each, ())))
 
 
 def services_of_ingress(ingress: Ingress) -> frozenset[ObjectKey]:

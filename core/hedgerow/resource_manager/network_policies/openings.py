@@ -19,7 +19,11 @@ from hedgerow.resource_manager.network_policies.annotations import (
 )
 from hedgerow.resource_manager.network_policies.facts import Facts
 from hedgerow.resource_manager.network_policies.peers import parse_namespace_selectors, peer_namespaces
-from hedgerow.resource_manager.network_policies.ports import PolicyPort, parse_ports_annotation
+from hedgerow.resource_manager.network_policies.ports import (
+    PolicyPort,
+    parse_ports_annotation,
+    too_many_ports,
+)
 from hedgerow.resource_manager.network_policies.views import ServiceView
 
 
@@ -40,6 +44,8 @@ def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[Domai
     They are sorted, so that which of two gets a name that both ask for does not depend on the order they stand in. An
     annotation that cannot be understood forbids everything: nobody knows which policies it stands for.
     """
+    if problem := too_many_ports(len(service.ports)):
+        return Failure((DomainFailure(SERVICES, service.key, "spec.ports", problem),))
     openings = [
         Opening(port.target, "", "service-port", f"spec.ports[{position}]")
         for position, port in enumerate(service.ports)

@@ -10,12 +10,16 @@ from typing import Final, NamedTuple, NoReturn, TypeGuard
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.fields import unknown_fields
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.remembering import remembered
 from hedgerow.network_policies.manifests import PortManifest
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 HIGHEST_PORT: Final = 65535
+MOST_PORTS: Final = 2500
+"""Ports that a Service or one of its annotations may list: more would ask for too many policies anyway."""
+_FIELDS: Final = ("protocol", "port", "endPort")
 _INT32: Final = range(-(2**31), 2**31)
 
 
@@ -72,13 +76,21 @@ def _end_port_problem(port: PolicyPort) -> str | None:
 def parse_ports_annotation(text: str) -> Result[tuple[PolicyPort, ...], str]:
     """The ports that an annotation value lists, in its order, or why it is no list of ports.
 
-    `null` is the empty list. Numbers written as strings become numbers; unknown fields are ignored. Whether the API
-    server would take a port is not asked here.
+    `null` is the empty list. Numbers written as strings become numbers. An unknown field is refused: without its
+    misspelt `port` an entry would open every port. Whether the API server would take a port is not asked here.
     """
     try:
-        return Success(tuple(_entry(position, entry) for position, entry in enumerate(json_list(text))))
+        entries = json_list(text)
+        if problem := too_many_ports(len(entries)):
+            return Failure(problem)
+        return Success(tuple(_entry(position, entry) for position, entry in enumerate(entries)))
     except ValueError as error:
         return Failure(str(error))
+
+
+def too_many_ports(count: int) -> str | None:
+    """Why so many ports are too many; none if they are not."""
+    return f"lists {count} ports, at most {MOST_PORTS} are possible" if count > MOST_PORTS else None
 
 
 def json_list(text: str) -> list[object]:
@@ -100,18 +112,6 @@ def json_list(text: str) -> list[object]:
     return value
 
 
-def misspelt(entry: Mapping[str, object], fields: tuple[str, ...]) -> str | None:
-    """What is wrong with a field that differs from a known one in case alone, which the reference takes for that one.
-
-    To ignore it as unknown would open more than was meant.
-    """
-    known = {field.lower(): field for field in fields}
-    for name in entry:
-        if (field := known.get(name.lower(), name)) != name:
-            return f".{name} must be written {field}"
-    return None
-
-
 def _not_json(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
@@ -119,8 +119,8 @@ def _not_json(constant: str) -> NoReturn:
 def _entry(position: int, entry: object) -> PolicyPort:
     if not isinstance(entry, Mapping):
         raise ValueError(f"[{position}] must be a JSON object, got {_json_type(entry)}")  # noqa: TRY004 -- as above
-    if problem := misspelt(entry, ("protocol", "port", "endPort")):
-        raise ValueError(f"[{position}]{problem}")
+    for name, problem in unknown_fields(entry, _FIELDS):
+        raise ValueError(f"[{position}].{name} {problem}")
     protocol = entry.get("protocol")
     if protocol is not None and not isinstance(protocol, str):
         raise ValueError(f"[{position}].protocol must be a string, got {_json_type(protocol)}")

@@ -4,7 +4,9 @@ Reads the snapshot, asks `desired_network_policies`, and plans the difference to
 Source: network-and-nodes §2.4, §1.2.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final, TypeAlias
 
 from returns.result import Failure, Result
 
@@ -36,6 +38,10 @@ from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
 from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServiceView
 
 POLICIES_BY_SERVICE = Index("policies by service", NETWORK_POLICIES, service_of_policy)
+MOST_EVENTS: Final = 20
+"""Events about one Service in one turn; its annotations can hold thousands of errors."""
+_Claim: TypeAlias = Callable[[ObjectKey], bool]
+"""True for the key of a policy that a Service keeps."""
 
 
 def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicyConfig]) -> Plan:
@@ -101,12 +107,16 @@ def _without_those_of_others(
     namespace and name keeps it.
     """
     refusals = []
+    claims: dict[ObjectKey, _Claim] = {}
     for name, policy in others.items():
-        if holder := _better_claim(key, policy, snapshot, config):
-            problem = f"Service {holder} asks for a policy of this name as well, and keeps it"
-            # Nothing tells this Service when the other lets go.
-            failure = DomainFailure(NETWORK_POLICIES, name, "metadata.name", problem, retryable=True)
-            refusals.append(Refusal(name, failure))
+        for holder in service_of_policy(policy):
+            if holder not in claims:
+                claims[holder] = _claim(key, holder, snapshot, config)
+            if claims[holder](name):
+                problem = f"Service {holder} asks for a policy of this name as well, and keeps it"
+                # Nothing tells this Service when the other lets go.
+                failure = DomainFailure(NETWORK_POLICIES, name, "metadata.name", problem, retryable=True)
+                refusals.append(Refusal(name, failure))
     if not refusals:
         return desired
     lost = {refusal.key for refusal in refusals}
@@ -114,18 +124,14 @@ def _without_those_of_others(
     return DesiredPolicies(policies, (*desired.refusals, *refusals), desired.none_because)
 
 
-def _better_claim(
-    key: ObjectKey, policy: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig
-) -> ObjectKey | None:
-    """The Service that holds a policy, if it comes first and may still ask for it."""
-    for holder in service_of_policy(policy):
-        service = snapshot.get(SERVICES, holder) if holder < key else None
-        if service is None:
-            return None
-        asked = _asked_for(service, snapshot, config)
-        # What cannot be understood keeps what exists.
-        return holder if isinstance(asked, Failure) or key_of(policy) in asked.unwrap().keys else None
-    return None
+def _claim(key: ObjectKey, holder: ObjectKey, snapshot: Snapshot, config: NetworkPolicyConfig) -> _Claim:
+    """Which policies another Service keeps: those that it may still ask for, if it comes first."""
+    service = snapshot.get(SERVICES, holder) if holder < key else None
+    if service is None:
+        return lambda _: False
+    asked = _asked_for(service, snapshot, config)
+    # What cannot be understood keeps what exists.
+    return (lambda _: True) if isinstance(asked, Failure) else asked.unwrap().keys.__contains__
 
 
 def _writes(policies: Iterable[NetworkPolicy], existing: Mapping[ObjectKey, Manifest]) -> Iterator[Action]:
@@ -152,7 +158,8 @@ def _deletions(policies: Mapping[ObjectKey, Manifest], *, reason: str) -> Iterat
 
 def _warnings(service: Manifest, failures: Iterable[DomainFailure], reason: str) -> tuple[Event, ...]:
     return tuple(
-        Event(SERVICES, key_of(service), uid_of(service), "Warning", reason, _note(failure)) for failure in failures
+        Event(SERVICES, key_of(service), uid_of(service), "Warning", reason, _note(failure))
+        for failure in islice(failures, MOST_EVENTS)
     )
 
 

@@ -15,12 +15,13 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.field_selectors import field_query
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import Event, MergePatch, Plan
-from hedgerow.machinery.questions import Answers, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.plan import Event, MergePatch, Plan, failed
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.nodes.decision import READY, READY_NOTE, Done, RemoveTaint, Wait, decide
 from hedgerow.resource_manager.nodes.names import (
     CRITICAL,
@@ -90,17 +91,32 @@ def node_controller(
     )
 
 
-def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NodeConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NodeConfig]) -> Plan:
     """Remove the taint of one node, or look again later."""
-    live = snapshot.get(NODES, key)
-    if live is None or not waits(live):
-        return Plan()
     try:
-        components = _components(node_view(live), context)
+        node = _waiting(key, snapshot)
+        if node is None:
+            return Plan()
+        critical = await _critical(node, context.config.namespaces or ("",))
+        if isinstance(critical, DomainFailure):
+            return failed(critical)
+        latest = _waiting(key, snapshot)
+        if latest is None or latest.uid != node.uid:
+            return Plan()
+        return _plan(replace(critical, node=latest), context.config)
     except UnreadableError as error:
         failure = DomainFailure(NODES, key, "", str(error))
         return Plan(failures=(failure,), requeue_after=context.config.backoff.total_seconds())
-    return components if isinstance(components, Plan) else _plan(components, context.config)
+
+
+def _waiting(key: ObjectKey, snapshot: Snapshot) -> NodeView | None:
+    """The node, if it has the taint.
+
+    Raises:
+        UnreadableError: it has another shape than an API server stores.
+    """
+    node = snapshot.get(NODES, key)
+    return node_view(node) if node is not None and waits(node) else None
 
 
 def _plan(components: CriticalComponents, config: NodeConfig) -> Plan:
@@ -126,59 +142,45 @@ def _event(node: NodeView, type_: Literal["Normal", "Warning"], reason: str, not
     return Event(NODES, ObjectKey("", node.name), node.uid, type_, reason, note)
 
 
-def _components(node: NodeView, context: Context[NodeConfig]) -> CriticalComponents | Plan:
-    """All that is critical for a node; or the plan that asks for it, or fails since it cannot be known.
+async def _critical(node: NodeView, namespaces: Sequence[str]) -> CriticalComponents | DomainFailure:
+    """All that is critical for a node, or why it cannot be read.
 
     Raises:
-        UnreadableError: an object that was found has another shape than an API server stores.
+        UnreadableError: an object has another shape than an API server stores.
     """
-    answers, namespaces = context.answers, context.config.namespaces or ("",)
     on_node = field_query({"spec.nodeName": node.name})
-    daemon_sets = [ListQuestion(DAEMON_SETS, Cluster.TARGET, each, _LABELLED) for each in namespaces]
-    pods = [ListQuestion(PODS, Cluster.TARGET, each, _LABELLED, on_node) for each in namespaces]
-    if obstacle := _obstacle((*daemon_sets, *pods), answers):
-        return obstacle
-    components = CriticalComponents(
-        node, _views(daemon_sets, answers, daemon_set_view), _views(pods, answers, pod_view)
+    questions = (
+        *(ListQuestion(DAEMON_SETS, Cluster.TARGET, each, _LABELLED) for each in namespaces),
+        *(ListQuestion(PODS, Cluster.TARGET, each, _LABELLED, on_node) for each in namespaces),
     )
-    if not required_drivers(components.pods):
-        return components
-    csi_node = ObjectQuestion(CSI_NODES, ObjectKey("", node.name), Cluster.TARGET)
-    if obstacle := _obstacle((csi_node,), answers):
-        return obstacle
-    return replace(components, drivers=frozenset().union(*_views((csi_node,), answers, csi_drivers)))
+    found: dict[Resource, list[Manifest]] = {DAEMON_SETS: [], PODS: []}
+    for question, answer in zip(questions, await AtOnce(questions), strict=True):
+        if isinstance(answer, NotAnswered):
+            return _unreadable(question.resource, ObjectKey(question.namespace, ""), answer)
+        found[question.resource] += answer.objects
+    pods = _views(PODS, found[PODS], pod_view)
+    critical = CriticalComponents(node, _views(DAEMON_SETS, found[DAEMON_SETS], daemon_set_view), pods)
+    if not required_drivers(pods):
+        return critical
+    key = ObjectKey("", node.name)
+    match await ObjectQuestion(CSI_NODES, key, Cluster.TARGET):
+        case Found(csi_nodes):
+            return replace(critical, drivers=frozenset().union(*_views(CSI_NODES, csi_nodes, csi_drivers)))
+        case answer:
+            return critical if answer.is_not_found else _unreadable(CSI_NODES, key, answer)
 
 
-def _obstacle(questions: Sequence[Question], answers: Answers) -> Plan | None:
-    """The plan that asks what is not known yet, or fails since it cannot be known; none if all of it is known.
-
-    That there is no CSINode is known as well.
-    """
-    if any(question not in answers for question in questions):
-        return Plan(questions=tuple(questions))
-    for question in questions:
-        answer = answers[question]
-        if isinstance(answer, NotAnswered) and not (isinstance(question, ObjectQuestion) and answer.is_not_found):
-            return Plan(failures=(_unknown(question, answer),))
-    return None
+def _unreadable(resource: Resource, key: ObjectKey, answer: NotAnswered) -> DomainFailure:
+    return DomainFailure(resource, key, "", f"cannot be read: {answer.message}", retryable=True)
 
 
-def _unknown(question: Question, answer: NotAnswered) -> DomainFailure:
-    problem = f"cannot be read: {answer.message}"
-    key = question.key if isinstance(question, ObjectQuestion) else ObjectKey(question.namespace, "")
-    return DomainFailure(question.resource, key, "", problem, retryable=True)
-
-
-def _views(questions: Sequence[Question], answers: Answers, view: Callable[[Manifest], View]) -> tuple[View, ...]:
-    """What is read of the objects that were found."""
+def _views(resource: Resource, found: Sequence[Manifest], view: Callable[[Manifest], View]) -> tuple[View, ...]:
     views: list[View] = []
-    for question in questions:
-        answer = answers[question]
-        for manifest in answer.objects if isinstance(answer, Found) else ():
-            try:
-                views.append(view(manifest))
-            except UnreadableError as error:
-                raise error.below(f"{question.resource.kind} {key_of(manifest)}") from error
+    for manifest in found:
+        try:
+            views.append(view(manifest))
+        except UnreadableError as error:
+            raise error.below(f"{resource.kind} {key_of(manifest)}") from error
     return tuple(views)
 
 

@@ -17,13 +17,22 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_subdomain_problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of, labels_of, resource_version_of
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    Resource,
+    annotations_of,
+    key_of,
+    labels_of,
+    resource_version_of,
+)
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import MergePatch, Plan
-from hedgerow.machinery.questions import Answers, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.plan import MergePatch, Plan, failed
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, objects_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.kept import kept_of_secret
+from hedgerow.machinery.steps import Now
+from hedgerow.resource_manager.managed_resources.following import kept_of_secret
 from hedgerow.resource_manager.token_invalidation.labelling import Labelling, labelling, needs_pods
 
 DEFAULT_CONCURRENCY: Final = 5
@@ -63,41 +72,45 @@ def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None
     )
 
 
-def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) -> Plan:
-    """See to the labels of one Secret."""
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) -> Plan:
+    """Label one Secret."""
     secret = snapshot.get(SECRETS, key)
     name = _account_name(secret)
     if secret is None or not name:
         return Plan()
-    account = _account(ObjectKey(key.namespace, name), snapshot, context.answers)
-    if account is None or isinstance(account, Plan):
-        return account or Plan()
+    account = await _account(ObjectKey(key.namespace, name), snapshot)
+    if isinstance(account, DomainFailure):
+        return failed(account)
     try:
-        return _plan(secret, account, context)
+        return Plan() if account is None else await _labelled(secret, account, snapshot, context)
     except UnreadableError as error:
-        return Plan(failures=(DomainFailure(SECRETS, key, "", str(error)),))
+        return failed(DomainFailure(SECRETS, key, "", str(error)))
 
 
-def _plan(secret: Manifest, account: Manifest, context: Context[None]) -> Plan:
+async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, context: Context[None]) -> Plan:
     """What is to be done with a Secret whose ServiceAccount exists.
 
     Raises:
         UnreadableError: something in an object has another shape than an API server stores.
     """
-    pods: tuple[Manifest, ...] = ()
+    key, pods = key_of(secret), tuple[Manifest, ...]()
     if needs_pods(secret, account):
-        question = ListQuestion(PODS, Cluster.TARGET, key_of(secret).namespace)
-        match context.answers.get(question):
-            case Found(pods):
-                pass
-            case answer:
-                return _without(question, answer, "could not list Pods")
+        answer = await ListQuestion(PODS, Cluster.TARGET, key.namespace)
+        if isinstance(answer, NotAnswered):
+            return failed(_unreadable(PODS, ObjectKey(key.namespace, ""), f"could not list Pods: {answer.message}"))
+        pods = answer.objects
+        account = snapshot.get(SERVICE_ACCOUNTS, key_of(account)) or account
+    now = await Now()
+    latest = snapshot.get(SECRETS, key)
+    if latest is None or resource_version_of(latest) != resource_version_of(secret):
+        # The change gives the key another turn.
+        return Plan(memory=context.memory)
     wanted = labelling(secret, account, pods)
     actions = (_patch(secret, wanted),) if wanted.labels else ()
     if not wanted.has_to_wait:
         return Plan(actions)
-    since = context.memory if isinstance(context.memory, datetime) else context.now
-    waited = (context.now - since).total_seconds()
+    since = context.memory if isinstance(context.memory, datetime) else now
+    waited = (now - since).total_seconds()
     return Plan(actions, requeue_after=min(max(waited, FIRST_LOOK), LONGEST_WAIT), memory=since)
 
 
@@ -107,28 +120,22 @@ def _patch(secret: Manifest, wanted: Labelling) -> MergePatch:
     return MergePatch(SECRETS, key_of(secret), patch, reason, resource_version_of(secret))
 
 
-def _account(key: ObjectKey, snapshot: Snapshot, answers: Answers) -> Manifest | Plan | None:
-    """The ServiceAccount, none where there is none, or the plan that asks for it: it may be newer than the caches."""
+async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | DomainFailure | None:
+    """The ServiceAccount; none if it does not exist. It may be newer than the caches, so it is asked for."""
     account = snapshot.get(SERVICE_ACCOUNTS, key)
     if account is not None or dns_subdomain_problem(key.name) is not None:
         return account
-    question = ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
-    match answers.get(question):
+    match await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET):
         case Found((account,)):
             return account
-        case NotAnswered() as answer if answer.is_not_found:
+        case NotAnswered(message=message) as answer if not answer.is_not_found:
+            return _unreadable(SERVICE_ACCOUNTS, key, f"could not fetch ServiceAccount: {message}")
+        case _:
             return None
-        case answer:
-            return _without(question, answer, "could not fetch ServiceAccount")
 
 
-def _without(question: Question, answer: object, problem: str) -> Plan:
-    """The plan that asks a question, or fails where the answer is none."""
-    if not isinstance(answer, NotAnswered):
-        return Plan(questions=(question,))
-    key = question.key if isinstance(question, ObjectQuestion) else ObjectKey(question.namespace, "")
-    failure = DomainFailure(question.resource, key, "", f"{problem}: {answer.message}", retryable=True)
-    return Plan(failures=(failure,))
+def _unreadable(resource: Resource, key: ObjectKey, problem: str) -> DomainFailure:
+    return DomainFailure(resource, key, "", problem, retryable=True)
 
 
 def _account_name(secret: Manifest | None) -> str:

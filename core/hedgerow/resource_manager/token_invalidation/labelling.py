@@ -6,7 +6,7 @@ be worth anything is up to the ServiceAccount; as long as a pod mounts the Secre
 Source: webhooks-and-tokens §11.1; improvements I-16, I-17.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hedgerow.admission.token_invalidator import CONSIDER, NAME, PURPOSE, SKIP
@@ -57,5 +57,15 @@ def mounts_no_token(account: Manifest) -> bool:
 
 
 def mounts(pod: Manifest, secret_name: str) -> bool:
-    """Whether a pod, in whatever phase, has the Secret of that name as a volume; as a part of one does not count."""
-    return any(text_at(volume, "secret", "secretName") == secret_name for volume in objects_at(pod, "spec", "volumes"))
+    """True if a volume of the pod, in any phase, shows the Secret, alone or as a source of a projected volume.
+
+    The reference ignores projected volumes: their pods lose a token that they still use.
+    """
+    return any(secret_name in _secrets_of(volume) for volume in objects_at(pod, "spec", "volumes"))
+
+
+def _secrets_of(volume: Manifest) -> Iterator[str | None]:
+    """The names of the Secrets that a volume shows."""
+    yield text_at(volume, "secret", "secretName")
+    for source in objects_at(volume, "projected", "sources"):
+        yield text_at(source, "secret", "name")

@@ -21,7 +21,7 @@ from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests.due import is_mere_renewal
 from hedgerow.resource_manager.token_requests.names import SERVICE_ACCOUNTS, TOKEN, TOKEN_REQUESTOR
 from hedgerow.resource_manager.token_requests.reconcile import TokenRequestorConfig, reconcile
-from hedgerow.resource_manager.token_requests.token_secret import is_concerned, kept_of_token_secret
+from hedgerow.resource_manager.token_requests.token_secret import kept_of_token_secret
 
 NAME: Final = "token-requestor"
 DEFAULT_CONCURRENCY: Final = 5
@@ -47,7 +47,7 @@ def token_requestor(
 
     def is_worth_a_look(change: Change) -> bool:
         versions = (change.old, change.new)
-        is_or_was_concerned = any(each is not None and is_concerned(each, config.class_name) for each in versions)
+        is_or_was_concerned = any(each is not None and config.concerns(each) for each in versions)
         return is_or_was_concerned and not is_mere_renewal(change)
 
     return Controller(

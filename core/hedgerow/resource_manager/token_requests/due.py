@@ -13,31 +13,27 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.notes import Notes
 from hedgerow.machinery.objects import Manifest, annotations_of, labels_of, uid_of
 from hedgerow.machinery.timestamps import parse_timestamp
 from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests.names import KUBECONFIG, RENEW_AT, TARGET_NAME, TOKEN, annotation
-from hedgerow.resource_manager.token_requests.token_data import Data, has_token
+from hedgerow.resource_manager.token_requests.token_data import TokenData
 from hedgerow.resource_manager.token_requests.token_secret import TokenSecret, data_of
 
 DUE: Final = 0.0
 
 
-def seconds_until_due(
-    secret: TokenSecret, data: Data | None, now: datetime, notes: Notes
-) -> Result[float, DomainFailure]:
+def seconds_until_due(secret: TokenSecret, data: TokenData | None, now: datetime) -> Result[float, DomainFailure]:
     """For how many seconds the token need not be renewed; 0: it is due. Or why nobody can say.
 
     Args:
         secret: what says when it is due.
         data: where the token is; none: in a Secret that does not exist.
         now: the time.
-        notes: of the turn.
     """
     if not secret.renew_at or data is None:
         return Success(DUE)
-    present = has_token(data, notes)
+    present = data.has_token
     if isinstance(present, Failure):
         return Failure(_undecidable(secret, present.failure()))
     if not present.unwrap():

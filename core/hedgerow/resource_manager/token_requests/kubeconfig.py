@@ -13,14 +13,18 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.documents.budget import ReadingBudget
+from hedgerow.machinery.documents.streams import documents_in_slices
 from hedgerow.machinery.documents.yaml_writing import sorted_yaml
 from hedgerow.machinery.fields import rendered
 from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_value, without
+from hedgerow.machinery.slices import finished
 from hedgerow.resource_manager.token_requests.names import TOKEN
 
 LARGEST: Final = 128 * 1024
 """Bytes of the largest kubeconfig that is read: nothing else happens meanwhile, and real ones are a tenth of that."""
+_MOST_VALUES: Final = 5_000
+"""Values in the largest kubeconfig that is read, which takes 20 ms: 300 clusters with contexts and users."""
 _LARGEST_TOKEN: Final = 16 * 1024
 _KINDS: Final = (("apiVersion", "v1"), ("kind", "Config"))
 
@@ -56,22 +60,33 @@ class Kubeconfig:
 
 def read_kubeconfig(raw: bytes) -> Result[Kubeconfig, str]:
     """A kubeconfig in YAML or JSON, or why nobody can say whose token it holds."""
+    return decoded_kubeconfig(raw).bind(with_current_user)
+
+
+def decoded_kubeconfig(raw: bytes) -> Result[Mapping[str, Any], str]:
+    """The content of a kubeconfig in YAML or JSON, or why it is none; its current context need not exist."""
     if len(raw) > LARGEST:
         return Failure(f"is larger than {LARGEST // 1024} KiB")
     try:
-        text = raw.decode("utf-8-sig")
+        return _document(raw).bind(_shaped)
+    except UnreadableError as error:
+        return Failure(str(error))
+
+
+def _document(raw: bytes) -> Result[Any, str]:
+    """The one document of a text; a mapping without entries where there is none."""
+    budget = ReadingBudget(nodes=_MOST_VALUES)
+    try:
+        documents = finished(documents_in_slices(raw.decode("utf-8-sig"), budget))
     except UnicodeDecodeError:
         return Failure("is not UTF-8 text")
-    documents = [document for document in stream_documents(text) if document.problems or document.value is not None]
+    if budget.exceeded:
+        return Failure(f"holds {budget.exceeded}")
     if any(document.problems for document in documents):
         # What is wrong in which line is left out, as that may repeat the line.
         return Failure("is neither YAML nor JSON")
-    if len(documents) > 1:
-        return Failure("holds more than one document")
-    try:
-        return _with_current_user(documents[0].value if documents else {})
-    except UnreadableError as error:
-        return Failure(str(error))
+    values = [document.value for document in documents if document.value is not None]
+    return Failure("holds more than one document") if len(values) > 1 else Success(values[0] if values else {})
 
 
 def _without_empty_token(user: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -79,19 +94,14 @@ def _without_empty_token(user: Mapping[str, Any]) -> Mapping[str, Any]:
     return without(user, ("user", TOKEN)) if text_at(user, "user", TOKEN) == "" else user
 
 
-def _with_current_user(content: Mapping[str, Any]) -> Result[Kubeconfig, str]:
-    """A kubeconfig and its current user, or which of them is missing.
+def with_current_user(content: Mapping[str, Any]) -> Result[Kubeconfig, str]:
+    """The kubeconfig with its current user, or what is missing: the current context or its user.
 
-    Raises:
-        UnreadableError: a field has another shape than kubeconfigs have.
+    Args:
+        content: as `decoded_kubeconfig` returns it.
     """
-    for name, expected in _KINDS:
-        if text_at(content, name) not in {None, "", expected}:
-            return Failure(f"{name}: must be {expected}")
     context_name = text_at(content, "current-context")
-    _, contexts, users = (_named(content, name) for name in ("clusters", "contexts", "users"))
-    _check_texts(contexts, "contexts", "context", "user")
-    _check_texts(users, "users", "user", TOKEN)
+    contexts, users = objects_at(content, "contexts"), objects_at(content, "users")
     if not context_name:
         return Failure("current-context: is not set")
     context = next((each for each in contexts if each.get("name") == context_name), None)
@@ -102,6 +112,22 @@ def _with_current_user(content: Mapping[str, Any]) -> Result[Kubeconfig, str]:
     if not user_name or user is None:
         return Failure(f"users: there is none named {rendered(user_name)}, which is the user of the current context")
     return Success(Kubeconfig(content, user))
+
+
+def _shaped(content: Mapping[str, Any]) -> Result[Mapping[str, Any], str]:
+    """The content of a kubeconfig, or why it is that of another object.
+
+    Raises:
+        UnreadableError: a field has another shape than kubeconfigs have.
+    """
+    for name, expected in _KINDS:
+        if text_at(content, name) not in {None, "", expected}:
+            return Failure(f"{name}: must be {expected}")
+    text_at(content, "current-context")
+    _, contexts, users = (_named(content, name) for name in ("clusters", "contexts", "users"))
+    _check_texts(contexts, "contexts", "context", "user")
+    _check_texts(users, "users", "user", TOKEN)
+    return Success(content)
 
 
 def _named(content: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:

@@ -14,12 +14,11 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
-from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.questions import Answers, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.network_policies.names import NAMESPACES
 from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests.names import TARGET_NAME, TARGET_NAMESPACE, annotation
-from hedgerow.resource_manager.token_requests.token_data import Data
+from hedgerow.resource_manager.token_requests.token_data import TokenData
 from hedgerow.resource_manager.token_requests.token_secret import (
     TokenSecret,
     data_of,
@@ -34,28 +33,23 @@ class Place:
 
     target: Manifest | None
     """The Secret of the target cluster; none if there is none."""
-    data: Data | None
+    data: TokenData | None
     """The data that hold the token; none: those of a Secret that does not exist."""
 
 
-def place_of_token(secret: TokenSecret, answers: Answers) -> Place | Plan:
-    """Where the token of a Secret is, or the plan without which nobody can say."""
+async def place_of_token(secret: TokenSecret) -> Place | DomainFailure:
+    """Where the token of a Secret is, or why it cannot be anywhere."""
     if secret.target is None:
-        return Place(None, secret.data)
+        return Place(None, TokenData.of(secret.data))
     if failure := next(_misnamed(secret, secret.target), None):
-        return Plan(failures=(failure,))
-    question = ObjectQuestion(SECRETS, secret.target, Cluster.TARGET)
-    match answers.get(question):
-        case None:
-            return Plan(questions=(question,))
-        case NotAnswered() as answer if not answer.is_not_found:
-            problem = f"could not read target secret: {answer.message}"
-            return Plan(failures=(DomainFailure(SECRETS, secret.target, "", problem, retryable=True),))
+        return failure
+    match await ObjectQuestion(SECRETS, secret.target, Cluster.TARGET):
         case Found((target,)):
-            failure = _unfit(secret, target)
-            return Plan(failures=(failure,)) if failure else Place(target, data_of(target))
+            return _unfit(secret, target) or Place(target, TokenData.of(data_of(target)))
+        case NotAnswered(message=message) as answer if not answer.is_not_found:
+            return _failure(secret.target, f"could not read target secret: {message}")
         case _:
-            return _nowhere(secret.target, answers) or Place(None, None)
+            return await _missing_namespace(secret.target) or Place(None, None)
 
 
 def frozen(secret: TokenSecret, target: Manifest | None) -> DomainFailure | None:
@@ -94,17 +88,16 @@ def _unfit(secret: TokenSecret, target: Manifest) -> DomainFailure | None:
     return None
 
 
-def _nowhere(target: ObjectKey, answers: Answers) -> Plan | None:
-    """The plan for a Secret that is to be made, unless its namespace may be there.
+async def _missing_namespace(target: ObjectKey) -> DomainFailure | None:
+    """Why a Secret cannot be created: its namespace does not exist.
 
-    Who is not allowed to see namespaces makes the Secret on the off chance.
+    Without permission to read namespaces the Secret is created on the off chance.
     """
-    question = ObjectQuestion(NAMESPACES, ObjectKey("", target.namespace), Cluster.TARGET)
-    match answers.get(question):
-        case None:
-            return Plan(questions=(question,))
-        case NotAnswered() as answer if answer.is_not_found:
-            problem = f"cannot be created: {answer.message}"
-            return Plan(failures=(DomainFailure(SECRETS, target, "", problem, retryable=True),))
-        case _:
-            return None
+    answer = await ObjectQuestion(NAMESPACES, ObjectKey("", target.namespace), Cluster.TARGET)
+    if isinstance(answer, NotAnswered) and answer.is_not_found:
+        return _failure(target, f"cannot be created: {answer.message}")
+    return None
+
+
+def _failure(target: ObjectKey, problem: str) -> DomainFailure:
+    return DomainFailure(SECRETS, target, "", problem, retryable=True)

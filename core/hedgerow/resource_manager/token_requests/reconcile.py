@@ -1,4 +1,4 @@
-"""The steps by which the token of one Secret is renewed, read top to bottom.
+"""How the token of one Secret is renewed, from top to bottom.
 
 Whatever a Secret says wrongly is found out before a token is asked for: no token is burnt on a Secret that cannot hold
 it. What is said of a Secret repeats no value of it.
@@ -6,7 +6,7 @@ it. What is said of a Secret repeats no value of it.
 Source: webhooks-and-tokens §10.1.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,9 +16,10 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
-from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Create, Outcome, Plan
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.plan import InOrder, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests.due import seconds_until_due
 from hedgerow.resource_manager.token_requests.names import (
@@ -30,11 +31,11 @@ from hedgerow.resource_manager.token_requests.names import (
 )
 from hedgerow.resource_manager.token_requests.place import Place, frozen, place_of_token
 from hedgerow.resource_manager.token_requests.schedule import SHORTEST_LIFE, renewal
-from hedgerow.resource_manager.token_requests.service_account import missing_account
-from hedgerow.resource_manager.token_requests.token_data import unusable
-from hedgerow.resource_manager.token_requests.token_request import Token, granted, lifetime, token_request
+from hedgerow.resource_manager.token_requests.service_account import prepare_account, token_of
+from hedgerow.resource_manager.token_requests.token_data import TokenData
+from hedgerow.resource_manager.token_requests.token_request import Token, lifetime, token_request
 from hedgerow.resource_manager.token_requests.token_secret import TokenSecret, is_concerned
-from hedgerow.resource_manager.token_requests.writing import writes, written
+from hedgerow.resource_manager.token_requests.writing import writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,88 +48,83 @@ class TokenRequestorConfig:
     """Who is to believe the tokens; none: the API server that makes them."""
     target_namespace: str = ""
     """Where all ServiceAccounts are; empty: where each Secret says."""
+    source_namespaces: tuple[str, ...] = ()
+    """Where the Secrets are that may ask; none: anywhere in sight."""
+
+    def concerns(self, secret: Manifest) -> bool:
+        """True if a Secret may ask this token requestor, by its labels and its namespace."""
+        is_let = not self.source_namespaces or key_of(secret).namespace in self.source_namespaces
+        return is_let and is_concerned(secret, self.class_name)
 
 
-def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRequestorConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRequestorConfig]) -> Plan:
     """Renew the token of one Secret if that is due."""
-    manifest = snapshot.get(SECRETS, key, Cluster.SOURCE)
-    if manifest is None or not is_concerned(manifest, context.config.class_name):
+    secret = _token_secret(key, snapshot, context.config)
+    if secret is None:
         return Plan()
-    if end := _end(context):
-        return end
-    target_namespace = context.config.target_namespace
-    secret = context.notes.once(
-        "secret", (manifest, target_namespace), lambda: TokenSecret.of(manifest, target_namespace)
-    )
-    place = place_of_token(secret, context.answers)
-    if isinstance(place, Plan):
-        return place
-    wait = seconds_until_due(secret, place.data, context.now, context.notes)
+    place = await place_of_token(secret)
+    if isinstance(place, DomainFailure):
+        return failed(place)
+    wait = seconds_until_due(secret, place.data, await Now())
     if isinstance(wait, Failure):
-        return Plan(failures=(wait.failure(),))
-    if seconds := wait.unwrap():
-        return Plan(requeue_after=seconds)
-    return _renewed(secret, place, snapshot, context)
+        return failed(wait.failure())
+    seconds = wait.unwrap()
+    return Plan(requeue_after=seconds) if seconds else await _renewed(secret, place, snapshot, context)
 
 
-def _renewed(secret: TokenSecret, place: Place, snapshot: Snapshot, context: Context[TokenRequestorConfig]) -> Plan:
-    """What gets a Secret a new token, step by step."""
+async def _renewed(
+    secret: TokenSecret, place: Place, snapshot: Snapshot, context: Context[TokenRequestorConfig]
+) -> Plan:
+    """Get a new token for a Secret, and write it into the Secret as it is by then."""
+    token = await _token(secret, place, snapshot, context.config)
+    if isinstance(token, DomainFailure):
+        return failed(token)
+    latest = _token_secret(secret.key, snapshot, context.config)
+    if latest is None or not latest.asks_for_the_same(secret):
+        # The change gives the key another turn.
+        return Plan()
+    if latest.target is None and latest.data != secret.data:
+        place = Place(None, TokenData.of(latest.data))
+    return await _written(latest, place, token, context.jitter)
+
+
+def _token_secret(key: ObjectKey, snapshot: Snapshot, config: TokenRequestorConfig) -> TokenSecret | None:
+    """The Secret; none if it wants no token of this token requestor."""
+    manifest = snapshot.get(SECRETS, key, Cluster.SOURCE)
+    return TokenSecret.of(manifest, config.target_namespace) if manifest and config.concerns(manifest) else None
+
+
+async def _token(
+    secret: TokenSecret, place: Place, snapshot: Snapshot, config: TokenRequestorConfig
+) -> Token | DomainFailure:
+    """A new token for a Secret, or why it gets none."""
     if failure := next(_misnamed_account(secret), None) or frozen(secret, place.target):
-        return Plan(failures=(failure,))
-    if plan := missing_account(secret.account, snapshot, context.answers, context.outcomes):
-        return plan
+        return failure
+    if failure := await prepare_account(secret.account, snapshot):
+        return failure
     life = lifetime(secret)
     if isinstance(life, Failure):
-        return Plan(failures=(life.failure(),))
-    if problem := unusable(place.data or {}, context.notes):
-        return Plan(failures=(_unusable(secret, problem),))
-    request = token_request(secret.account, life.unwrap(), context.config.audiences)
-    outcome = _outcome(request, context.outcomes)
-    if outcome is None:
-        return Plan((request,), goes_on=True)
-    token = _token(outcome)
-    return Plan(failures=(token,)) if isinstance(token, DomainFailure) else _written(secret, place, token, context)
+        invalid: DomainFailure = life.failure()
+        return invalid
+    if place.data is not None and (problem := place.data.problem):
+        return _unusable(secret, problem)
+    return await token_of(secret.account, token_request(secret.account, life.unwrap(), config.audiences))
 
 
-def _written(secret: TokenSecret, place: Place, token: Token, context: Context[TokenRequestorConfig]) -> Plan:
-    """What puts a token where it is wanted, unless it is worth nothing by our clock."""
-    if token.expiration - context.now < SHORTEST_LIFE:
-        return Plan(failures=(_skewed(secret.account, token.expiration, context.now),))
-    schedule = renewal(token.expiration, context.now, context.jitter)
-    actions = writes(secret, place.target, token.value, schedule.renew_at, context.notes)
+async def _written(secret: TokenSecret, place: Place, token: Token, jitter: float) -> Plan:
+    """Put a token where it is wanted, unless it is worth nothing by our clock."""
+    now = await Now()
+    if token.expiration - now < SHORTEST_LIFE:
+        return failed(_skewed(secret.account, token.expiration, now))
+    schedule = renewal(token.expiration, now, jitter)
+    actions = writes(secret, place, token.value, schedule.renew_at)
     if isinstance(actions, Failure):
-        return Plan(failures=(_unusable(secret, actions.failure()),))
-    return Plan(actions.unwrap(), in_order=True, goes_on=True)
-
-
-def _end(context: Context[TokenRequestorConfig]) -> Plan | None:
-    """The end of a turn that has put a token where it is wanted, or could not; none where there is none yet."""
-    end = written(context.outcomes)
-    if isinstance(end, DomainFailure):
-        return Plan(failures=(end,))
-    if not end:
-        return None
-    expirations = [token.expiration for each in context.outcomes if (token := granted(each.stored))]
-    schedule = renewal(expirations[-1], context.now, context.jitter)
+        return failed(_unusable(secret, actions.failure()))
+    for outcome in await InOrder(actions.unwrap()):
+        if outcome.refusal is not None:
+            problem = f"could not update Secret with token: {outcome.refusal.message}"
+            return failed(DomainFailure(SECRETS, outcome.action.key, "", problem, retryable=True))
     return Plan(requeue_after=schedule.renew_after.total_seconds())
-
-
-def _outcome(request: Create, outcomes: Sequence[Outcome]) -> Outcome | None:
-    """What became of the request for a token, if nothing was done since: it may be granted once there is an account."""
-    made = [index for index, each in enumerate(outcomes) if each.action != request and each.refusal is None]
-    since = outcomes[made[-1] + 1 :] if made else outcomes
-    return next((each for each in reversed(since) if each.action == request), None)
-
-
-def _token(outcome: Outcome) -> Token | DomainFailure:
-    key = outcome.action.key
-    if outcome.refusal is not None:
-        problem = f"gets no token: {outcome.refusal.message}"
-        return DomainFailure(SERVICE_ACCOUNTS, key, "", problem, retryable=True)
-    token = granted(outcome.stored)
-    if token is None:
-        return DomainFailure(SERVICE_ACCOUNTS, key, "", "gets no token: the answer holds none", retryable=True)
-    return token
 
 
 def _misnamed_account(secret: TokenSecret) -> Iterator[DomainFailure]:

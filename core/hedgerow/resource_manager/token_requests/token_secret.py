@@ -4,7 +4,7 @@ Source: webhooks-and-tokens §10, §10.5.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.admission.token_invalidator import PURPOSE
@@ -76,6 +76,10 @@ class TokenSecret:
             data=data_of(manifest),
             is_immutable=is_immutable(manifest),
         )
+
+    def asks_for_the_same(self, other: "TokenSecret") -> bool:
+        """True if the two differ in nothing but version and data."""
+        return replace(self, resource_version=other.resource_version, data=other.data) == other
 
 
 def is_concerned(secret: Manifest, class_name: str | None) -> bool:

@@ -6,59 +6,39 @@ costs one more token, and loses none.
 Source: webhooks-and-tokens §10.4.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from returns.result import Result
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.notes import Notes
 from hedgerow.machinery.objects import Manifest, ObjectKey, resource_version_of
-from hedgerow.machinery.plan import Action, Create, MergePatch, Outcome
+from hedgerow.machinery.plan import Action, Create, MergePatch
 from hedgerow.machinery.timestamps import format_timestamp
 from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests.names import KUBECONFIG, RENEW_AT, TOKEN
-from hedgerow.resource_manager.token_requests.token_data import Data, populated
-from hedgerow.resource_manager.token_requests.token_secret import TokenSecret, data_of
+from hedgerow.resource_manager.token_requests.place import Place
+from hedgerow.resource_manager.token_requests.token_data import Data, TokenData
+from hedgerow.resource_manager.token_requests.token_secret import TokenSecret
 
 REASON: Final = "renewal-due"
 
 
-def writes(
-    secret: TokenSecret, target: Manifest | None, token: str, renew_at: datetime, notes: Notes
-) -> Result[tuple[Action, ...], str]:
+def writes(secret: TokenSecret, place: Place, token: str, renew_at: datetime) -> Result[tuple[Action, ...], str]:
     """The writes, in order, that put a token where a Secret wants it; or why it cannot be put there.
 
     Args:
         secret: what asks for the token.
-        target: the Secret of the target cluster that it names; none if it names none, or that does not exist.
+        place: where it is to be.
         token: what is to be put there.
         renew_at: when it is to be renewed.
-        notes: of the turn.
     """
+    changed = (place.data or TokenData.of({})).with_token(token)
     if secret.target is None:
-        return populated(secret.data, token, notes).map(lambda data: (_source_patch(secret, data, renew_at),))
+        return changed.map(lambda data: (_source_patch(secret, data, renew_at),))
     moved = {name: None for name in (TOKEN, KUBECONFIG) if name in secret.data}
-    source = _source_patch(secret, moved, renew_at)
-    key = secret.target
-    present = data_of(target) if target is not None else {}
-    return populated(present, token, notes).map(lambda data: (_target_write(key, target, data), source))
-
-
-def written(outcomes: Sequence[Outcome]) -> DomainFailure | bool:
-    """Whether the writes of a token were made in this turn; or why one of them could not be.
-
-    Args:
-        outcomes: what became of the actions of this turn.
-    """
-    made = [each for each in outcomes if each.action.resource == SECRETS]
-    for each in made:
-        if each.refusal is not None:
-            problem = f"could not update Secret with token: {each.refusal.message}"
-            return DomainFailure(SECRETS, each.action.key, "", problem, retryable=True)
-    return bool(made)
+    source, key = _source_patch(secret, moved, renew_at), secret.target
+    return changed.map(lambda data: (_target_write(key, place.target, data), source))
 
 
 def _source_patch(secret: TokenSecret, data: Data | dict[str, None], renew_at: datetime) -> MergePatch:

@@ -15,7 +15,7 @@ object of rules by what they are about.
 {{- range $permission.names -}}
 {{- $names = append $names (include "resource-manager.resolved" (dict "facts" $facts "text" .)) -}}
 {{- end -}}
-{{- if and $namespaces (eq $permission.group "") (eq $permission.resource "namespaces") -}}
+{{- if and $namespaces (not $names) (eq $permission.group "") (eq $permission.resource "namespaces") -}}
 {{- $names = $namespaces -}}
 {{- end -}}
 {{- $where := list "" -}}

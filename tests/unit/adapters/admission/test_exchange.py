@@ -1,12 +1,16 @@
 """What answers a body, whatever it is. `make fuzz` holds a million more examples to the same laws."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hedgerow.admission import Allowed, Webhook
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.admission import AdmissionObserver, Exchange, Reviewer
+from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol import json_codec
 from tests.unit.adapters.admission.fuzz.examples import landscape
 from tests.unit.adapters.admission.fuzz.laws import Court
@@ -19,6 +23,17 @@ UNREADABLE = {path.name: path.read_bytes() for path in sorted(BODIES.glob("unrea
 AWKWARD = {path.name: path.read_bytes() for path in sorted(BODIES.glob("awkward/*"))}
 SEED = 1
 CODECS = pytest.mark.parametrize("codec", [json_codec.standard(), json_codec.fastest()], ids=["standard", "fastest"])
+
+
+class Caches:
+    """A view of nothing that is complete after some seconds."""
+
+    def __init__(self, delay: float = 0) -> None:
+        self.snapshot: Snapshot = StoreSnapshot({}, {})
+        self._delay = delay
+
+    async def completed(self) -> None:
+        await asyncio.sleep(self._delay)
 
 
 @pytest.fixture(scope="module")
@@ -35,17 +50,20 @@ async def test_a_body_that_holds_no_review_is_denied_with_code_400(
 ) -> None:
     monkeypatch.setattr(json_codec, "decode", codec.decode)
     observer = AdmissionObserver()
-    exchange = Exchange(Reviewer([], _nothing, _nothing, observer), observer)
+    exchange = Exchange(Reviewer([UNASKED], lambda _webhook: Caches(), _nothing, observer), observer)
 
-    answer = json.loads(await exchange.answer("/webhooks/any", "", "application/json", body))
+    answer = json.loads(await exchange.answer(UNASKED.path, "", "application/json", body))
 
     assert (answer["apiVersion"], answer["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
     assert (answer["response"]["allowed"], answer["response"]["status"]["code"]) == (False, 400)
     assert answer["response"]["status"]["message"]
 
 
-def _nothing(_asked: object) -> Any:
+def _nothing(*_asked: object) -> Any:
     raise AssertionError("no webhook is to be asked")
+
+
+UNASKED = Webhook("any", "/webhooks/any", _nothing)
 
 
 @pytest.mark.parametrize("body", [*UNREADABLE.values(), *AWKWARD.values()], ids=[*UNREADABLE, *AWKWARD])
@@ -58,3 +76,29 @@ async def test_the_laws_hold_for_any_body_at_every_webhook(body: bytes, court: C
 @pytest.mark.parametrize("part", range(4))
 def test_the_laws_hold_for_examples_that_came_about_by_chance(part: int) -> None:
     hold(SEED, range(part * 1000, (part + 1) * 1000))
+
+
+@virtual_time
+async def test_a_review_is_parsed_only_once_its_caches_are_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed_at: list[float] = []
+
+    def decode(text: bytes) -> Any:
+        parsed_at.append(asyncio.get_running_loop().time())
+        return json.loads(text)
+
+    monkeypatch.setattr(json_codec, "decode", decode)
+    observer = AdmissionObserver()
+    webhook = Webhook("any", "/any", lambda _request, _snapshot, _answers: Allowed())
+    exchange = Exchange(Reviewer([webhook], lambda _webhook: Caches(delay=5), _nothing, observer), observer)
+    body = json.dumps(
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1"}}
+    ).encode()
+    began = asyncio.get_running_loop().time()
+
+    late = json.loads(await exchange.answer("/any", "timeout=4s", "application/json", body))
+    in_time = json.loads(await exchange.answer("/any", "timeout=10s", "application/json", body))
+
+    assert late["response"]["status"]["message"] == "any waited 3.6 s for its caches to be complete"
+    assert late["response"]["uid"] == "1"
+    assert in_time["response"]["allowed"]
+    assert [at - began for at in parsed_at] == [pytest.approx(3.6), pytest.approx(8.6)]

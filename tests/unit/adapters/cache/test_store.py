@@ -14,6 +14,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
+from tests.unit.adapters.cache.stores import replace_all
 
 PODS = Resource("", "v1", "pods", "Pod")
 
@@ -34,38 +35,54 @@ keys = st.builds(ObjectKey, st.sampled_from(["", "shop", "web"]), st.sampled_fro
 pods = st.builds(pod, keys, st.sampled_from(["red", "blue", "red-blue"]), st.integers(1, 3))
 
 
+BY_NAMESPACE = (Part("shop"), Part("web"), *(Part(name=name) for name in "abc"))
+"""Parts that do not overlap, and hold every key."""
+
+
 def replacements(part: Part) -> st.SearchStrategy[tuple[Part, list[Manifest]]]:
     some = pods.filter(lambda each: part.holds(key_of(each)))
-    return st.tuples(st.just(part), st.lists(some, max_size=5, unique_by=key_of))
+    return st.tuples(st.just(part), st.lists(some, max_size=5))
 
 
-steps = st.one_of(
-    st.tuples(st.just("put"), pods),
-    st.tuples(st.just("remove"), keys),
-    *(replacements(part) for part in [EVERYTHING, Part(namespace="shop"), Part(name="a"), Part("web", "b")]),
-)
+def histories(parts: tuple[Part, ...]) -> st.SearchStrategy[tuple[tuple[Part, ...], list[tuple[str | Part, Any]]]]:
+    steps = st.one_of(
+        st.tuples(st.just("put"), pods),
+        st.tuples(st.just("remove"), keys),
+        *(replacements(part) for part in parts),
+    )
+    return st.tuples(st.just(parts), st.lists(steps, max_size=15))
+
+
+any_history = st.one_of(histories((EVERYTHING,)), histories(BY_NAMESPACE))
+
+
+def part_of(key: ObjectKey, parts: tuple[Part, ...]) -> Part:
+    return next(part for part in parts if part.holds(key))
 
 
 def in_order(objects: Any) -> list[str]:
     return sorted(map(str, objects))
 
 
-@given(st.lists(steps, max_size=15))
-def test_a_store_shows_what_a_plain_dictionary_would(history: list[tuple[str | Part, Any]]) -> None:
+@given(any_history)
+def test_a_store_shows_what_a_plain_dictionary_would(
+    history: tuple[tuple[Part, ...], list[tuple[str | Part, Any]]],
+) -> None:
     store, model = ObjectStore([BY_COLOUR]), dict[ObjectKey, Manifest]()
-    for step, what in history:
+    parts, steps = history
+    for step, what in steps:
         before = dict(model)
         match step:
             case "put":
                 model[key_of(what)] = what
-                assert store.put(what) == Change(before.get(key_of(what)), what)
+                assert store.put(what, part_of(key_of(what), parts)) == Change(before.get(key_of(what)), what)
             case "remove":
                 old = model.pop(what, None)
-                assert store.remove(what) == (Change(old, None) if old else None)
+                assert store.remove(what, part_of(what, parts)) == (Change(old, None) if old else None)
             case Part():
                 model = {key: each for key, each in model.items() if not step.holds(key)}
                 model |= {key_of(each): each for each in what}
-                changes = store.replace(what, step)
+                changes = replace_all(store, what, step)
                 assert in_order(changes) == in_order(differences(before, model))
 
         assert len(store) == len(model)
@@ -92,11 +109,50 @@ def differences(before: Mapping[ObjectKey, Manifest], after: Mapping[ObjectKey, 
 def test_a_replacement_tells_only_what_is_different_new_and_changed_in_order_then_removals() -> None:
     a, b, c, d = (pod(ObjectKey("shop", name)) for name in "abcd")
     store = ObjectStore()
-    store.replace([b, a, c])
+    replace_all(store, [b, a, c])
     newer = pod(ObjectKey("shop", "c"), version=2)
 
-    assert store.replace([d, newer]) == [Change(None, d), Change(c, newer), Change(b, None), Change(a, None)]
-    assert store.replace([newer, d]) == []
+    assert replace_all(store, [d, newer]) == [Change(None, d), Change(c, newer), Change(a, None), Change(b, None)]
+    assert replace_all(store, [newer, d]) == []
+
+
+@given(before=st.lists(pods, max_size=5), after=st.lists(pods, max_size=5), another_index=st.booleans())
+def test_of_a_replacement_nothing_is_seen_before_it_is_complete_and_then_all_of_it(
+    before: list[Manifest], after: list[Manifest], *, another_index: bool
+) -> None:
+    by_version = Index("by version", PODS, lambda each: [each["metadata"]["resourceVersion"]])
+
+    def shown() -> list[list[str]]:
+        under_index = [store.under(BY_COLOUR, "red")] + ([store.under(by_version, "1")] if another_index else [])
+        return [in_order(objects) for objects in [store.all(), store.of_namespace("shop"), *under_index]]
+
+    store = ObjectStore([BY_COLOUR])
+    replace_all(store, before)
+    store.replacement().add([pod(ObjectKey("shop", "given up"))])
+    replacement = store.replacement()
+    if another_index:
+        store.add_index(by_version)
+    at_first = shown()
+    for manifest in after:
+        replacement.add([manifest])
+        assert shown() == at_first
+    replacement.commit()
+
+    replaced = shown()
+    store = ObjectStore([BY_COLOUR, by_version])
+    for manifest in after:
+        store.put(manifest)
+    assert replaced == shown()
+
+
+def test_what_a_replacement_does_not_change_is_held_once() -> None:
+    first = pod(ObjectKey("shop", "a"))
+    store = ObjectStore([BY_COLOUR])
+    store.put(first)
+
+    replace_all(store, [pod(ObjectKey("shop", "a"))])
+
+    assert store.get(ObjectKey("shop", "a")) is store.under(BY_COLOUR, "red")[0] is first
 
 
 def put_alone(store: ObjectStore, broken: Manifest) -> None:
@@ -104,7 +160,7 @@ def put_alone(store: ObjectStore, broken: Manifest) -> None:
 
 
 def put_in_place_of_all(store: ObjectStore, broken: Manifest) -> None:
-    store.replace([pod(ObjectKey("shop", "a"), "blue"), broken])
+    replace_all(store, [pod(ObjectKey("shop", "a"), "blue"), broken])
 
 
 @pytest.mark.parametrize("write", [put_alone, put_in_place_of_all])
@@ -113,7 +169,7 @@ def test_a_write_that_an_index_cannot_make_sense_of_changes_nothing(
 ) -> None:
     store = ObjectStore([BY_COLOUR])
     first, second = ObjectKey("shop", "a"), ObjectKey("shop", "b")
-    store.replace([pod(first), pod(second)])
+    replace_all(store, [pod(first), pod(second)])
     broken = {"metadata": {"namespace": "shop", "name": "b", "labels": None}}
 
     with pytest.raises(UnfiledError, match=r"^shop/b cannot be filed: AttributeError: "):
@@ -175,17 +231,18 @@ def test_of_what_a_snapshot_does_not_hold_it_shows_nothing() -> None:
     assert not snapshot.holds(PODS, Cluster.SOURCE)
 
 
-@given(st.lists(steps, max_size=5), st.lists(steps, max_size=10))
+@given(any_history, st.integers(0, 5))
 def test_an_index_that_comes_later_shows_the_same_as_one_from_the_beginning(
-    before: list[tuple[str | Part, Any]], after: list[tuple[str | Part, Any]]
+    history: tuple[tuple[Part, ...], list[tuple[str | Part, Any]]], when: int
 ) -> None:
+    parts, steps = history
     by_version = Index("by version", PODS, lambda each: [each["metadata"]["resourceVersion"]])
     early, late = ObjectStore([by_version, BY_COLOUR]), ObjectStore([by_version])
     for store in (early, late):
-        _go_through(store, before)
+        _go_through(store, parts, steps[:when])
     late.add_index(BY_COLOUR)
     for store in (early, late):
-        _go_through(store, after)
+        _go_through(store, parts, steps[when:])
 
     for colour in ("red", "blue", "green"):
         assert in_order(late.under(BY_COLOUR, colour)) == in_order(early.under(BY_COLOUR, colour))
@@ -193,13 +250,13 @@ def test_an_index_that_comes_later_shows_the_same_as_one_from_the_beginning(
         assert {*late.values_of(index)} == {*early.values_of(index)}
 
 
-def _go_through(store: ObjectStore, history: list[tuple[str | Part, Any]]) -> None:
+def _go_through(store: ObjectStore, parts: tuple[Part, ...], history: list[tuple[str | Part, Any]]) -> None:
     for step, what in history:
         match step:
             case "put":
-                store.put(what)
+                store.put(what, part_of(key_of(what), parts))
             case "remove":
-                store.remove(what)
+                store.remove(what, part_of(what, parts))
             case part:
                 assert isinstance(part, Part)
-                store.replace(what, part)
+                replace_all(store, what, part)

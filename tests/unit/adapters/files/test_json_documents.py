@@ -17,15 +17,15 @@ def test_documents_follow_one_another() -> None:
         pytest.param('{"a": 1, "a": 1}', ['the key "a" appears twice in one mapping'], id="repeated key"),
         pytest.param('{"a": NaN}', ["NaN is not a number that JSON knows"], id="not a number"),
         pytest.param('[-Infinity, "x"]', ["-Infinity is not a number that JSON knows"], id="infinity"),
-        pytest.param("[1e400]", ["1e400 is too large a number"], id="number without end"),
+        pytest.param("[1e400]", ["one is too large a number"], id="number without end"),
         pytest.param(
             "[9223372036854775808]",
-            ["9223372036854775808 does not fit a 64-bit integer (quote it if it is a text)"],
+            ["a number does not fit a 64-bit integer (quote it if it is a text)"],
             id="integer beyond 64 bits",
         ),
         pytest.param(
             f"[{'9' * 5000}]",
-            [f"{'9' * 40} does not fit a 64-bit integer (quote it if it is a text)"],
+            ["a number does not fit a 64-bit integer (quote it if it is a text)"],
             id="integer of thousands of digits",
         ),
         pytest.param(

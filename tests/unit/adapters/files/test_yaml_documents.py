@@ -103,24 +103,22 @@ def test_documents_keep_their_numbers_whether_empty_or_not() -> None:
         pytest.param(
             "1: a\n'1': b\n", ['line 2: the key "1" appears twice in one mapping'], id="key repeated as a text"
         ),
-        pytest.param(
-            "a: !foo 1\n", ["line 1: the tag !foo is not one that Kubernetes reads"], id="tag of an application"
-        ),
-        pytest.param("a: !foo {}\n", ["line 1: the tag !foo is not one that Kubernetes reads"], id="tagged mapping"),
-        pytest.param("a: !!binary eA==\n", ["line 1: the tag !!binary is not one that Kubernetes reads"], id="binary"),
-        pytest.param("a: !!set {x}\n", ["line 1: the tag !!set is not one that Kubernetes reads"], id="set"),
-        pytest.param("a: !!int x\n", ['line 1: "x" is not a !!int'], id="tag of another type"),
-        pytest.param("a: !!int yes\n", ['line 1: "yes" is not a !!int'], id="boolean tagged as a number"),
-        pytest.param("a: .nan\n", ["line 1: .nan is not a number that JSON knows"], id="not a number"),
-        pytest.param("a: !!float -.inf\n", ["line 1: -.inf is not a number that JSON knows"], id="infinity"),
+        pytest.param("a: !foo 1\n", ["line 1: a tag is not one that Kubernetes reads"], id="tag of an application"),
+        pytest.param("a: !foo {}\n", ["line 1: a tag is not one that Kubernetes reads"], id="tagged mapping"),
+        pytest.param("a: !!binary eA==\n", ["line 1: a tag is not one that Kubernetes reads"], id="binary"),
+        pytest.param("a: !!set {x}\n", ["line 1: a tag is not one that Kubernetes reads"], id="set"),
+        pytest.param("a: !!int x\n", ["line 1: a value is not a !!int"], id="tag of another type"),
+        pytest.param("a: !!int yes\n", ["line 1: a value is not a !!int"], id="boolean tagged as a number"),
+        pytest.param("a: .nan\n", ["line 1: a value is not a number that JSON knows"], id="not a number"),
+        pytest.param("a: !!float -.inf\n", ["line 1: a value is not a number that JSON knows"], id="infinity"),
         pytest.param(
             "a: 9223372036854775808\n",
-            ["line 1: 9223372036854775808 does not fit a 64-bit integer (quote it if it is a text)"],
+            ["line 1: a value does not fit a 64-bit integer (quote it if it is a text)"],
             id="integer beyond 64 bits",
         ),
         pytest.param(
             f"a: {'9' * 5000}\n",
-            [f"line 1: {'9' * 40} does not fit a 64-bit integer (quote it if it is a text)"],
+            ["line 1: a value does not fit a 64-bit integer (quote it if it is a text)"],
             id="integer of thousands of digits",
         ),
         pytest.param(
@@ -135,9 +133,9 @@ def test_documents_keep_their_numbers_whether_empty_or_not() -> None:
             "<<: 1\n", ["line 1: the merge key << takes a mapping or a list of mappings"], id="merge of a text"
         ),
         pytest.param(
-            "a: *b\nc: *d\n", ["line 1: the alias *b has no anchor", "line 2: the alias *d has no anchor"], id="alias"
+            "a: *b\nc: *d\n", ["line 1: an alias has no anchor", "line 2: an alias has no anchor"], id="alias"
         ),
-        pytest.param("a: &a [*a]\n", ["line 1: the alias *a stands within the value that it stands for"], id="loop"),
+        pytest.param("a: &a [*a]\n", ["line 1: an alias stands within the value that it stands for"], id="loop"),
         pytest.param("a: 1\nb: \x07\n", ["line 2: the character U+0007 cannot stand in YAML"], id="control character"),
         pytest.param("a: b: c\n", ["line 1: mapping values are not allowed"], id="two colons"),
     ],
@@ -188,7 +186,7 @@ def test_an_alias_stands_for_the_last_value_that_began_with_its_anchor() -> None
 
 
 def test_anchors_end_with_their_document() -> None:
-    assert problems("a: &a 1\n---\nb: *a\n") == [(2, "line 3: the alias *a has no anchor")]
+    assert problems("a: &a 1\n---\nb: *a\n") == [(2, "line 3: an alias has no anchor")]
 
 
 def test_aliases_that_multiply_are_refused_without_being_expanded() -> None:

@@ -1,7 +1,7 @@
 """API servers for informers: one that follows a script, and a wire that remembers what went over it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow_adapters.informer import Delivery, Informer, Put, Remove, Replace, Watched
+from hedgerow_adapters.informer import Delivery, Gather, Informer, Put, Remove, Replace, Watched
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
+from tests.comparisons import is_comparison
 
 T = TypeVar("T")
 
@@ -68,6 +69,8 @@ class Script:
         opening: float = 0.0,
     ) -> None:
         """`opening` seconds go by before a watch is answered."""
+        self.version = 10**9
+        """What the server says its version is, beyond all that it was given."""
         self._opening = opening
         self._lists = _last_again_and_again(lists)
         self._watches = _last_again_and_again(watches)
@@ -75,8 +78,10 @@ class Script:
     async def send(
         self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
     ) -> Response:
-        del request, timeout, may_send  # a script does not look
+        del timeout, may_send  # a script does not look
         await asyncio.sleep(0)
+        if is_comparison(request.query):
+            return listed(version=self.version)
         answer = next(self._lists)
         if isinstance(answer, Exception):
             raise answer
@@ -139,6 +144,8 @@ class Wire:
     server: Transport
     latency: float = 0.0
     asked: list[Asked] = field(default_factory=list)
+    compared: list[Asked] = field(default_factory=list)
+    """The requests for the server's version alone."""
 
     async def send(
         self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
@@ -152,7 +159,8 @@ class Wire:
         return self.server.stream(request, timeout=timeout)
 
     def _note(self, request: Request, timeout: float) -> None:
-        self.asked.append(Asked(asyncio.get_running_loop().time(), request, timeout))
+        asked = Asked(asyncio.get_running_loop().time(), request, timeout)
+        (self.compared if is_comparison(request.query) else self.asked).append(asked)
 
     @property
     def lists(self) -> list[Asked]:
@@ -171,12 +179,16 @@ class Listener:
         self.told: list[tuple[float, str, str]] = []
         self.resumed_at: list[float] = []
         self._objects: dict[ObjectKey, Manifest] = {}
+        self._gathered: list[Manifest] = []
 
-    def deliver(self, delivery: Delivery) -> None:
+    async def deliver(self, delivery: Delivery) -> None:
         self.deliveries.append(delivery)
         match delivery:
-            case Replace(objects):
-                self._objects = {key_of(manifest): manifest for manifest in objects}
+            case Gather(objects, is_first):
+                self._gathered = [*([] if is_first else self._gathered), *objects]
+            case Replace(objects, is_first):
+                found = [*([] if is_first else self._gathered), *objects]
+                self._objects = {key_of(manifest): manifest for manifest in found}
             case Put(manifest):
                 self._objects[key_of(manifest)] = manifest
             case Remove(manifest):
@@ -195,18 +207,29 @@ class Listener:
         return sorted(key.name for key in self._objects)
 
     @property
+    def replacements(self) -> int:
+        """How many lists have come to their end."""
+        return sum(isinstance(delivery, Replace) for delivery in self.deliveries)
+
+    @property
     def causes(self) -> list[str]:
         return [cause for _, cause, _ in self.told]
+
+
+async def lacking() -> bool:
+    """Discovery lacks what it is asked for."""
+    return True
 
 
 def informer_of(
     transport: Transport,
     listener: Listener,
     *,
-    deliver: Callable[[Delivery], None] | None = None,
+    deliver: Callable[[Delivery], Awaitable[None]] | None = None,
     jitter: float = 0.0,
     namespace: str = "",
     watch: Watch = WATCH,
+    is_absent: Callable[[], Awaitable[bool]] = lacking,
 ) -> Informer:
     """An informer of ConfigMaps; `jitter` is what its random numbers are."""
     return Informer(
@@ -216,6 +239,7 @@ def informer_of(
         observer=listener,
         random=lambda: jitter,
         part=Part(namespace=namespace),
+        is_absent=is_absent,
     )
 
 

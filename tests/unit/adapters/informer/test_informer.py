@@ -8,10 +8,11 @@ import pytest
 
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import key_of
-from hedgerow_adapters.informer import Delivery, Put, Remove, Replace
+from hedgerow_adapters.informer import Delivery, Gather, Put, Remove, Replace
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.requests import METADATA, METADATA_LIST
 from hedgerow_adapters.protocol.transport import Response, TransportError
+from tests.comparisons import is_comparison
 from tests.unit.adapters.informer.servers import (
     CONFIG_MAPS,
     GONE,
@@ -43,7 +44,7 @@ def added(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 @virtual_time
-async def test_a_list_of_many_pages_is_delivered_as_one() -> None:
+async def test_a_list_of_many_pages_is_delivered_page_by_page_and_counts_with_the_last() -> None:
     cluster, listener = InMemoryCluster(), Listener()
     names = [f"config-{number:04}" for number in range(1203)]
     create_all(cluster, names)
@@ -54,7 +55,7 @@ async def test_a_list_of_many_pages_is_delivered_as_one() -> None:
         assert not informer.synced.is_set()
         await informer.synced.wait()
 
-        assert [type(delivery) for delivery in listener.deliveries] == [Replace]
+        assert [type(delivery) for delivery in listener.deliveries] == [Gather, Gather, Replace]
         assert listener.names == names
         assert len(wire.asked) == 3
         assert informer.resource_version == int(cluster.resource_version)
@@ -268,11 +269,31 @@ async def test_a_page_that_fails_is_asked_for_again_and_nothing_counts_before_th
 
     async with running(informer_of(wire, listener)):
         await asyncio.sleep(1)
-        assert listener.deliveries == []
+        assert listener.replacements == 0
         await asyncio.sleep(60)
 
     assert listener.names == ["a", "b"]
     assert [asked.request.query.get("continue") for asked in wire.asked[:4]] == [None, "more", "more", "more"]
+
+
+@virtual_time
+async def test_a_list_whose_continuations_always_expire_is_asked_for_without_pages_the_third_time() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    names = [f"config-{number:04}" for number in range(700)]
+    create_all(cluster, names)
+    cluster.faults.append(Fault(lambda request: "continue" in request.query, Answered(GONE), times=None))
+    wire = Wire(MemoryTransport(cluster))
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(60)
+        assert listener.names == names
+        assert [asked.request.query.get("limit") for asked in wire.lists] == ["500", "500", None]
+
+        cluster.compact()
+        cluster.close_watches()
+        await asyncio.sleep(60)
+
+    assert [asked.request.query.get("limit") for asked in wire.lists] == ["500", "500", None] * 2
 
 
 @pytest.mark.parametrize("refused", [GONE, refusal(400, "BadRequest")], ids=["expired", "never valid"])
@@ -286,7 +307,7 @@ async def test_a_page_that_can_never_be_had_starts_the_list_anew(refused: Respon
         await asyncio.sleep(60)
 
     assert listener.names == ["a", "b"]
-    assert [type(delivery) for delivery in listener.deliveries] == [Replace]
+    assert listener.replacements == 1
 
 
 @pytest.mark.parametrize(
@@ -337,7 +358,7 @@ async def test_a_malformed_object_makes_its_list_not_count_until_it_is_corrected
 
     async with running(informer_of(Script(lists, [Flow()]), listener)):
         await asyncio.sleep(0.5)
-        assert listener.deliveries == [], "an object that is left out would look deleted"
+        assert listener.replacements == 0, "an object that is left out would look deleted"
         await asyncio.sleep(60)
 
     assert listener.names == ["a", "b"]
@@ -362,10 +383,10 @@ async def test_a_listener_that_raises_is_told_of_and_gets_a_fresh_list() -> None
     cluster, listener = InMemoryCluster(), Listener()
     problems = [ValueError("odd")]
 
-    def deliver(delivery: Delivery) -> None:
+    async def deliver(delivery: Delivery) -> None:
         if isinstance(delivery, Put) and problems:
             raise problems.pop()
-        listener.deliver(delivery)
+        await listener.deliver(delivery)
 
     wire = Wire(MemoryTransport(cluster))
     informer = informer_of(wire, listener, deliver=deliver)
@@ -402,3 +423,78 @@ async def test_a_request_that_the_transport_gives_up_does_not_end_the_informer()
 
     assert listener.names == ["a"]
     assert listener.told == [(0.0, "disconnected", "the transport gave the request up")]
+
+
+@virtual_time
+async def test_a_watch_that_resumes_after_a_restore_lists_anew_although_the_server_says_nothing() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    create_all(cluster, ["a"])
+    backup = cluster.back_up()
+
+    async with running(informer_of(MemoryTransport(cluster), listener)):
+        create_all(cluster, ["b", "c"])
+        await asyncio.sleep(60)
+        assert listener.names == ["a", "b", "c"]
+        cluster.restore(backup)
+        create_all(cluster, ["d"])
+        await asyncio.sleep(5)
+
+    assert listener.names == ["a", "d"]
+    assert listener.causes == ["closed", "restored"]
+    assert listener.told[-1][2] == "the server is at version 7, which is before version 8 that it has delivered"
+
+
+@virtual_time
+async def test_a_restore_behind_an_open_watch_is_noticed_within_about_a_minute() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    create_all(cluster, ["a"])
+    backup = cluster.back_up()
+
+    async with running(informer_of(MemoryTransport(cluster), listener)):
+        create_all(cluster, ["b"])
+        await asyncio.sleep(1)
+        cluster._storage.restore(backup)
+        await asyncio.sleep(70)
+
+    assert listener.names == ["a"]
+    assert listener.causes == ["restored"]
+
+
+@virtual_time
+async def test_an_open_watch_is_compared_with_the_server_once_a_minute_and_goes_on() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    create_all(cluster, ["a"])
+    wire = Wire(MemoryTransport(cluster))
+
+    async with running(informer_of(wire, listener)):
+        await asyncio.sleep(290)
+
+    assert len(wire.compared) == 4
+    assert {asked.request.accept for asked in wire.compared} == {METADATA_LIST}
+    assert len(wire.lists) == len(wire.watches) == 1
+    assert listener.causes == []
+
+
+@virtual_time
+async def test_a_server_that_does_not_say_its_version_costs_no_watch() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    answers: list[Answered | Lost] = [Lost(), Answered(refusal(403)), Answered(Response(200, {"items": []}))]
+    cluster.faults.extend(Fault(lambda request: is_comparison(request.query), answer, times=1) for answer in answers)
+
+    async with running(informer_of(MemoryTransport(cluster), listener)):
+        await asyncio.sleep(290)
+
+    assert listener.causes == []
+
+
+@virtual_time
+async def test_versions_that_are_no_numbers_are_not_compared() -> None:
+    listener = Listener()
+    listing = Response(200, {"metadata": {"resourceVersion": "opaque"}, "items": [config_map("a")]})
+    script = Script([listing], [Flow()])
+    script.version = 1
+
+    async with running(informer_of(script, listener)):
+        await asyncio.sleep(290)
+
+    assert listener.causes == []

@@ -11,6 +11,7 @@ from hedgerow_adapters.informer.machine import (
     Absent,
     Delivery,
     Empty,
+    Gather,
     Input,
     Interrupted,
     Listed,
@@ -40,7 +41,7 @@ def event(kind: str, manifest: Manifest) -> WatchEvent:
 
 A, B, C = named("a"), named("b"), named("c")
 FIRST, LAST = Page((A,), "token-1", "5"), Page((B, C), "", "6")
-LISTING = Listing("token-1", ((A,),))
+LISTING = Listing("token-1")
 LISTED, WATCHING = Listed("5"), Watching("5")
 UNKNOWN = Replace((), is_known=False)
 
@@ -48,11 +49,15 @@ UNKNOWN = Replace((), is_known=False)
 @pytest.mark.parametrize(
     ("state", "received", "after", "delivery"),
     [
-        pytest.param(Empty(), FIRST, LISTING, None, id="the first of several pages counts for nothing yet"),
+        pytest.param(Empty(), FIRST, LISTING, Gather((A,), is_first=True), id="the first of several pages is kept"),
         pytest.param(
-            LISTING, Page((B,), "token-2", "5"), Listing("token-2", ((A,), (B,))), None, id="nor a further one"
+            LISTING,
+            Page((B,), "token-2", "5"),
+            Listing("token-2"),
+            Gather((B,), is_first=False),
+            id="a further one beside it",
         ),
-        pytest.param(LISTING, LAST, Listed("6"), Replace((A, B, C)), id="the last page replaces everything at once"),
+        pytest.param(LISTING, LAST, Listed("6"), Replace((B, C), is_first=False), id="the last page makes them count"),
         pytest.param(Empty(), LAST, Listed("6"), Replace((B, C)), id="a single page is a whole list"),
         pytest.param(Empty(), Page((), "", "6"), Listed("6"), Replace(()), id="an empty list is a list"),
         pytest.param(LISTED, Opened(), WATCHING, None, id="the watch opens"),
@@ -115,15 +120,18 @@ def test_an_answer_out_of_place_is_an_error(state: State, received: Input, probl
 
 
 @given(st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=6))
-def test_only_the_last_page_delivers_and_then_all_objects_in_order(pages: list[list[int]]) -> None:
+def test_only_the_last_page_replaces_and_together_the_pages_are_all_objects_in_order(pages: list[list[int]]) -> None:
     state: State = Empty()
     delivered: list[Any] = []
     for position, numbers in enumerate(pages):
-        assert delivered == []
         token = f"token-{position}" if position < len(pages) - 1 else ""
         objects = tuple({"number": number} for number in numbers)
         state, delivery = advance(state, Page(objects, token, "3"))
-        delivered += [delivery] if delivery else []
+        delivered.append(delivery)
 
-    assert delivered == [Replace(tuple({"number": number} for numbers in pages for number in numbers))]
+    assert [type(each) for each in delivered] == [Gather] * (len(pages) - 1) + [Replace]
+    assert [each.is_first for each in delivered] == [True] + [False] * (len(pages) - 1)
+    assert [each["number"] for delivery in delivered for each in delivery.objects] == [
+        n for page in pages for n in page
+    ]
     assert state == Listed("3")

@@ -16,6 +16,7 @@ from tests.unit.adapters.informer.servers import (
     Wire,
     config_map,
     informer_of,
+    lacking,
     listed,
     refusal,
     running,
@@ -94,7 +95,15 @@ async def test_an_outage_is_an_outage_for_it_too() -> None:
 async def test_a_server_that_lacks_it_is_not_asked_whether_it_is_well() -> None:
     wire, listener = Wire(Script([UNKNOWN], [DOWN])), Listener()
     recovery = Recovery(wire, random=lambda: 0.0)
-    informer = Informer(wire, OPTIONAL, listener.deliver, observer=listener, random=lambda: 0.0, pause=recovery.pause)
+    informer = Informer(
+        wire,
+        OPTIONAL,
+        listener.deliver,
+        observer=listener,
+        random=lambda: 0.0,
+        pause=recovery.pause,
+        is_absent=lacking,
+    )
 
     async with running(informer):
         await asyncio.sleep(600)
@@ -112,6 +121,30 @@ async def test_a_fresh_list_may_be_asked_for_meanwhile() -> None:
         await informer.relist()
         assert listener.names == ["a"]
         assert asyncio.get_running_loop().time() == 1
+
+
+@pytest.mark.parametrize("absence", [UNKNOWN, NO_SUCH_RESOURCE], ids=["unknown path", "unknown resource"])
+@virtual_time
+async def test_a_404_that_discovery_contradicts_leaves_the_objects_as_they_are(absence: Response) -> None:
+    server = Script(
+        [FINE], [Flow(lasts=55), absence, absence, Flow([{"type": "ADDED", "object": config_map("b", 11)}])]
+    )
+    wire, listener = Wire(server), Listener()
+    asked: list[float] = []
+
+    async def is_served() -> bool:
+        asked.append(asyncio.get_running_loop().time())
+        return False
+
+    async with running(informer_of(wire, listener, watch=OPTIONAL, is_absent=is_served)):
+        await asyncio.sleep(55.5)
+        assert listener.names == ["a"]
+        await asyncio.sleep(4.5)
+
+    assert listener.names == ["a", "b"]
+    assert listener.causes == ["closed", "refused", "refused"]
+    assert len(wire.lists) == 1
+    assert asked == pytest.approx([55, 55.8])
 
 
 @virtual_time

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hedgerow_adapters.informer import Replace
+from hedgerow_adapters.informer import Delivery
 from hedgerow_adapters.memory import Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import TransportError
 from tests.unit.adapters.informer.servers import (
@@ -28,10 +28,6 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def replacements(listener: Listener) -> int:
-    return sum(isinstance(delivery, Replace) for delivery in listener.deliveries)
-
-
 @virtual_time
 async def test_while_watching_a_fresh_list_is_taken_at_once_and_the_watch_goes_on() -> None:
     cluster, listener = InMemoryCluster(), Listener()
@@ -44,7 +40,7 @@ async def test_while_watching_a_fresh_list_is_taken_at_once_and_the_watch_goes_o
         await informer.relist()
 
         assert now() == 62.0
-        assert (replacements(listener), listener.names) == (2, ["a"])
+        assert (listener.replacements, listener.names) == (2, ["a"])
         await asyncio.sleep(1)
         create_all(cluster, ["b"])
         await asyncio.sleep(1)
@@ -118,7 +114,7 @@ async def test_many_who_ask_again_and_again_do_not_keep_a_list_from_its_end() ->
             await asyncio.sleep(1)
         await asyncio.gather(*asking)
 
-    assert replacements(listener) == 1 + 4 + 1
+    assert listener.replacements == 1 + 4 + 1
 
 
 @virtual_time
@@ -200,3 +196,24 @@ def test_whenever_it_is_cancelled_it_ends_and_leaves_nothing_behind(turns: int, 
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     run(scenario())
+
+
+@virtual_time
+async def test_a_list_that_is_being_delivered_is_delivered_to_its_end_before_a_fresh_one_begins() -> None:
+    wire, listener = Wire(Script([FINE, listed(config_map("a"), config_map("b"))], [Flow()])), Listener()
+    delivered: list[float] = []
+
+    async def deliver(delivery: Delivery) -> None:
+        await asyncio.sleep(5)
+        await listener.deliver(delivery)
+        delivered.append(now())
+
+    informer = informer_of(wire, listener, deliver=deliver)
+
+    async with running(informer):
+        await asyncio.sleep(2)
+        await informer.relist()
+
+        assert delivered == [5.0, 10.0]
+        assert [asked.at for asked in wire.lists] == [0.0, 5.0]
+        assert listener.names == ["a", "b"]

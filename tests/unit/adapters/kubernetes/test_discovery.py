@@ -12,6 +12,7 @@ from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY, CONFIRMED_AFTE
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.discovery_documents import is_built_in
 from hedgerow_adapters.protocol.transport import Request, Response
 from tests.unit.adapters.runtime.world import Wire
 from tests.virtual_clock import virtual_time
@@ -104,7 +105,11 @@ async def test_that_a_kind_is_not_served_is_asked_once_a_minute_however_often_so
 
     assert found[WIDGET] == place.discovery.known[WIDGET] == NO_WIDGETS
     assert found[kinds[2]] == NotAnswered(404, "NoMatch", 'no matches for kind "Deploymint" in version "apps/v1"')
-    assert {path: place.asked.count(path) for path in place.asked} == {"/apis/example.com/v1": 4, "/apis/apps/v1": 4}
+    assert {path: place.asked.count(path) for path in place.asked} == {
+        "/apis/example.com/v1": 4,
+        "/apis": 4,
+        "/apis/apps/v1": 4,
+    }
 
 
 @virtual_time
@@ -138,7 +143,7 @@ async def test_a_definition_that_changes_concerns_its_own_group_alone() -> None:
     found = await place.discovery.look_up([WIDGET, DEPLOYMENT, Kind("other.com/v1", "Widget")])
 
     assert found[WIDGET] == WIDGETS._replace(namespaced=False)
-    assert len(place.asked) == 4
+    assert len(place.asked) == 5, "once more for the list of all groups"
 
 
 @virtual_time
@@ -264,13 +269,14 @@ async def test_only_what_can_be_listed_and_watched_is_watchable_and_counts_first
     place = Place()
     verbs = ["create", "get", "list", "watch"]
     body = {
+        "groupVersion": "example.com/v1",
         "resources": [
             {"name": "reviews", "kind": "Review", "namespaced": True, "verbs": ["create"]},
             {"name": "widgetviews", "kind": "Widget", "namespaced": True, "verbs": ["get", "list"]},
             {"name": "widgets", "kind": "Widget", "namespaced": True, "verbs": verbs},
             {"name": "widgets/scale", "kind": "Scale", "namespaced": True, "verbs": verbs},
             {"name": None, "kind": "Nonsense"},
-        ]
+        ],
     }
     place.cluster.faults.append(answering(body))
 
@@ -316,9 +322,9 @@ async def test_what_turns_out_not_to_be_served_is_asked_for_again() -> None:
     await place.found(WIDGET)
     place.undefine(WIDGETS)
 
-    place.discovery.not_found(WIDGETS._replace(plural="gadgets"))
+    place.discovery.in_doubt(WIDGETS._replace(plural="gadgets"))
     assert await place.found(WIDGET) == WIDGETS
-    place.discovery.not_found(WIDGETS)
+    place.discovery.in_doubt(WIDGETS)
 
     assert await place.found(WIDGET) == NO_WIDGETS
 
@@ -337,9 +343,101 @@ async def test_what_turns_out_not_to_be_served_is_asked_for_again() -> None:
 async def test_what_a_server_says_in_another_shape_harms_nobody(odd_entry: Any) -> None:
     place = Place()
     gadget = {"name": "gadgets", "kind": "Gadget", "verbs": ["list", "watch"]}
-    place.cluster.faults.append(answering({"resources": [odd_entry, gadget]}))
+    place.cluster.faults.append(answering({"groupVersion": "example.com/v1", "resources": [odd_entry, gadget]}))
 
     found = await place.found(WIDGET)
 
     assert isinstance(found, NotAnswered) or not place.discovery.is_watchable(found)
     assert isinstance(await place.found(Kind("example.com/v1", "Gadget")), Resource)
+
+
+BARE = Response(404, "404 page not found\n", {"content-type": "text/plain"})
+DEFINED = "/apis/example.com/v1"
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        BARE,
+        Response(503, None),
+        Response(200, {"kind": "List", "groups": []}),
+        Response(200, {"kind": "APIGroupList", "groups": []}),
+        Response(200, {"kind": "APIGroupList", "groups": [{"name": "example.com"}]}),
+        Response(200, {"kind": "APIGroupList", "groups": [{"versions": [{"groupVersion": "example.com/v1"}]}]}),
+    ],
+    ids=["bare", "away", "no list of groups", "empty", "odd", "listed"],
+)
+@virtual_time
+async def test_a_404_in_place_of_the_document_is_no_absence_unless_the_list_of_groups_lacks_it(
+    groups: Response,
+) -> None:
+    place = Place()
+    place.cluster.faults += [
+        Fault(matching("GET", DEFINED), Answered(BARE), times=None),
+        Fault(lambda request: request.path == "/apis", Answered(groups), times=None),
+    ]
+
+    answer = await place.found(WIDGET)
+
+    assert isinstance(answer, NotAnswered)
+    assert not answer.is_not_found
+    assert WIDGET not in place.discovery.known
+    assert not await place.discovery.lacks(WIDGETS)
+
+
+@virtual_time
+async def test_the_core_group_is_never_absent() -> None:
+    place = Place()
+    place.cluster.faults.append(Fault(matching("GET", "/api/v1"), Answered(BARE), times=None))
+
+    answer = await place.found(SECRET)
+
+    assert isinstance(answer, NotAnswered)
+    assert not answer.is_not_found
+
+
+@virtual_time
+async def test_what_a_server_does_not_serve_any_more_is_lacking() -> None:
+    place = Place()
+    place.define(WIDGETS)
+    await place.found(WIDGET)
+
+    assert not await place.discovery.lacks(WIDGETS)
+    place.undefine(WIDGETS)
+
+    assert await place.discovery.lacks(WIDGETS)
+
+
+@virtual_time
+async def test_what_is_built_in_and_was_served_is_never_lacking() -> None:
+    place = Place()
+    place.discovery.was_served(DEPLOYMENTS)
+    groups = {"kind": "APIGroupList", "groups": [{"name": "batch", "versions": [{"groupVersion": "batch/v1"}]}]}
+    place.cluster.faults += [
+        Fault(matching("GET", "/apis/apps/v1"), Answered(BARE), times=None),
+        Fault(lambda request: request.path == "/apis", Answered(Response(200, groups)), times=None),
+    ]
+
+    answer = await place.found(DEPLOYMENT)
+
+    assert not await place.discovery.lacks(DEPLOYMENTS)
+    assert answer == NotAnswered(
+        503, "ServiceUnavailable", 'kind "Deployment" in version "apps/v1" is built in, and discovery lacks it'
+    )
+    assert await place.discovery.lacks(DEPLOYMENTS._replace(plural="daemonsets", kind="DaemonSet"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "built_in"),
+    [
+        (SECRET, True),
+        (Kind("autoscaling/v2", "HorizontalPodAutoscaler"), True),
+        (Kind("batch/v1beta1", "CronJob"), False),
+        (Kind("autoscaling.k8s.io/v1", "VerticalPodAutoscaler"), False),
+        (Kind("snapshot.storage.k8s.io/v1", "VolumeSnapshot"), False),
+        (WIDGET, False),
+    ],
+    ids=str,
+)
+def test_built_in_is_what_every_version_of_kube_apiserver_has(kind: Kind, *, built_in: bool) -> None:
+    assert is_built_in(kind) == built_in

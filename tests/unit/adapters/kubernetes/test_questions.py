@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.admission.resources import NAMESPACES, NODES, PODS
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.kubernetes import questions as module
 from hedgerow_adapters.kubernetes.questions import Questions
@@ -45,17 +45,41 @@ def page(*names: str, more: str = "") -> Response:
     return Response(200, {"items": [{"name": name} for name in names], "metadata": {"continue": more}})
 
 
-def status(code: int, reason: str) -> Response:
-    return Response(code, {"kind": "Status", "code": code, "reason": reason, "message": f"it is {reason}"})
+def showing(question: ObjectQuestion) -> Response:
+    return Response(200, {"kind": question.resource.kind, "metadata": question.key._asdict()})
+
+
+def status(code: int, reason: str, name: str = "") -> Response:
+    details = {"name": name} if name else {}
+    body = {"kind": "Status", "code": code, "reason": reason, "message": f"it is {reason}", "details": details}
+    return Response(code, body)
 
 
 @virtual_time
 async def test_an_object_is_found_by_its_key_in_its_cluster() -> None:
-    server = Server(Response(200, {"kind": "Pod"}))
-
     question = ObjectQuestion(PODS, ObjectKey("shop", "cart"), Cluster.SOURCE)
-    assert await asking(server, Cluster.SOURCE).ask(question) == Found(({"kind": "Pod"},))
+    server = Server(showing(question))
+
+    assert await asking(server, Cluster.SOURCE).ask(question) == Found((showing(question).body,))
     assert server.asked == [("/api/v1/namespaces/shop/pods/cart", {})]
+
+
+@pytest.mark.parametrize("body", ["<html>", {}, {"status": "ok"}, [], {"metadata": {"name": "other"}}], ids=str)
+@virtual_time
+async def test_a_success_that_does_not_show_the_object_is_no_answer(body: object) -> None:
+    answer = await asking(Server(Response(200, body))).ask(CART)
+
+    assert answer == NotAnswered(500, "", "the answer is not Pod shop/cart")
+    assert answer.is_silence
+
+
+@pytest.mark.parametrize("body", ["<html>", {}, {"status": "ok"}, [], {"items": "none"}, {"items": ["cart"]}], ids=str)
+@virtual_time
+async def test_a_success_that_shows_no_list_is_no_empty_list(body: object) -> None:
+    answer = await asking(Server(Response(200, body))).ask(ALL)
+
+    assert answer == NotAnswered(500, "", "the answer to a list that is no list")
+    assert answer.is_silence
 
 
 @virtual_time
@@ -70,19 +94,47 @@ async def test_a_list_is_all_of_its_pages() -> None:
 
 
 @virtual_time
-async def test_a_list_that_expires_between_pages_is_begun_anew_once() -> None:
+async def test_a_list_that_expires_between_pages_is_begun_anew_twice() -> None:
     expired = status(410, "Expired")
 
     assert await asking(Server(page("a", more="on"), expired, page("b"))).ask(ALL) == Found(({"name": "b"},))
-    assert await asking(Server(expired, expired)).ask(ALL) == NotAnswered(410, "Expired", "it is Expired")
+    assert await asking(Server(expired, expired, expired)).ask(ALL) == NotAnswered(410, "Expired", "it is Expired")
 
 
 @virtual_time
 async def test_a_refusal_and_silence_are_answers_too() -> None:
-    assert await asking(Server(status(404, "NotFound"))).ask(CART) == NotAnswered(404, "NotFound", "it is NotFound")
+    gone = Server(status(404, "NotFound", "cart"))
+    assert await asking(gone).ask(CART) == NotAnswered(404, "NotFound", "it is NotFound")
     assert await asking(Server(status(403, "Forbidden"))).ask(ALL) == NotAnswered(403, "Forbidden", "it is Forbidden")
     assert await asking(Server(TransportError("cut off"))).ask(ALL) == NotAnswered(500, "", "cut off")
     assert module.PATIENCE <= 10
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Response(404, "404 page not found"), status(404, "NotFound"), status(404, "NotFound", "shop"), status(404, "")],
+    ids=["gateway", "nameless", "another object", "no reason"],
+)
+@pytest.mark.parametrize("question", [CART, ALL], ids=["object", "list"])
+@virtual_time
+async def test_a_404_that_does_not_name_the_object_is_no_absence(answer: Response, question: Question) -> None:
+    documents = Response(404, "404 page not found")
+
+    answered = await asking(Server(answer, documents, documents)).ask(question)
+
+    assert isinstance(answered, NotAnswered)
+    assert answered.code == 404
+    assert not answered.is_not_found
+
+
+@virtual_time
+async def test_a_resource_is_absent_if_discovery_lacks_it() -> None:
+    widgets = Resource("example.com", "v1", "widgets", "Widget")
+    document = Response(200, {"groupVersion": "example.com/v1", "resources": []})
+
+    answered = await asking(Server(status(404, "NotFound"), document)).ask(ListQuestion(widgets, Cluster.TARGET))
+
+    assert answered == NotAnswered(404, "NoMatch", 'no matches for kind "Widget" in version "example.com/v1"')
 
 
 @virtual_time
@@ -134,10 +186,11 @@ async def test_nobody_is_asked_about_what_is_out_of_sight(question: Question, pr
 
 @virtual_time
 async def test_an_object_is_asked_for_beyond_what_is_seen_where_that_is_wanted_and_a_list_is_not() -> None:
-    server = Server(Response(200, {"kind": "Pod"}))
+    elsewhere = replace(CART, key=ObjectKey("store", "cart"))
+    server = Server(showing(elsewhere))
     beyond = Questions({Cluster.TARGET: server}, {Cluster.TARGET: ("shop",)}, beyond=True)  # type: ignore[dict-item]  # it need not stream
 
-    assert await beyond.ask(replace(CART, key=ObjectKey("store", "cart"))) == Found(({"kind": "Pod"},))
+    assert await beyond.ask(elsewhere) == Found((showing(elsewhere).body,))
     assert isinstance(await beyond.ask(replace(ALL, namespace="store")), NotAnswered)
 
 
@@ -147,12 +200,12 @@ class SlowServer:
     def __init__(self) -> None:
         self.busy = self.most = 0
 
-    async def send(self, _request: Request, **_limits: object) -> Response:
+    async def send(self, request: Request, **_limits: object) -> Response:
         self.busy += 1
         self.most = max(self.most, self.busy)
         await asyncio.sleep(1)
         self.busy -= 1
-        return Response(200, {})
+        return Response(200, {"metadata": {"namespace": "shop", "name": request.path.rpartition("/")[2]}})
 
 
 def some(count: int, first: int = 0) -> list[ObjectQuestion]:
@@ -192,6 +245,34 @@ async def test_who_gets_no_place_in_time_is_told_that_nothing_is_known() -> None
 )
 @virtual_time
 async def test_what_is_in_sight_is_asked_for(question: Question) -> None:
-    server = Server(page("a"))
+    server = Server(showing(question) if isinstance(question, ObjectQuestion) else page("a"))
 
     assert isinstance(await asking(server, namespaces=("garden", "shop")).ask(question), Found)
+
+
+class LongList(Server):
+    """Takes four seconds for each page of a list."""
+
+    async def send(self, request: Request, **limits: object) -> Response:
+        await asyncio.sleep(4)
+        return await super().send(request, **limits)
+
+
+@virtual_time
+async def test_who_is_in_a_hurry_is_told_in_time_that_a_list_goes_on() -> None:
+    pages = [page("a", more="1"), page("b", more="2"), page("c")]
+
+    answer = await asking(LongList(*pages)).ask(ALL)
+
+    assert answer == NotAnswered(500, "", "the list of pods did not come to its end within 10 s")
+    assert asyncio.get_running_loop().time() == 10.0
+
+
+@virtual_time
+async def test_who_is_in_no_hurry_gets_a_list_that_takes_its_time() -> None:
+    server = LongList(page("a", more="1"), page("b", more="2"), page("c"))
+    questions = Questions({Cluster.TARGET: server}, hurried=False)  # type: ignore[dict-item]  # it need not stream
+
+    answer = await questions.ask(ALL)
+
+    assert answer == Found(({"name": "a"}, {"name": "b"}, {"name": "c"}))

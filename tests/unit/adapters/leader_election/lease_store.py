@@ -24,9 +24,9 @@ class LeaseStore:
         name = request.body["metadata"]["name"] if request.body else request.path.rsplit("/", 1)[-1]
         stored = self.leases.get(name)
         if request.method == "GET":
-            return Response(200, stored) if stored else Response(404, {"message": f'leases "{name}" not found'})
+            return Response(200, stored) if stored else _not_found(name)
         if request.method == "PUT" and stored is None:
-            return Response(404, {})
+            return _not_found(name)
         if request.method == "POST" and stored is not None:
             return Response(409, {})
         if stored and stored["metadata"]["resourceVersion"] != request.body["metadata"].get("resourceVersion"):
@@ -35,6 +35,11 @@ class LeaseStore:
         metadata = {**request.body["metadata"], "resourceVersion": str(self.version)}
         self.leases[name] = {**request.body, "metadata": metadata}
         return Response(201 if stored is None else 200, self.leases[name])
+
+
+def _not_found(name: str) -> Response:
+    message = f'leases "{name}" not found'
+    return Response(404, {"kind": "Status", "reason": "NotFound", "message": message, "details": {"name": name}})
 
 
 class Fate(Enum):

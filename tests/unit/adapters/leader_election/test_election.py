@@ -79,12 +79,23 @@ def test_the_lease_of_another_is_left_alone_until_it_did_not_change_for_its_dura
     assert method_and_body(over, 16)[0] == "PUT"
 
 
-def test_every_new_version_is_a_sign_of_life() -> None:
+def test_every_new_spec_is_a_sign_of_life() -> None:
+    renewal = lease("them", 2, renewTime="2024-05-01T12:00:14.000000Z")
     seen = told(FRESH, Found(lease("them", 1)), sent_at=0, now=1)
-    renewed = told(seen, Found(lease("them", 2)), sent_at=14, now=14)
+    renewed = told(seen, Found(renewal), sent_at=14, now=14)
 
-    assert pause(told(renewed, Found(lease("them", 2)), sent_at=28.9, now=28.9), 28.9) == pytest.approx(0.1)
-    assert method_and_body(told(renewed, Found(lease("them", 2)), sent_at=29, now=29), 29)[0] == "PUT"
+    assert pause(told(renewed, Found(renewal), sent_at=28.9, now=28.9), 28.9) == pytest.approx(0.1)
+    assert method_and_body(told(renewed, Found(renewal), sent_at=29, now=29), 29)[0] == "PUT"
+
+
+def test_a_write_to_the_metadata_is_no_sign_of_life() -> None:
+    """Tools label and annotate Leases whose holder is dead; the claim then builds on the version that they wrote."""
+    seen = told(FRESH, Found(lease("them", 1)), sent_at=0, now=0)
+    for second in range(1, 15):
+        seen = told(seen, Found(lease("them", 1 + second)), sent_at=second, now=second)
+    method, body = method_and_body(told(seen, Found(lease("them", 16)), sent_at=15, now=15), 15)
+
+    assert (method, body["metadata"]["resourceVersion"]) == ("PUT", "16")
 
 
 def test_the_times_written_in_a_lease_do_not_count() -> None:
@@ -97,10 +108,11 @@ def test_the_times_written_in_a_lease_do_not_count() -> None:
 
 
 def test_the_duration_that_a_holder_promised_counts_and_not_ours() -> None:
-    seen = told(FRESH, Found(lease("them", leaseDurationSeconds=40)), sent_at=0, now=0)
+    promised = Found(lease("them", leaseDurationSeconds=40))
+    seen = told(FRESH, promised, sent_at=0, now=0)
 
-    assert pause(told(seen, Found(lease("them")), sent_at=39, now=39), 39) == pytest.approx(1)
-    assert method_and_body(told(seen, Found(lease("them")), sent_at=40, now=40), 40)[0] == "PUT"
+    assert pause(told(seen, promised, sent_at=39, now=39), 39) == pytest.approx(1)
+    assert method_and_body(told(seen, promised, sent_at=40, now=40), 40)[0] == "PUT"
 
 
 def test_a_lease_that_was_deleted_under_its_holder_is_not_created_before_it_would_have_run_out() -> None:
@@ -120,10 +132,26 @@ def test_the_gate_is_open_for_the_renew_deadline_from_when_the_renewal_was_sent(
     assert [may_write(LEADER, now) for now in (101, 109.999, 110, 111)] == [True, True, False, False]
 
 
-def test_a_leader_renews_after_the_retry_period_without_looking() -> None:
-    assert pause(LEADER, 101) == pytest.approx(2)
+def test_a_leader_renews_a_retry_period_after_it_sent_the_last_renewal_without_looking() -> None:
+    assert pause(LEADER, 101) == pytest.approx(1)
     method, body = method_and_body(LEADER, 103)
     assert (method, body["metadata"]["resourceVersion"]) == ("PUT", "1")
+
+
+def test_a_leader_whose_answers_take_longer_than_the_retry_period_renews_at_once() -> None:
+    renewed = told(LEADER, Written(lease("us", 2)), sent_at=103, now=107.5)
+    step = next_step(renewed, 107.5, NOON)
+
+    assert method_and_body(renewed, 107.5)[0] == "PUT"
+    assert isinstance(step, Send)
+    assert step.timeout == pytest.approx(5)
+
+
+def test_a_candidate_waits_for_an_answer_as_long_as_the_renew_deadline_as_it_may_have_to_connect_first() -> None:
+    step = next_step(FRESH, 0, NOON)
+
+    assert isinstance(step, Send)
+    assert step.timeout == pytest.approx(10)
 
 
 def test_a_claim_whose_answer_took_longer_than_the_deadline_does_not_lead() -> None:

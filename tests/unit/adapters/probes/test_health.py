@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hedgerow_adapters.probes.health import Check, Endpoint, health_of, health_of_one, ping
+from hedgerow_adapters.probes.health import Check, Endpoint, SharedCheck, health_of, health_of_one, ping
 from tests.virtual_clock import virtual_time
 
 
@@ -89,3 +89,66 @@ async def test_checks_that_hang_are_waited_for_together() -> None:
 
     assert answer.status == 500
     assert asyncio.get_running_loop().time() == 5
+
+
+class Upstream:
+    """A check that counts how often it runs, and takes a while."""
+
+    def __init__(self, seconds: float) -> None:
+        self.runs = 0
+        self.problem: str | None = None
+        self._seconds = seconds
+
+    async def __call__(self) -> str | None:
+        self.runs += 1
+        problem = self.problem
+        await asyncio.sleep(self._seconds)
+        return problem
+
+
+@virtual_time
+async def test_all_who_ask_while_a_check_runs_share_its_answer() -> None:
+    upstream = Upstream(seconds=1.5)
+    check = SharedCheck(upstream)
+
+    answers = await asyncio.gather(*(check() for _ in range(150)))
+
+    assert (set(answers), upstream.runs) == ({None}, 1)
+
+
+@virtual_time
+async def test_a_shared_check_runs_at_most_once_a_second() -> None:
+    upstream, loop = Upstream(seconds=0.0), asyncio.get_running_loop()
+    check = SharedCheck(upstream)
+
+    while loop.time() < 10:
+        await check()
+        await asyncio.sleep(0.01)
+
+    assert upstream.runs <= 10
+
+
+@virtual_time
+async def test_a_shared_answer_is_forgotten_after_a_second() -> None:
+    upstream = Upstream(seconds=0.0)
+    check = SharedCheck(upstream)
+    assert await check() is None
+
+    upstream.problem = "gone"
+    assert await check() is None
+    await asyncio.sleep(1)
+
+    assert await check() == "gone"
+
+
+@virtual_time
+async def test_who_leaves_early_takes_the_answer_from_nobody() -> None:
+    upstream = Upstream(seconds=1.5)
+    check = SharedCheck(upstream)
+    impatient, patient = asyncio.create_task(check()), asyncio.create_task(check())
+    await asyncio.sleep(0.1)
+
+    impatient.cancel()
+
+    assert await patient is None
+    assert upstream.runs == 1

@@ -19,7 +19,7 @@ KINDS = (
     "is_conflict",
     "is_expired",
     "is_forbidden",
-    "is_not_found",
+    "is_unproven_absence",
 )
 
 
@@ -38,7 +38,8 @@ def forbidden(message: str, **details: Any) -> ApiError:
         (status(400, "BadRequest"), set()),
         (status(401, "Unauthorized"), set()),
         (status(403, "Forbidden"), {"is_forbidden"}),
-        (status(404, "NotFound"), {"is_not_found"}),
+        (status(404, "NotFound"), {"is_unproven_absence"}),
+        (status(404, "NotFound", name="cart"), set()),
         (status(409, "Conflict"), {"is_conflict"}),
         (status(409, "AlreadyExists"), {"already_exists"}),
         (status(410, "Expired"), {"is_expired"}),
@@ -60,17 +61,34 @@ def test_a_refusal_is_of_one_kind(response: Response, kinds: set[str]) -> None:
 @pytest.mark.parametrize(
     ("body", "reason", "message"),
     [
-        ("404 page not found\n", "NotFound", "404 page not found"),
-        (None, "NotFound", "the API server answered with status 404 and no message"),
-        ({"kind": "Status"}, "NotFound", "the API server answered with status 404 and no message"),
-        ([], "NotFound", "the API server answered with status 404 and no message"),
+        ("404 page not found\n", "", "the answer 404 is no Status of an API server: 404 page not found"),
+        (None, "", "the answer 404 is no Status of an API server: it is empty"),
+        ({"kind": "Status"}, "", "the API server answered with status 404 and no message"),
+        ([], "", "the answer 404 is no Status of an API server: it is empty"),
     ],
     ids=["text", "nothing", "an empty status", "something else"],
 )
-def test_a_refusal_without_a_status_object_is_understood_by_its_code(body: Any, reason: str, message: str) -> None:
+def test_a_404_without_a_status_of_an_api_server_proves_nothing(body: Any, reason: str, message: str) -> None:
     error = api_error(Response(404, body))
 
-    assert (error.reason, error.message, error.is_not_found) == (reason, message, True)
+    assert (error.reason, error.message, error.is_unproven_absence) == (reason, message, True)
+    assert not error.is_absence_of("cart")
+    assert not error.is_absence_of("")
+
+
+@pytest.mark.parametrize(
+    ("response", "is_absence"),
+    [
+        (status(404, "NotFound", name="cart"), True),
+        (status(404, "NotFound", name="shop"), False),
+        (status(404, "NotFound"), False),
+        (status(404, "Gone", name="cart"), False),
+        (status(410, "NotFound", name="cart"), False),
+    ],
+    ids=["names it", "names another", "names nothing", "another reason", "another code"],
+)
+def test_an_object_is_absent_only_by_a_status_not_found_that_names_it(response: Response, *, is_absence: bool) -> None:
+    assert api_error(response).is_absence_of("cart") == is_absence
 
 
 def test_an_error_event_of_a_watch_is_understood_by_its_status() -> None:
@@ -149,4 +167,26 @@ def test_causes_without_a_reason_or_a_field_are_causes_as_well() -> None:
     error = error_of_status(status)
 
     assert error.details == (Cause("", "a webhook does not answer", ""),)
+    assert error.causes == frozenset()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"code": "404"},
+        {"reason": ["NotFound"]},
+        {"message": {"text": "no"}},
+        {"details": "no"},
+        {"details": [{"name": "cart"}]},
+        {"details": {"name": 5, "causes": {"reason": "no"}}},
+        {"details": {"causes": ["no", {"reason": 7}]}},
+    ],
+    ids=str,
+)
+def test_a_status_of_another_shape_is_a_refusal_that_proves_nothing(body: dict[str, Any]) -> None:
+    error = error_of_status({"kind": "Status", **body}, code=404)
+
+    assert error.is_unproven_absence
+    assert error.status == 404
+    assert isinstance(error.message, str)
     assert error.causes == frozenset()

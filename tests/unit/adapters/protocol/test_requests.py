@@ -4,7 +4,7 @@ import pytest
 
 from hedgerow.admission.resources import DEPLOYMENTS, NAMESPACES, PODS
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, Update
+from hedgerow.machinery.plan import Action, Create, Delete, Update
 from hedgerow_adapters.kubernetes.http_session import url_of
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError, collection_path, object_path
@@ -73,16 +73,7 @@ PLACE = "/api/v1/namespaces/shop/pods"
                     body={**OPTIONS, "propagationPolicy": "Foreground",
                           "preconditions": {"uid": "u", "resourceVersion": "7"}}),
         ),
-        (
-            DeleteCollection(PODS, "shop", "a in (b,c)", ""),
-            Request("DELETE", PLACE, {"labelSelector": "a in (b,c)"}),
-        ),
     ],
 )  # fmt: skip
 def test_an_action_is_one_request(action: Action, request_: Request) -> None:
     assert requests.for_action(action) == request_
-
-
-def test_a_deletion_of_all_there_are_is_never_asked_for() -> None:
-    with pytest.raises(ValueError, match="no label selector"):
-        requests.for_action(DeleteCollection(PODS, "shop", "", ""))

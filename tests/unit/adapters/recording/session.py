@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Controller, all_keys
+from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.recording.decisions import Decision, Header, Unreadable, Unrecorded
+from hedgerow.machinery.recording.decisions import Header, Unreadable, Unrecorded
 from hedgerow.machinery.recording.repeating import Difference, Repetition
-from hedgerow.machinery.turn import Turn
+from hedgerow.machinery.recording.segments import Segment
 from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.health.config import HealthConfig
@@ -29,7 +29,8 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.recording import Recorder, RecordFile, record_lines
-from hedgerow_adapters.simulation import InMemory, snapshot_of
+from hedgerow_adapters.simulation import InMemory, performed, snapshot_of
+from tests.executions import executed
 from tests.unit.core.resource_manager.managed_resources.workshop import new_cluster
 
 HEADER: Final = Header("1.2.3", "resource-manager", "", {})
@@ -95,21 +96,13 @@ class Session:
         surroundings = InMemory(clusters)
         following, snapshot = snapshot_of(clusters, controller)
         place = (controller.name, key)
-        turn = Turn(following, key, self._memories.get(place), jitter=0.5)
-        while True:
-            plan = self.recorder.decide(turn, snapshot, self.clock(), {})
-            outcomes = []
-            for action in plan.actions:
-                outcomes.append(surroundings.carry_out(action))
-                if plan.in_order and outcomes[-1].refusal:
-                    break
-            asked, kinds = turn.open_questions(plan), turn.open_kinds(plan, {})
-            turn = turn.after(outcomes)
-            if plan.is_final:
-                self._memories[place] = plan.memory
-                return
-            answers = {each: surroundings.answer(each) for each in asked}
-            turn = turn.told(answers, {kind: surroundings.look_up(kind) for kind in kinds})
+        context = Context(self.clock(), following.config, memory=self._memories.get(place), jitter=0.5)
+        decision = self.recorder.decide(following, key, snapshot, context)
+        plan, _ = executed(decision, lambda step: performed(step, surroundings, self.clock))
+        for action in plan.actions:
+            if surroundings.carry_out(action).refusal and plan.in_order:
+                break
+        self._memories[place] = plan.memory
 
     def end(self) -> str:
         """What the record holds once the process has ended."""
@@ -130,7 +123,7 @@ def _namespace(name: str) -> Manifest:
 class Repeated:
     """What came of the repetition of a record."""
 
-    decisions: Sequence[Decision]
+    decisions: Sequence[Segment]
     differences: Sequence[Difference]
     skipped: int
 
@@ -140,8 +133,8 @@ def repeated(path: Path, by: Iterable[Controller[Any]] | None = None) -> Repeate
     repetition = Repetition({each.name: each for each in by or controllers()})
     decisions, differences = [], []
     for line in record_lines(path):
-        if isinstance(line.entry, Decision | Unrecorded | Unreadable):
-            if isinstance(line.entry, Decision):
+        if isinstance(line.entry, Segment | Unrecorded | Unreadable):
+            if isinstance(line.entry, Segment):
                 decisions.append(line.entry)
             difference = repetition.repeat(line.entry)
             if difference is not None:

@@ -18,8 +18,8 @@ from tests.unit.adapters.runtime.world import CART, POLICIES, service
 FIRST = json.dumps(HEADER.to_json())
 LEVELS = 900
 DEEP = (
-    '{"controller": "secret", "key": ["shop", "a"], "turn": 1, "stage": 0, "now": "2026-01-01T00:00:00+00:00", '
-    f'"plan": null, "memory": {"[" * LEVELS}{"]" * LEVELS}}}'
+    '{"controller": "secret", "key": ["shop", "a"], "turn": 1, "segment": 0, "now": "2026-01-01T00:00:00+00:00", '
+    f'"wants": null, "memory": {"[" * LEVELS}{"]" * LEVELS}}}'
 )
 """JSON that can be read, and holds a value that cannot."""
 UNRECORDED = json.dumps({"controller": "secret", "key": ["shop", "a"], "turn": 1, "unrecorded": "too strange"})
@@ -157,8 +157,8 @@ def test_a_line_that_is_torn_where_a_run_ends_is_told_from_others(path: Path, re
         ("{}\n", "line 1: it is no line of a record"),
         (f'{FIRST}\n{{"controller": "x"\n{UNRECORDED}\n', "line 2: is no line of a record"),
         (f'{FIRST}\n{{"controller": "x"}}\n', "line 2: it is no line of a record"),
-        ('{"hedgerow-record": 2}\n', "line 1: its format is 2, only 1 is known"),
-        ('{"hedgerow-record": 1}\n', "line 1: it is no line of a record"),
+        ('{"hedgerow-record": 1}\n', "line 1: its format is 1, only 2 is known"),
+        ('{"hedgerow-record": 2}\n', "line 1: it is no line of a record"),
         (f"{FIRST}\n{'[' * 100_000}\n", "line 2: is nested too deeply"),
         (f"{FIRST}\n{DEEP}\n", "line 2: is nested too deeply"),
     ],
@@ -200,7 +200,7 @@ def test_a_decision_made_from_what_this_version_does_not_know_is_told(path: Path
 
 
 def test_a_turn_without_its_beginning_is_left_out(path: Path) -> None:
-    rewritten(path, lambda line: line.update(stage=1))
+    rewritten(path, lambda line: line.update(segment=1))
 
     found = repeated(path)
 

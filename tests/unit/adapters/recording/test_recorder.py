@@ -18,16 +18,17 @@ from hypothesis import strategies as st
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.machinery.plan import Event, Plan
+from hedgerow.machinery.plan import Decision, Event, Plan
 from hedgerow.machinery.recording.codec import decoded
 from hedgerow.machinery.recording.plans import outline
 from hedgerow.machinery.recording.reads import Got, RecordedSnapshot
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.turn import Turn
 from hedgerow.resource_manager.disguise import Fingerprints, SecretsDisguised
+from hedgerow.resource_manager.disguise.turn import MOST_NODES
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.recording import Recorder, RecordFile
+from tests.executions import plan_of
 from tests.unit.adapters.recording.session import (
     COMPRESSION,
     HEADER,
@@ -113,9 +114,9 @@ def unpacked(text: str) -> Iterator[str]:
 
 def shows(text: str, record: str) -> bool:
     """Whether a text stands in a record, however it is wrapped."""
-    return any(
-        each in leaf for line in record.splitlines() for leaf in leaves(json.loads(line)) for each in spellings(text)
-    )
+    sought = spellings(text)
+    texts = {leaf for line in record.splitlines() for leaf in leaves(json.loads(line))}
+    return any(each in leaf for leaf in texts for each in sought)
 
 
 CONTENTS: st.SearchStrategy[Callable[[], dict[str, str | bytes]]] = st.sampled_from(
@@ -220,8 +221,7 @@ def test_decisions_by_what_is_shown_are_those_of_the_process(path: Path) -> None
 
     assert [each.acted for each in found.decisions if each.acted is not None] == []
     last = [each for each in found.decisions if each.controller == MR][-1]
-    assert outline(decoded(last.plan)) == ["again in 60 s"]
-    assert last.stage == 0, "is not settled in the record"
+    assert outline(decoded(last.wants)) == ["again in 60 s"]
 
 
 def test_a_process_that_starts_anew_appends_and_finds_settled_what_was(path: Path) -> None:
@@ -247,15 +247,16 @@ def test_what_a_turn_remembers_is_recorded_once(path: Path) -> None:
 
     found = repeated(path)
 
-    first_stages = [each for each in found.decisions if each.controller == MR and each.stage == 0]
-    told = [(each.memory is not None, each.remembers_as_before) for each in first_stages]
+    first_segments = [each for each in found.decisions if each.controller == MR and each.number == 0]
+    told = [(each.memory is not None, each.remembers_as_before) for each in first_segments]
     assert told == [(False, False), (True, False), (True, False), (False, True)]
     assert found.differences == []
 
 
 def changed(controller: Controller[Any], decide: Callable[[Plan], Plan]) -> Controller[Any]:
-    def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
-        return decide(controller.reconcile(key, snapshot, context))
+    async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
+        decision = controller.reconcile(key, snapshot, context)
+        return decide(decision if isinstance(decision, Plan) else await decision)
 
     return replace(controller, reconcile=reconcile)
 
@@ -269,7 +270,8 @@ def test_a_decision_that_comes_out_otherwise_is_shown(path: Path) -> None:
 
     found = repeated(path, [each for each in others if each.name == MR] + controllers()[1:])
 
-    assert len(found.differences) == len([each for each in found.decisions if each.controller == MR]) > 1
+    turns = {each.turn for each in found.decisions if each.controller == MR}
+    assert [difference.decision.turn for difference in found.differences] == sorted(turns)
     difference = found.differences[0]
     assert difference.summary == "has another plan"
     assert difference.lines[:2] == ["--- recorded", "+++ repeated"]
@@ -283,7 +285,7 @@ def test_a_decision_that_looks_at_more_is_told_of_what_it_misses(path: Path) -> 
     session.end()
 
     def look(controller: Controller[Any]) -> Controller[Any]:
-        def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
+        def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan | Decision:
             snapshot.get(CONFIG_MAPS, ObjectKey("shop", "settings"))
             return controller.reconcile(key, snapshot, context)
 
@@ -292,7 +294,7 @@ def test_a_decision_that_looks_at_more_is_told_of_what_it_misses(path: Path) -> 
     found = repeated(path, [look(each) for each in controllers()])
 
     assert {each.summary for each in found.differences} == {"asks for ConfigMap shop/settings, which was not read then"}
-    assert len(found.differences) == len(found.decisions)
+    assert len(found.differences) == len({each.turn for each in found.decisions}), "nothing follows a difference"
 
 
 def test_a_controller_that_runs_no_longer_is_told(path: Path) -> None:
@@ -348,9 +350,56 @@ def test_what_the_process_did_is_told_where_it_depends_on_what_is_not_shown(path
     (decision,) = repeated(path, [measuring]).decisions
 
     assert decision.acted == ["Warning event TooShort about Secret bar/source"]
-    assert outline(decoded(decision.plan)) == ["Warning event TooLong about Secret bar/source"]
+    assert outline(decoded(decision.wants)) == ["Warning event TooLong about Secret bar/source"]
     assert repeated(path, [measuring]).differences == []
     assert not shows(CANARY, record)
+
+
+def test_a_decision_that_pauses_is_recorded_once_it_has_come_to_a_plan_and_repeats_exactly(path: Path) -> None:
+    session = Session(path)
+    objects = [config_map(f"entry-{number:03}") for number in range(120)]
+    session.put(*objects[::2], outer_secret(k=documents(*objects)), managed_resource("outer"))
+
+    session.work(rounds=2)
+    session.end()
+
+    result = repeated(path)
+    own = [each for each in result.decisions if each.controller == MR and each.key == KEY]
+    assert (result.differences, result.skipped, session.problems) == ([], 0, [])
+    assert [each.acted for each in result.decisions if each.acted is not None] == []
+    for number in {each.turn for each in own}:
+        segments = [each.number for each in own if each.turn == number]
+        assert segments == list(range(len(segments)))
+    assert len(session.cluster.objects(CONFIG_MAPS)) == len(objects)
+
+
+def test_a_decision_that_pauses_more_often_than_the_record_shows_repeats_exactly(path: Path) -> None:
+    session = Session(path)
+    long = [inner_secret(f"inner-{number:02}", CANARY * 50) for number in range(30)]
+    session.put(outer_secret(k=documents(*long)), managed_resource("outer"))
+
+    session.work(rounds=2)
+
+    assert not shows(CANARY, session.end())
+    result = repeated(path)
+    assert (result.differences, result.skipped, session.problems) == ([], 0, [])
+    assert [each.acted for each in result.decisions if each.acted is not None] == []
+
+
+@pytest.mark.parametrize("key", ["k", "k.br"])
+def test_a_turn_whose_secrets_hold_too_much_is_not_recorded_and_decided_all_the_same(path: Path, key: str) -> None:
+    session = Session(path)
+    text = f"{documents(config_map('good'))}---\n[{'[],' * MOST_NODES}[]]\n".encode()
+    values: dict[str, Any] = {key: brotli.compress(text) if key.endswith(".br") else text}
+    session.put(outer_secret(**values), managed_resource("outer"), service(CART))
+
+    session.work()
+    session.end()
+
+    result = repeated(path)
+    assert session.problems == [f"{MR} {KEY}: its Secrets hold more than {MOST_NODES} values"]
+    assert (result.differences, result.skipped) == ([], 1)
+    assert session.cluster.get(CONFIG_MAPS, ObjectKey("default", "good")) is not None
 
 
 def test_a_turn_that_cannot_be_recorded_is_left_out_and_told(path: Path) -> None:
@@ -466,7 +515,9 @@ def test_of_a_turn_that_is_over_and_a_key_that_is_gone_nothing_is_kept(path: Pat
     key, memory = key_of(outer_secret()), None
     for found in (outer_secret(), outer_secret(), None):
         world = RecordedSnapshot({Got(SECRETS, key, Cluster.SOURCE): found})
-        memory = recorder.decide(Turn(controller, key, memory), world, SettableClock()(), {}).memory
+        context = Context(SettableClock()(), controller.config, memory=memory)
+        memory = plan_of(recorder.decide(controller, key, world, context)).memory
+        del context
         assert not disguises
     file.close()
 

@@ -17,6 +17,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Stream
 from hedgerow_adapters.runtime.caches import Caches, Listener, View
 from hedgerow_adapters.runtime.clusters import Access, Clusters
+from tests.comparisons import is_comparison
 from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS, MIRRORING, kept, own_key
 from tests.unit.adapters.runtime.world import Ears, Wire, caches_of
 
@@ -78,8 +79,9 @@ class WatchedWire(Wire):
         return {plural: count for plural, count in self._open.items() if count and plural != "configmaps"}
 
     def asked_for(self, path: str) -> int:
-        """How often something was asked for, a watch not counted."""
-        return sum(request.path == path and "watch" not in request.query for request in self.asked)
+        """How often something was asked for, watches and comparisons with the server's version not counted."""
+        asked = [request for request in self.asked if not is_comparison(request.query)]
+        return sum(request.path == path and "watch" not in request.query for request in asked)
 
 
 class Stage:
@@ -99,10 +101,12 @@ class Stage:
         views: list[View] = []
 
         def listener_of(watch: Watch) -> Listener:
-            def hear(changes: Sequence[Change], *, is_event: bool) -> None:
+            def hear(changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
+                before = len(self.woken)
                 for change in changes:
                     keys = concerned_keys(watch, change, views[0].snapshot)
                     self.woken += [(watch.resource.plural, key.name) for key in keys]
+                return len(self.woken) - before
 
             return hear
 

@@ -48,12 +48,13 @@ class Hall:
         """What a controller reads; what it hears is written down under its name."""
 
         def listener_of(_watch: Watch) -> Listener:
-            def hear(changes: Sequence[Change], *, is_event: bool) -> None:
+            def hear(changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
                 if broken:
                     raise RuntimeError("deaf")
                 manifests = [change.new or change.old for change in changes]
                 told = [key_of(manifest).name for manifest in manifests if manifest]
                 self.heard.setdefault(name, []).append(("event " if is_event else "list ") + ",".join(told))
+                return len(told)
 
             return hear
 

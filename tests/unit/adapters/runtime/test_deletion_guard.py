@@ -1,6 +1,7 @@
 """Mass deletions that are meant, and those that only look so, on virtual time. Source: decision A-5."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.controller import Context
+from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.selectors import LabelSelector
@@ -15,6 +17,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.memory import Answered, Fault, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Response
+from tests.executions import plan_of
 from tests.unit.adapters.runtime.world import (
     CART,
     CONTROLLER,
@@ -110,7 +113,7 @@ async def test_a_list_that_keeps_showing_hardly_anything_is_believed_to_be_a_mis
         await asyncio.sleep(610)
 
     assert world.policies == policies
-    assert {note for _, _, note in world.recorded} == {
+    assert {note.partition(";")[0] for _, _, note in world.recorded} == {
         "deletions are held back: 30 of 32 owned objects would be deleted"
     }
 
@@ -125,7 +128,7 @@ async def test_a_configuration_that_handles_no_namespace_is_stopped_and_told() -
         assert {deletions for _, deletions in ears.held} == {2}
         assert ears.troubles == ears.held
 
-        events = [(reason, note) for _, reason, note in world.recorded]
+        events = [(reason, note.partition(";")[0]) for _, reason, note in world.recorded]
         assert set(events) == {("DeletionsHeld", "deletions are held back: 30 of 30 owned objects would be deleted")}
         assert len(events) <= 15
 
@@ -138,6 +141,74 @@ async def test_a_configuration_that_handles_no_namespace_is_stopped_and_told() -
         await asyncio.sleep(600)
         assert world.pending(SHOPS_ONLY) == []
         assert policies < world.policies
+
+
+def way_told(world: World, annotated: str) -> dict[str, str]:
+    """The annotation that an event names, to be set on an owner or a Namespace."""
+    notes = [note for _, reason, note in world.recorded if reason == "DeletionsHeld"]
+    (way,) = {found[1] for note in notes if (found := re.search(rf"annotate {annotated} with (\S+=\w+)", note))}
+    name, _, value = way.partition("=")
+    return {name: value}
+
+
+def allowed(world: World) -> list[str]:
+    return [note for _, reason, note in world.recorded if reason == "DeletionsAllowed"]
+
+
+@virtual_time
+async def test_an_annotation_of_a_namespace_allows_what_is_held_of_owners_that_are_gone() -> None:
+    world = await settled(*shops(15), service(ObjectKey("default", "other")))
+    world.faults.append(empty_list(world, times=None))
+    async with at_work(world):
+        await asyncio.sleep(1)
+        assert len(world.policies) == 32
+
+        world.patch(NAMESPACES, SHOP, {"metadata": {"annotations": {ALLOW_DELETIONS: "0123456789ab"}}})
+        await asyncio.sleep(200)
+        assert len(world.policies) == 32, "another fingerprint"
+
+        world.patch(NAMESPACES, SHOP, {"metadata": {"annotations": way_told(world, "Namespace shop")}})
+        await asyncio.sleep(5)
+        assert {policy for policy in world.policies if policy.startswith("shop/")} == set()
+    assert allowed(world) == [f"the annotation {ALLOW_DELETIONS} of Namespace shop allows 30 deletions"]
+
+
+@virtual_time
+async def test_an_annotation_of_an_owner_allows_its_own_deletions_alone() -> None:
+    world = await settled(*shops(15))
+    async with at_work(world, SHOPS_ONLY):
+        await asyncio.sleep(1)
+        (told,) = {owner for owner, reason, _ in world.recorded if reason == "DeletionsHeld"}
+        key = ObjectKey(*told.split("/"))
+
+        world.annotate(key, {ALLOW_DELETIONS: "0123456789ab"})
+        await asyncio.sleep(200)
+        assert len(world.policies) == 30, "another fingerprint is no evidence either"
+
+        world.annotate(key, way_told(world, f"Service {key}"))
+        await asyncio.sleep(1)
+        assert len(world.policies) == 28
+        assert not own_policies(key.name) & world.policies
+    assert allowed(world) == [f"the annotation {ALLOW_DELETIONS} of Service {key} allows 2 deletions"]
+
+
+@virtual_time
+async def test_an_annotation_that_was_left_behind_allows_nothing_later() -> None:
+    world = await settled(*shops(15))
+    async with at_work(world, SHOPS_ONLY):
+        await asyncio.sleep(1)
+        annotations = way_told(world, "Namespace shop")
+        world.patch(NAMESPACES, SHOP, {"metadata": {"annotations": annotations}})
+        await asyncio.sleep(1)
+        assert world.policies == set()
+
+        world.patch(NAMESPACES, SHOP, HANDLED)
+        await asyncio.sleep(1)
+        assert len(world.policies) == 30
+        world.patch(NAMESPACES, SHOP, {"metadata": {"labels": {"handled": None}}})
+        await asyncio.sleep(600)
+        assert len(world.policies) == 30
+    assert len(allowed(world)) == 1
 
 
 @virtual_time
@@ -239,6 +310,7 @@ async def test_a_standby_does_not_collect_what_the_leader_has_long_done() -> Non
     world.create(SERVICES, {**service(), "spec": {"ports": [{"port": 80}]}})
     async with at_work(world, start=False) as standby:
         await standby.synced.wait()
+        await asyncio.sleep(1)  # its watches are open
         async with at_work(world) as leader:
             await leader.synced.wait()
             for each in world.objects(SERVICES):
@@ -305,7 +377,7 @@ async def test_a_key_that_cannot_be_decided_does_not_hold_up_the_deletions_of_ot
     def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
         if key == CART:
             raise ZeroDivisionError
-        return CONTROLLER.reconcile(key, snapshot, context)
+        return plan_of(CONTROLLER.reconcile(key, snapshot, context))
 
     world, ears = await settled(service(), service(ObjectKey("shop", "other"), SCRAPED)), Ears()
     async with at_work(world, replace(CONTROLLER, reconcile=reconcile), observer=ears):

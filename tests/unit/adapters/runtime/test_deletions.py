@@ -11,7 +11,10 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionLedger, Forecast
+from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionLedger
+from hedgerow_adapters.runtime.forecast import Forecast
+from tests.executions import plan_of
+from tests.unit.adapters.cache.stores import replace_all
 from tests.unit.adapters.runtime.world import CONTROLLER, DOMAIN, NAMESPACES, POLICIES, SERVICES, service
 from tests.virtual_clock import virtual_time
 
@@ -72,7 +75,7 @@ class Site:
         return self.ledger.allows(key, self.plan(key), CONTROLLER)
 
     def plan(self, key: ObjectKey) -> Plan:
-        return CONTROLLER.reconcile(key, self.snapshot, Context(utc_now(), CONTROLLER.config))
+        return plan_of(CONTROLLER.reconcile(key, self.snapshot, Context(utc_now(), CONTROLLER.config)))
 
     async def asked(self, key: ObjectKey) -> tuple[bool, Forecast | None]:
         """Whether a key may delete after a look at the whole, and the forecast that was too much."""
@@ -242,7 +245,7 @@ async def test_a_stop_takes_back_what_was_covered_before() -> None:
     site = Site(present=30, missing=1)
     assert await site.asked(owner(30)) == (True, None)
     site.has_policies(owner("big"), 25)
-    site.snapshot.store(SERVICES).replace([])
+    replace_all(site.snapshot.store(SERVICES), [])
     site.server_answers = False
 
     assert (await site.asked(owner("big")))[1] == Forecast(87, 87)
@@ -281,7 +284,7 @@ async def test_a_forecast_that_a_list_overtakes_is_made_again() -> None:
     site = Site(present=139, missing=1)
     asking = asyncio.create_task(site.asked(owner(139)))
     await asyncio.sleep(0)
-    site.snapshot.store(SERVICES).replace([])
+    replace_all(site.snapshot.store(SERVICES), [])
     site.ledger.replaced()
 
     assert await asking == (False, Forecast(280, 280))

@@ -8,9 +8,9 @@ import pytest
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_version_of, uid_of
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
-from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
+from hedgerow_adapters.memory import BARE_NOT_FOUND, Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.runtime.executor import AT_ONCE, OVERDUE, Executor, NotWritten, Written
+from hedgerow_adapters.runtime.executor import AT_ONCE, OVERDUE, Executor, NotWritten, Unanswered, Written
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -120,13 +120,24 @@ async def test_not_even_a_defect_in_the_transport_stops_the_others() -> None:
 
 @virtual_time
 async def test_to_delete_what_is_gone_is_a_success() -> None:
-    cluster = InMemoryCluster()
-    actions = [
-        Delete(CONFIG_MAPS, A, "unwanted", "uid-1", "7"),
-        Delete(Resource("example.com", "v1", "hedges", "Hedge"), A, "of a kind that is gone"),
-    ]
+    deletion = Delete(CONFIG_MAPS, A, "unwanted", "uid-1", "7")
 
-    assert await Executor(MemoryTransport(cluster)).carry_out(actions) == [Written(action, None) for action in actions]
+    assert await Executor(MemoryTransport(InMemoryCluster())).carry_out([deletion]) == [Written(deletion, None)]
+
+
+@pytest.mark.parametrize("resource", [CONFIG_MAPS, Resource("example.com", "v1", "hedges", "Hedge")], ids=str)
+@virtual_time
+async def test_a_write_that_is_answered_by_a_404_that_names_nothing_is_not_done(resource: Resource) -> None:
+    cluster = await cluster_with("a")
+    cluster.faults.append(Fault(requests(), BARE_NOT_FOUND, times=None))
+    actions: list[Action] = [Delete(resource, A, "unwanted"), MergePatch(resource, A, {}, "corrected")]
+
+    outcomes = await Executor(MemoryTransport(cluster)).carry_out(actions)
+
+    failed = [each for each in outcomes if isinstance(each, NotWritten)]
+    assert [each.is_race for each in failed] == [False, False]
+    refusals = [each.outcome.refusal for each in failed]
+    assert [refusal and (refusal.code, refusal.is_not_found) for refusal in refusals] == [(404, False), (404, False)]
 
 
 @virtual_time
@@ -279,23 +290,45 @@ async def test_one_who_gives_up_waiting_leaves_no_requests_behind() -> None:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
+@pytest.mark.parametrize(
+    ("shown_from", "ends"), [(0.0, OVERDUE), (OVERDUE - 1, OVERDUE), (OVERDUE + 7.2, OVERDUE + 7.5)]
+)
 @virtual_time
-async def test_an_overdue_answer_is_waited_for_only_until_the_object_is_known_to_have_changed() -> None:
+async def test_a_write_has_ten_seconds_and_then_as_long_as_no_cache_shows_its_result(
+    shown_from: float, ends: float
+) -> None:
     cluster, loop = InMemoryCluster(), asyncio.get_running_loop()
     cluster.faults.append(Fault(requests("POST"), Lost(after_commit=True, hangs=True), times=2))
-    known_from = 7.2
 
     def is_overtaken(action: Action) -> bool:
-        return action.key == A and loop.time() >= known_from
+        return action.key == A and loop.time() >= shown_from
 
     executor = Executor(MemoryTransport(cluster), is_overtaken=is_overtaken)
-    (outcome,) = await executor.carry_out([create("a")])
-    assert known_from <= loop.time() <= known_from + OVERDUE
-    assert isinstance(outcome, NotWritten)
-    assert outcome.is_race
-    assert outcome.outcome.refusal is not None
-    assert outcome.outcome.refusal.code == 409, "who decides has to look again"
+    assert await executor.carry_out([create("a")]) == [Unanswered(create("a"))]
+    assert loop.time() == ends
 
     (outcome,) = await executor.carry_out([create("b")])
-    assert loop.time() > 30
+    assert loop.time() == ends + 30
     assert outcome == NotWritten(create("b"), "timed out", hits_all=True)
+
+
+@virtual_time
+async def test_a_connection_that_breaks_is_no_failure_where_a_cache_shows_a_later_version() -> None:
+    cluster = InMemoryCluster()
+    cluster.faults.append(Fault(requests("POST"), Lost(after_commit=True), times=2))
+
+    executor = Executor(MemoryTransport(cluster), is_overtaken=lambda action: action.key == A)
+
+    outcomes = await executor.carry_out([create("a"), create("b")])
+    assert outcomes == [Unanswered(create("a")), NotWritten(create("b"), "connection lost", hits_all=True)]
+
+
+@virtual_time
+async def test_in_order_nothing_follows_a_write_whose_answer_is_lost() -> None:
+    cluster = InMemoryCluster()
+    cluster.faults.append(Fault(requests("POST"), Lost(after_commit=True)))
+
+    executor = Executor(MemoryTransport(cluster), is_overtaken=lambda _action: True)
+
+    assert await executor.carry_out([create("a"), create("b")], in_order=True) == [Unanswered(create("a"))]
+    assert cluster.get(CONFIG_MAPS, ObjectKey("default", "b")) is None

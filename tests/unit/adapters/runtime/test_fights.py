@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, DeleteCollection, JsonPatch, MergePatch, Update
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Outcome, Update
 from hedgerow_adapters.runtime.fights import (
     CORRECTIONS,
     FIRST_WAIT,
@@ -34,7 +34,7 @@ def updated(version: str, subresource: str = "", **fields: object) -> Update:
 
 def waits(detector: FightDetector, *corrections: tuple[float, Action]) -> list[float]:
     """How long a key waits after each correction."""
-    slowdowns = [detector.carried_out(OWNER, [action], time) for time, action in corrections]
+    slowdowns = [detector.carried_out(OWNER, [Outcome(action)], time) for time, action in corrections]
     return [slowdown.seconds if slowdown else 0 for slowdown in slowdowns]
 
 
@@ -69,11 +69,70 @@ def test_one_correction_too_many_of_equal_content_is_a_fight(again: tuple[Action
         pytest.param((PATCH, replace(PATCH, cluster=Cluster.SOURCE)), id="the object of another cluster"),
         pytest.param((updated("7"), updated("7", spec={"a": 2})), id="updated to something else"),
         pytest.param((updated("7", "status", status=1), updated("7", "status", status=2)), id="another status"),
-        pytest.param((DeleteCollection(POLICIES, "shop", "a=b", "superfluous"),), id="many at once, or none"),
     ],
 )
 def test_corrections_that_differ_are_none(different: tuple[Action, Action]) -> None:
     assert set(waits(FightDetector(), *every(1, *different, times=2 * CORRECTIONS))) == {0}
+
+
+def stored(number: int, **fields: object) -> Manifest:
+    """The object as it is after one of several writes."""
+    metadata = {"namespace": "shop", "name": "policy", "resourceVersion": str(number), "generation": number}
+    metadata |= {"uid": str(number), "creationTimestamp": f"2026-01-01T00:00:{number:02}Z", "managedFields": [number]}
+    return {"metadata": metadata, "spec": {"a": 1}, **fields}
+
+
+REMOVAL = replace(PATCH, patch={"spec": {"b": None}})
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        pytest.param((PATCH, REMOVAL), id="changed here and there in turns"),
+        pytest.param((CREATION, PATCH), id="deleted and changed in turns"),
+        pytest.param(
+            tuple(replace(PATCH, patch={"spec": {str(number): None}}) for number in range(CORRECTIONS + 1)),
+            id="changed otherwise every time",
+        ),
+    ],
+)
+def test_who_undoes_an_object_in_a_different_way_each_time_fights_as_well(turns: tuple[Action, ...]) -> None:
+    detector = FightDetector()
+    outcomes = [
+        Outcome(action, stored(number, status={"observed": number}))
+        for number, (_, action) in enumerate(every(1, *turns))
+    ]
+
+    slowdowns = [detector.carried_out(OWNER, [outcome], time) for time, outcome in enumerate(outcomes)]
+
+    assert [slowdown and slowdown.seconds for slowdown in slowdowns] == [None] * CORRECTIONS + [FIRST_WAIT]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        pytest.param((Outcome(PATCH, stored(1)), Outcome(REMOVAL, stored(2, spec={"a": 2}))), id="another object"),
+        pytest.param((Outcome(CREATION, stored(1)), Outcome(DELETION, stored(1))), id="asked for and no longer"),
+        pytest.param(
+            tuple(
+                Outcome(replace(PATCH, patch={"status": number}, subresource="status"), stored(number, status=number))
+                for number in range(2)
+            ),
+            id="another status",
+        ),
+    ],
+)
+def test_a_wish_that_changes_is_no_fight(turns: tuple[Outcome, ...]) -> None:
+    detector = FightDetector()
+
+    assert [detector.carried_out(OWNER, [turns[time % 2]], time) for time in range(4 * CORRECTIONS)] == [None] * 20
+
+
+@pytest.mark.parametrize(
+    ("longest", "expected"), [(60.0, [FIRST_WAIT, 60, 60, 60]), (10.0, [10] * 4), (1000.0, [30, 60, 120, 240])]
+)
+def test_a_key_waits_no_longer_than_its_controller_allows(longest: float, expected: list[float]) -> None:
+    assert waits(FightDetector(longest), *every(1, PATCH, times=CORRECTIONS + 4))[CORRECTIONS:] == expected
 
 
 def test_two_keys_of_one_controller_that_undo_each_other_fight_as_any_others_do() -> None:
@@ -81,7 +140,7 @@ def test_two_keys_of_one_controller_that_undo_each_other_fight_as_any_others_do(
     begun: dict[str, list[str]] = {"mine": [], "theirs": []}
     for time in range(2 * (CORRECTIONS + 1)):
         name, action = ("theirs", theirs) if time % 2 else ("mine", mine)
-        slowdown = detector.carried_out(ObjectKey("shop", name), [action], time)
+        slowdown = detector.carried_out(ObjectKey("shop", name), [Outcome(action)], time)
         begun[name] += [str(fight) for fight in slowdown.begun] if slowdown else []
 
     told = f"NetworkPolicy {KEY} was corrected 6 times within 1 minute (desired): somebody undoes it"
@@ -130,7 +189,7 @@ def test_the_longer_a_fight_the_longer_the_wait() -> None:
 
 def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
     detector = FightDetector()
-    slowdowns = [detector.carried_out(OWNER, [PATCH], time) for time in range(0, 100 * 9, 100)]
+    slowdowns = [detector.carried_out(OWNER, [Outcome(PATCH)], time) for time in range(0, 100 * 9, 100)]
 
     begun = [str(fight) for slowdown in slowdowns if slowdown for fight in slowdown.begun]
 
@@ -140,7 +199,7 @@ def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
 def test_two_objects_of_a_key_make_it_wait_once() -> None:
     detector = FightDetector()
     other = replace(PATCH, key=ObjectKey("shop", "other"))
-    slowdowns = [detector.carried_out(OWNER, [PATCH, other], time) for time in range(CORRECTIONS + 2)]
+    slowdowns = [detector.carried_out(OWNER, [Outcome(PATCH), Outcome(other)], time) for time in range(CORRECTIONS + 2)]
 
     assert [slowdown and (slowdown.seconds, len(slowdown.begun)) for slowdown in slowdowns[-3:]] == [
         None, (30, 2), (60, 0)
@@ -163,9 +222,9 @@ def test_what_is_old_is_forgotten_and_so_is_what_is_too_much() -> None:
     detector = FightDetector()
     keys = [ObjectKey("shop", str(number)) for number in range(REMEMBERED + 100)]
 
-    detector.carried_out(OWNER, [replace(PATCH, key=key) for key in keys], 0)
+    detector.carried_out(OWNER, [Outcome(replace(PATCH, key=key)) for key in keys], 0)
     assert len(detector) == REMEMBERED
-    detector.carried_out(OWNER, [PATCH], WITHIN + 1)
+    detector.carried_out(OWNER, [Outcome(PATCH)], WITHIN + 1)
     assert len(detector) == 1
 
 

@@ -36,6 +36,13 @@ async def all_waiting(queue: WorkQueue) -> list[str]:
 
 
 @virtual_time
+async def test_a_key_that_fails_again_and_again_waits_no_longer_than_is_allowed() -> None:
+    queue = WorkQueue(ControllerObserver(), longest_wait=1.0)
+
+    assert [queue.retry(A) for _ in range(11)][-4:] == [0.64, 1.0, 1.0, 1.0]
+
+
+@virtual_time
 async def test_keys_are_taken_in_the_order_in_which_they_came_each_once() -> None:
     queue = new_queue()
     for each in (B, A, B, C, A):

@@ -73,7 +73,7 @@ async def test_whether_a_server_is_ready_is_asked_where_the_question_waits_behin
     world.faults = AWAY
     throttled, unthrottled = Wire(MemoryTransport(world)), Wire(MemoryTransport(world))
     caches = caches_of(Clusters.single(Access(throttled, unthrottled=unthrottled)))
-    caches.view(CONTROLLER, lambda _watch: lambda _changes, *, is_event: None, Ears())  # noqa: ARG005 -- deaf
+    caches.reading(CONTROLLER.watches, CONTROLLER.indexes, Ears())
     running = asyncio.create_task(caches.run())
     await asyncio.sleep(10)
     running.cancel()

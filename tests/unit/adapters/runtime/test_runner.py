@@ -12,6 +12,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import MemoryTransport
+from tests.executions import plan_of
 from tests.unit.adapters.runtime.world import (
     CART,
     CONTROLLER,
@@ -199,7 +200,7 @@ async def test_a_reconciliation_that_raises_is_told_and_tried_again_and_stops_no
         if key == moody and len(tries) < 5:
             tries.append(asyncio.get_running_loop().time())
             raise ZeroDivisionError("division by zero")
-        return CONTROLLER.reconcile(key, snapshot, context)
+        return plan_of(CONTROLLER.reconcile(key, snapshot, context))
 
     world, ears = World(*shops(8)), Ears()
     async with at_work(world, replace(CONTROLLER, reconcile=reconcile), observer=ears):

@@ -1,6 +1,7 @@
 """The controller beside somebody who undoes what it does, on virtual time."""
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -82,7 +83,22 @@ def deletes(world: World) -> None:
     world.delete(POLICIES, INGRESS)
 
 
-@pytest.mark.parametrize("undo", [empties, deletes])
+def in_turns(*undo: Callable[[World], None]) -> Callable[[World], None]:
+    ways = itertools.cycle(undo)
+
+    def next_way(world: World) -> None:
+        next(ways)(world)
+
+    return next_way
+
+
+def redirects(world: World) -> None:
+    world.patch(POLICIES, INGRESS, {"spec": {"ingress": None, "podSelector": {"matchLabels": {"app": "other"}}}})
+
+
+@pytest.mark.parametrize(
+    "undo", [empties, deletes, in_turns(empties, redirects), in_turns(empties, deletes, redirects)]
+)
 @virtual_time
 async def test_who_is_undone_at_once_for_ever_writes_15_times_in_an_hour_and_then_6_times(
     undo: Callable[[World], None],

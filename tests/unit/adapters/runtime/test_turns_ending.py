@@ -1,24 +1,26 @@
-"""How turns of several stages end, and what the next one knows of them, on virtual time."""
+"""How decisions of several steps end, and what the next one knows of them, on virtual time."""
 
 import asyncio
 
 import pytest
 
 from hedgerow.machinery.controller import Context, Watch
+from hedgerow.machinery.execution import MOST_STEPS
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Delete, Event, Outcome, Plan
-from hedgerow.machinery.questions import Found, ObjectQuestion
+from hedgerow.machinery.plan import Action, Delete, Event, InOrder, Outcome, Plan, RecordEvents
+from hedgerow.machinery.questions import Found
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.machinery.turn import MOST_STAGES
+from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow_adapters.memory import MemoryTransport
 from hedgerow_adapters.protocol import requests as build
+from hedgerow_adapters.runtime.turns import PAUSE
 from tests.unit.adapters.runtime.wishes import (
     CONFIG_MAPS,
     SECRETS,
     WISH,
+    Asking,
     Late,
-    Script,
     a_while,
     controller,
     create,
@@ -39,9 +41,8 @@ async def test_what_a_turn_remembers_is_told_to_the_next_one_until_it_remembers_
     remembered = iter(["first", "second", None, "fourth"])
     told: list[object] = []
 
-    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        if not context.answers:
-            return Plan(questions=(question("a"),), memory="not the last plan")
+    async def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
+        await question("a")
         told.append(context.memory)
         return Plan(memory=next(remembered))
 
@@ -91,19 +92,15 @@ async def test_what_fails_or_is_refused_by_the_decision_is_remembered_all_the_sa
 
 
 @virtual_time
-async def test_only_the_last_plan_says_what_failed_and_when_to_look_again_but_all_record_events() -> None:
+async def test_events_are_recorded_by_steps_and_by_the_plan() -> None:
     cluster, ears = world(), Ears()
-    failure = DomainFailure(CONFIG_MAPS, WISH, "", "is nonsense", retryable=True)
 
     def event(reason: str) -> Event:
         return Event(CONFIG_MAPS, WISH, None, "Normal", reason, "as it says")
 
-    script = Script([
-        lambda _: Plan((create("a"),), (event("Begun"),), (failure,), requeue_after=1, goes_on=True),
-        lambda _: Plan(events=(event("Ended"),), requeue_after=50),
-    ])  # fmt: skip
+    asking = Asking(RecordEvents((event("Begun"),)), Plan(events=(event("Ended"),), requeue_after=50))
 
-    async with at_work(cluster, controller(script), observer=ears) as runner:
+    async with at_work(cluster, controller(asking), observer=ears) as runner:
         await a_while(40)
         assert ears.results == [(WISH, "requeue_after")]
         await a_while(20)
@@ -118,20 +115,17 @@ async def test_only_the_last_plan_says_what_failed_and_when_to_look_again_but_al
 @virtual_time
 async def test_a_decision_that_never_ends_is_told_counted_and_tried_again_and_lets_others_live() -> None:
     cluster, ears = world(), Ears()
-    plans = 0
 
-    def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
-        nonlocal plans
-        plans += 1
-        return Plan(goes_on=True)
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        while True:
+            await Pause()
 
     async with at_work(cluster, controller(decide), observer=ears):
-        await a_while(0.001)
+        await a_while((MOST_STEPS + 1) * PAUSE + 0.001)
 
-    assert plans == MOST_STAGES
     (key, error), = ears.errors  # fmt: skip
     assert key == WISH
-    assert error.startswith("EndlessTurnError: the decision about default/wish has not come to its end")
+    assert error.startswith("EndlessDecisionError: the decision about default/wish has not ended after")
     assert ears.results == [(WISH, "error")]
 
 
@@ -145,38 +139,35 @@ async def test_a_lease_that_is_lost_in_the_middle_of_a_plan_in_order_ends_the_tu
         leads = write < 2
 
     wire = Wire(MemoryTransport(cluster), after_write=lose_the_lease)
-    script = Script([
-        lambda _: Plan(tuple(create(name) for name in "abcd"), in_order=True, questions=(question("a"),)),
-        lambda _: Plan((create("e"),)),
-    ])  # fmt: skip
+    told: list[Outcome] = []
 
-    async with at_work(cluster, controller(script), transport=wire, observer=ears, may_write=lambda: leads):
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        told.extend(await InOrder(tuple(create(name) for name in "abcd")))
+        await question("a")
+        return Plan((create("e"),))
+
+    async with at_work(cluster, controller(decide), transport=wire, observer=ears, may_write=lambda: leads):
         await a_while(0.001)
         assert names(cluster) == ["a", "b"]
         asked = len(wire.asked)
         await a_while(0.001)
         assert len(wire.asked) == asked
 
-    assert len(script.told) == 1, "nobody decides on what cannot be done"
+    assert told == [], "nobody decides on what cannot be done"
     assert [failed.problem for failed in ears.failed] == ["this process no longer holds the lease"]
     assert ears.results == [(WISH, "error")]
     assert ears.errors == []
 
 
 @virtual_time
-async def test_a_crash_between_two_stages_is_made_good_by_another_process() -> None:
+async def test_a_crash_between_two_steps_is_made_good_by_another_process() -> None:
     cluster = world()
 
-    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        if not context.answers:
-            return Plan(questions=tuple(question(name) for name in "ab"))
-        there = {
-            each.key.name for each, answer in context.answers.items()
-            if isinstance(each, ObjectQuestion) and isinstance(answer, Found)
-        }  # fmt: skip
-        there |= {outcome.action.key.name for outcome in context.outcomes}
-        missing = sorted({"a", "b"} - there)
-        return Plan((create(missing[0]),), goes_on=True) if missing else Plan()
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        for name in "ab":
+            if not isinstance(await question(name), Found):
+                await create(name)
+        return Plan()
 
     reached = asyncio.Event()
 
@@ -196,16 +187,21 @@ async def test_a_crash_between_two_stages_is_made_good_by_another_process() -> N
 
 
 @virtual_time
-async def test_writes_of_any_plan_of_a_turn_are_seen_before_the_next_one_begins_while_the_turn_waits_for_none() -> None:
+async def test_writes_of_any_step_of_a_turn_are_seen_before_the_next_one_begins_while_the_turn_waits_for_none() -> None:
     cluster, ears = world(), Ears()
     shown: list[tuple[float, set[str]]] = []
 
-    def decide(snapshot: Snapshot, context: Context[None]) -> Plan:
+    def look(snapshot: Snapshot) -> None:
         seen = {key_of(each).name for each in snapshot.list(SECRETS)}
         shown.append((round(asyncio.get_running_loop().time(), 1), seen))
-        if len(shown) == 1:
-            return Plan((create("a"),), goes_on=True)
-        return Plan(requeue_after=0.1 if context.outcomes else None)
+
+    async def decide(snapshot: Snapshot, _context: Context[None]) -> Plan:
+        look(snapshot)
+        if len(shown) > 1:
+            return Plan()
+        await create("a")
+        look(snapshot)
+        return Plan(requeue_after=0.1)
 
     watches = (*controller(decide).watches, Watch(SECRETS, dict, keys=nobody))
 
@@ -218,7 +214,7 @@ async def test_writes_of_any_plan_of_a_turn_are_seen_before_the_next_one_begins_
 
 @pytest.mark.parametrize(("in_order", "tried"), [(False, 31), (True, 2)])
 @virtual_time
-async def test_deletions_are_held_back_in_every_plan_of_a_turn_and_the_decision_hears_of_it(
+async def test_deletions_are_held_back_in_every_step_of_a_turn_and_the_decision_hears_of_it(
     tried: int, *, in_order: bool
 ) -> None:
     """The guard knows only of controllers that say what they own."""
@@ -230,15 +226,12 @@ async def test_deletions_are_held_back_in_every_plan_of_a_turn_and_the_decision_
     def owners(_secret: Manifest) -> tuple[ObjectKey, ...]:
         return (WISH,)
 
-    def decide(snapshot: Snapshot, context: Context[None]) -> Plan:
-        if not context.answers:
-            return Plan(questions=(question("a"),))
-        if context.outcomes:
-            told.append(context.outcomes)
-            return Plan()
+    async def decide(snapshot: Snapshot, _context: Context[None]) -> Plan:
+        await question("a")
         unwanted = sorted(key_of(each) for each in snapshot.list(SECRETS))
-        deletions = tuple(Delete(SECRETS, key, "unwanted") for key in unwanted)
-        return Plan((create("a"), *deletions), in_order=in_order, goes_on=True)
+        actions: tuple[Action, ...] = (create("a"), *(Delete(SECRETS, key, "unwanted") for key in unwanted))
+        told.append(await (InOrder(actions) if in_order else AtOnce(actions)))
+        return Plan()
 
     index = Index("owned", SECRETS, owners)
     watches = (*controller(decide).watches, Watch(SECRETS, dict, keys=nobody))
@@ -259,10 +252,9 @@ async def test_a_controller_that_owns_nothing_it_could_lose_deletes_unasked() ->
     cluster, ears = world(), Ears()
     for number in range(30):
         cluster.handle(build.create(SECRETS, secret(f"s-{number:02}"), "default"))
-    unwanted = tuple(Delete(SECRETS, ObjectKey("default", f"s-{number:02}"), "unwanted") for number in range(30))
-    script = Script([lambda _: Plan(unwanted)])
+    unwanted = Plan(tuple(Delete(SECRETS, ObjectKey("default", f"s-{number:02}"), "unwanted") for number in range(30)))
 
-    async with at_work(cluster, controller(script), observer=ears):
+    async with at_work(cluster, controller(lambda *_: unwanted), observer=ears):
         await a_while()
 
     assert names(cluster) == []

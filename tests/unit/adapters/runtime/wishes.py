@@ -1,17 +1,18 @@
-"""A controller that does as a test says about the one ConfigMap there is, stage by stage."""
+"""A controller that does as a test says about the one ConfigMap there is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Create, Plan
+from hedgerow.machinery.plan import Create, Decision, Plan
 from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Step
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests as build
 from hedgerow_adapters.protocol.transport import Request, Stream
@@ -25,7 +26,7 @@ DEFINITIONS = Resource(
 )
 WISH = ObjectKey("default", "wish")
 
-Decide = Callable[[Snapshot, Context[None]], Plan]
+Decide = Callable[[Snapshot, Context[None]], Plan | Decision]
 
 
 def secret(name: str, **data: str) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def question(name: str) -> ObjectQuestion:
 def controller(decide: Decide, **changes: Any) -> Controller[None]:
     """A controller of ConfigMaps that decides about each as a test says."""
 
-    def reconcile(_key: ObjectKey, snapshot: Snapshot, context: Context[None]) -> Plan:
+    def reconcile(_key: ObjectKey, snapshot: Snapshot, context: Context[None]) -> Plan | Decision:
         return decide(snapshot, context)
 
     def own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey]:
@@ -83,24 +84,16 @@ def names(cluster: InMemoryCluster) -> list[str]:
     return [manifest["metadata"]["name"] for manifest in cluster.objects(SECRETS)]
 
 
-@dataclass
-class Script:
-    """Plans one stage after the other, each by a function of its own, and remembers what it was told."""
+class Asking:
+    """A decision that awaits one step, keeps the reply, and ends."""
 
-    stages: list[Callable[[Context[None]], Plan]]
-    told: list[Context[None]] = field(default_factory=list)
+    def __init__(self, step: Step[Any], end: Plan = Plan()) -> None:  # noqa: B008 -- immutable
+        self.reply: Any = None
+        self._step, self._end = step, end
 
-    def __call__(self, _snapshot: Snapshot, context: Context[None]) -> Plan:
-        self.told.append(context)
-        place = sum(1 for _ in self._of_this_turn()) - 1
-        return self.stages[place](context) if place < len(self.stages) else Plan()
-
-    def _of_this_turn(self) -> Iterator[Context[None]]:
-        """The contexts since the last one that knew of nothing."""
-        for context in reversed(self.told):
-            yield context
-            if not (context.outcomes or context.answers or context.kinds):
-                return
+    async def __call__(self, _snapshot: Snapshot, _context: Context[None]) -> Plan:
+        self.reply = await self._step
+        return self._end
 
 
 async def a_while(seconds: float = 2.0) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -26,6 +27,7 @@ from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from tests.comparisons import is_comparison
 
 SERVICES: Final = Resource("", "v1", "services", "Service")
 NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
@@ -178,6 +180,12 @@ class Ears(ControllerObserver):
         self.slowed_keys = keys
 
 
+def about_objects(asked: Iterable[Request]) -> list[str]:
+    """The paths of requests for single objects: no lists, watches, discovery or version."""
+    is_discovery = re.compile(r"/version|/api(/[^/]+)?|/apis(/[^/]+/[^/]+)?").fullmatch
+    return [each.path for each in asked if not {"watch", "limit"} & each.query.keys() and not is_discovery(each.path)]
+
+
 class Wire:
     """Passes requests on, remembers them, and lets a test have its say around every write."""
 
@@ -214,7 +222,9 @@ class Wire:
 
     @property
     def lists(self) -> int:
-        return sum(request.method == "GET" and "watch" not in request.query for request in self.asked)
+        """How many lists were asked for, comparisons with the server's version not counted."""
+        asked = [request for request in self.asked if not is_comparison(request.query)]
+        return sum(request.method == "GET" and "watch" not in request.query for request in asked)
 
 
 async def _nothing(_number: int) -> None:

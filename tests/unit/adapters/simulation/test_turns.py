@@ -1,4 +1,4 @@
-"""Turns that are driven without an event loop: in in-memory clusters, and where nothing is written."""
+"""Decisions that are driven without an event loop: in in-memory clusters, and where nothing is written."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,12 +9,13 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.plan import Create, Delete, DeleteCollection, JsonPatch, MergePatch, Plan, Update
+from hedgerow.machinery.plan import Create, Decision, Delete, InOrder, JsonPatch, MergePatch, Plan, Update
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.machinery.turn import EndlessTurnError
+from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation import Imagined, InMemory, Surroundings, decided, settle, snapshot_of
@@ -26,7 +27,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WISH = ObjectKey("default", "wish")
 ABSENT = ObjectKey("default", "absent")
 
-Decide = Callable[[Snapshot, Context[None]], Plan]
+Decide = Callable[[Snapshot, Context[None]], Plan | Decision]
 
 
 def config_map(name: str, **data: str) -> dict[str, Any]:
@@ -92,20 +93,15 @@ def test_everything_that_a_turn_asks_for_is_told_each_with_what_was_there_before
 ) -> None:
     failure = DomainFailure(SECRETS, WISH, "", "cannot be had in full")
 
-    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        match context.outcomes:
-            case ():
-                return Plan((create("new"), create("old")), goes_on=True)
-            case [made, refused] if not context.answers:
-                assert (made.refusal, refused.refusal and refused.refusal.code) == (None, 409)
-                return Plan(questions=(question("old"),))
-            case [made, _] if made.stored is not None:
-                found = context.answers[question("old")]
-                assert isinstance(found, Found)
-                changed = {**found.objects[0], "data": {"x": "2"}}
-                return Plan((Update(CONFIG_MAPS, changed, "drifted"), Delete(CONFIG_MAPS, key_of(made.stored), "over")),
-                            failures=(failure,))  # fmt: skip
-        raise AssertionError
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        made, refused = await AtOnce((create("new"), create("old")))
+        assert (made.refusal, refused.refusal and refused.refusal.code) == (None, 409)
+        found = await question("old")
+        assert isinstance(found, Found)
+        assert made.stored is not None
+        changed = {**found.objects[0], "data": {"x": "2"}}
+        return Plan((Update(CONFIG_MAPS, changed, "drifted"), Delete(CONFIG_MAPS, key_of(made.stored), "over")),
+                    failures=(failure,))  # fmt: skip
 
     one = controller(decide)
     _, snapshot = snapshot_of(dict.fromkeys(Cluster, cluster), one)
@@ -127,10 +123,9 @@ def test_everything_that_a_turn_asks_for_is_told_each_with_what_was_there_before
 
 
 def test_in_order_what_follows_a_refusal_is_no_step(cluster: InMemoryCluster, surroundings: Surroundings) -> None:
-    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        if context.outcomes:
-            return Plan()
-        return Plan(tuple(create(name) for name in ("a", "old", "c")), in_order=True, goes_on=True)
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        await InOrder(tuple(create(name) for name in ("a", "old", "c")))
+        return Plan()
 
     one = controller(decide)
     _, snapshot = snapshot_of(dict.fromkeys(Cluster, cluster), one)
@@ -156,12 +151,11 @@ def test_what_is_written_counts_for_what_is_asked_and_written_afterwards(surroun
             Delete(CONFIG_MAPS, ObjectKey("default", "old"), "over"),
             Delete(CONFIG_MAPS, ABSENT, "over"),
             MergePatch(CONFIG_MAPS, ABSENT, {}, "edited"),
-            DeleteCollection(CONFIG_MAPS, "elsewhere", "a=b", "over"),
         )
     ]
 
     assert [outcome.refusal and (outcome.refusal.code, outcome.refusal.reason) for outcome in outcomes] == [
-        None, None, None, (422, "Invalid"), None, None, None, None, (404, "NotFound"), None
+        None, None, None, (422, "Invalid"), None, None, None, None, (404, "NotFound")
     ]  # fmt: skip
     assert outcomes[2].stored is not None
     assert outcomes[2].stored["data"] == {"x": "2", "y": "1"}
@@ -207,10 +201,14 @@ def test_who_only_imagines_writes_nothing_and_reads_each_object_once(cluster: In
 
 
 def test_a_decision_that_never_ends_is_a_defect_here_as_well(cluster: InMemoryCluster) -> None:
-    endless = controller(lambda _snapshot, _context: Plan(goes_on=True))
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        while True:
+            await Pause()
+
+    endless = controller(decide)
     _, snapshot = snapshot_of(dict.fromkeys(Cluster, cluster), endless)
 
-    with pytest.raises(EndlessTurnError, match="default/wish"):
+    with pytest.raises(EndlessDecisionError, match="default/wish"):
         decided(endless, WISH, snapshot, NOW, in_memory(cluster))
 
 
@@ -231,14 +229,12 @@ def test_what_a_controller_follows_is_shown_as_far_as_it_is_served(cluster: InMe
     assert [key_of(each).name for each in snapshot.list(CONFIG_MAPS)] == ["old"]
 
 
-def test_controllers_settle_over_turns_of_several_stages(cluster: InMemoryCluster) -> None:
+def test_controllers_settle_over_decisions_of_several_steps(cluster: InMemoryCluster) -> None:
     """What is refused on the way is dealt with by the decision, and no problem of the settlement."""
 
-    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        answer = context.answers.get(question("made"))
-        if answer is None:
-            return Plan((create("old"),), questions=(question("made"),))
-        return Plan() if isinstance(answer, Found) else Plan((create("made"),))
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        await create("old")
+        return Plan() if isinstance(await question("made"), Found) else Plan((create("made"),))
 
     settlement = settle(cluster, [controller(decide)])
 
@@ -247,12 +243,9 @@ def test_controllers_settle_over_turns_of_several_stages(cluster: InMemoryCluste
 
 
 def test_who_writes_the_same_on_the_way_again_and_again_does_not_come_to_rest(cluster: InMemoryCluster) -> None:
-    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        if context.outcomes:
-            return Plan()
-        return Plan(
-            (MergePatch(CONFIG_MAPS, ObjectKey("default", "old"), {"data": {"x": "1"}}, "again"),), goes_on=True
-        )
+    async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        await MergePatch(CONFIG_MAPS, ObjectKey("default", "old"), {"data": {"x": "1"}}, "again")
+        return Plan()
 
     assert not settle(cluster, [controller(decide)]).is_settled
 

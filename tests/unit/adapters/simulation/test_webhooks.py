@@ -8,6 +8,7 @@ import pytest
 from hedgerow.admission import AdmissionRequest, Allowed, Webhook
 from hedgerow.admission.decision import Review, forbidden
 from hedgerow.admission.dispatch import parse_registrations
+from hedgerow.admission.turn import EndlessReviewError
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import ObjectKey, Resource
@@ -130,3 +131,11 @@ def test_a_path_without_a_webhook_fails_the_call() -> None:
 
     assert (refused.status, refused.body["reason"]) == (500, "InternalError")
     assert "could not find the requested resource" in refused.body["message"]
+
+
+def test_a_webhook_that_asks_without_end_is_stopped() -> None:
+    def review(_request: AdmissionRequest, _snapshot: Snapshot, answers: Answers) -> Review:
+        return ObjectQuestion(SECRETS, ObjectKey("default", str(len(answers))), Cluster.TARGET)
+
+    with pytest.raises(EndlessReviewError, match="test asks more than 8 questions"):
+        created(review)

@@ -1,10 +1,13 @@
 """Log lines as they are written."""
 
+import errno
 import io
 import json
 import logging
+import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -159,3 +162,50 @@ def test_all_lines_of_a_reconciliation_carry_its_identity_and_others_do_not() ->
     assert first != second
     assert [line.get("reconcileID") for line in lines(stream)] == [first, first, second, None]
     assert [line.get("object") for line in lines(stream)] == ["shop/cart"] * 3 + [None]
+
+
+@pytest.fixture
+def broken_pipe() -> Iterator[TextIO]:
+    """A stream whose reader has gone."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    stream = os.fdopen(writing, "w", buffering=1, encoding="utf-8")
+    yield stream
+    with pytest.raises(BrokenPipeError):
+        stream.close()
+
+
+class FullDisk(io.StringIO):
+    """A disk that is full until somebody frees some of it."""
+
+    is_full = True
+
+    def write(self, text: str) -> int:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(text)
+
+
+@pytest.mark.parametrize("log_format", FORMATS)
+def test_a_log_without_a_reader_does_not_end_the_caller(
+    log_format: Format, broken_pipe: TextIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logs("info", log_format, broken_pipe)
+
+    get_logger("leader election").info("Lease renewed")
+    get_logger("leader election").error("Lease not renewed")
+    logging.getLogger("aiohttp").warning("closed")
+
+    assert capsys.readouterr() == ("", "")
+
+
+def test_lines_are_written_again_once_the_disk_has_space_again() -> None:
+    disk = FullDisk()
+    configure_logs("info", "json", disk)
+    log = get_logger("x")
+
+    log.info("dropped")
+    disk.is_full = False
+    log.info("written")
+
+    assert [line["msg"] for line in lines(disk)] == ["written"]

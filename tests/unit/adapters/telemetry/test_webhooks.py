@@ -12,7 +12,8 @@ from hedgerow.admission.decision import internal_error, unanswered
 from hedgerow.admission.resources import PODS
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs, get_logger
-from hedgerow_adapters.telemetry.webhooks import LONGEST_TEXT, AdmissionTelemetry, WebhookMetrics
+from hedgerow_adapters.telemetry.listening import LONGEST_TEXT
+from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 
 PATH = "/webhooks/stamp"
 SECRET = "s3cr3t"  # noqa: S105 -- must not be found in lines

@@ -1,7 +1,8 @@
 """Objects and landscapes to test any webhook with: well-shaped, with unknown fields, spoiled, or any JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
 from typing import Any, Final, NamedTuple, cast
 
 from hypothesis import strategies as st
@@ -58,6 +59,22 @@ JSON: Final = st.recursive(
     max_leaves=6,
 )
 """Any value that can be parsed."""
+OF_EACH_TYPE: Final[st.SearchStrategy[Any]] = st.sampled_from(
+    [None, False, True, 0, -1, 0.5, "", "a", [], {}, [None], ["a"], [[]], [{}], {"": None}, {"a": "b"}, {"a": {}}]
+)
+"""A few values of each type: to draw any value takes ten times as long."""
+
+
+def nested(levels: int, *, in_objects: bool) -> Any:
+    """Lists in lists, or objects in objects."""
+    value: Any = {} if in_objects else []
+    for _ in range(levels):
+        value = {"a": value} if in_objects else [value]
+    return value
+
+
+DEEP: Final = st.sampled_from([nested(700, in_objects=in_objects) for in_objects in (False, True)])
+"""Values nested nearly as deep as parsers read them."""
 
 
 def partly(**members: st.SearchStrategy[Any]) -> Objects:
@@ -65,9 +82,21 @@ def partly(**members: st.SearchStrategy[Any]) -> Objects:
     return st.fixed_dictionaries({}, optional=members)
 
 
+def picked(**members: Sequence[Any]) -> Objects:
+    """Objects with any of these members, each of which has few values: one draw instead of several for each member."""
+    names, nothing = [*members], object()
+    combinations = product(*([nothing, *values] for values in members.values()))
+    return st.sampled_from(
+        [
+            {name: value for name, value in zip(names, combination, strict=True) if value is not nothing}
+            for combination in combinations
+        ]
+    )
+
+
 def texts(**members: str) -> Objects:
     """Labels or annotations: any of these."""
-    return partly(**{name: st.just(value) for name, value in members.items()})
+    return picked(**{name: [value] for name, value in members.items()})
 
 
 def some(items: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
@@ -81,16 +110,14 @@ def manifests(resource: Resource, metadata: Objects, **members: st.SearchStrateg
     return st.fixed_dictionaries({**stated, "metadata": metadata.map(lambda given: {**place, **given}), **members})
 
 
-ZONES: Final = st.sampled_from(["", "a", "b"])
-KEYS: Final = st.sampled_from(["", "own", "more", "configured", "dedicated", "node.kubernetes.io/not-ready"])
-EFFECTS: Final = st.sampled_from(["", "NoSchedule", "NoExecute"])
-TOLERATIONS: Final = partly(
-    key=KEYS, operator=st.sampled_from(["Exists", "Equal"]), effect=EFFECTS, tolerationSeconds=st.integers(0, 1)
-)
-EXPRESSIONS: Final = partly(
-    key=st.sampled_from(["pod-template-hash", "topology.kubernetes.io/zone", "disk"]),
-    operator=st.sampled_from(["In", "Exists"]),
-    values=some(ZONES),
+ZONES: Final = ("", "a", "b")
+KEYS: Final = ("", "own", "more", "configured", "dedicated", "node.kubernetes.io/not-ready")
+EFFECTS: Final = ("", "NoSchedule", "NoExecute")
+TOLERATIONS: Final = picked(key=KEYS, operator=["Exists", "Equal"], effect=EFFECTS, tolerationSeconds=[0, 1])
+EXPRESSIONS: Final = picked(
+    key=["pod-template-hash", "topology.kubernetes.io/zone", "disk"],
+    operator=["In", "Exists"],
+    values=[[*zones] for number in range(4) for zones in product(ZONES, repeat=number)],
 )
 CONSTRAINTS: Final = partly(
     topologyKey=st.sampled_from(["kubernetes.io/hostname", "topology.kubernetes.io/zone", "rack"]),
@@ -101,17 +128,17 @@ CONSTRAINTS: Final = partly(
 )
 CONTAINERS: Final = partly(
     name=st.just("c"),
-    env=some(partly(name=st.sampled_from(["A", "KUBERNETES_SERVICE_HOST"]), value=ZONES)),
-    volumeMounts=some(partly(name=st.just("tmp"))),
+    env=some(picked(name=["A", "KUBERNETES_SERVICE_HOST"], value=ZONES)),
+    volumeMounts=some(picked(name=["tmp"])),
 )
 POD_SPECS: Final = partly(
     initContainers=some(CONTAINERS),
     containers=some(CONTAINERS),
     serviceAccountName=st.sampled_from(["", "default", "mounting", "sparing", "missing"]),
     automountServiceAccountToken=st.booleans(),
-    volumes=some(partly(name=st.sampled_from(["tmp", "kube-api-access-1"]))),
+    volumes=some(picked(name=["tmp", "kube-api-access-1"])),
     schedulerName=st.sampled_from(["", "default-scheduler", "mine"]),
-    securityContext=partly(seccompProfile=partly(type=st.sampled_from(["", "Unconfined"])), runAsUser=st.just(1)),
+    securityContext=picked(seccompProfile=[{}, {"type": ""}, {"type": "Unconfined"}], runAsUser=[1]),
     nodeSelector=texts(**{SYSTEM: "false", "disk": "ssd"}),
     tolerations=some(TOLERATIONS),
     topologySpreadConstraints=some(CONSTRAINTS),
@@ -126,13 +153,7 @@ POD_SPECS: Final = partly(
 POD_METADATA: Final = partly(
     labels=texts(**{"app": "x", "pod-template-hash": "123abc"}),
     annotations=texts(**{EXPIRATION_SECONDS: "900", "other": "x"}),
-    ownerReferences=some(
-        partly(
-            apiVersion=st.just("apps/v1"),
-            kind=st.sampled_from(["DaemonSet", "ReplicaSet"]),
-            controller=st.booleans(),
-        )
-    ),
+    ownerReferences=some(picked(apiVersion=["apps/v1"], kind=["DaemonSet", "ReplicaSet"], controller=[False, True])),
 )
 SCALED_METADATA: Final = st.fixed_dictionaries(
     {"name": st.sampled_from(["scaled", "steady"])},
@@ -173,7 +194,7 @@ CHANGED_BY: Final[Mapping[str, tuple[tuple[Resource, Objects], ...]]] = {
             manifests(
                 ENDPOINT_SLICES,
                 partly(name=st.just("e")),
-                endpoints=some(partly(zone=ZONES, hints=partly(forZones=some(partly(name=ZONES))))),
+                endpoints=some(partly(zone=st.sampled_from(ZONES), hints=partly(forZones=some(picked(name=ZONES))))),
             ),
         ),
     ),
@@ -189,7 +210,7 @@ CHANGED_BY: Final[Mapping[str, tuple[tuple[Resource, Objects], ...]]] = {
             manifests(
                 SECRETS,
                 partly(labels=texts(**{CONSIDER: "true"})),
-                data=st.none() | partly(token=st.sampled_from(["AAAA", "dmFsaWQ="]), ca=st.just("Y2E=")),
+                data=st.none() | picked(token=["AAAA", "dmFsaWQ="], ca=["Y2E="]),
             ),
         ),
     ),
@@ -240,11 +261,12 @@ ASKED: Final = [
 
 @cache
 def anything(resource: Resource) -> st.SearchStrategy[Any]:
-    """Any JSON value, and objects of a resource with any JSON values in their places."""
-    metadata = partly(**dict.fromkeys(("name", "namespace", "labels", "annotations", "ownerReferences"), JSON))
-    members = dict.fromkeys(("spec", "data", "endpoints", "status"), JSON)
+    """Any JSON value, and objects of a resource with values of any type in their places, one of which is any value."""
+    names = ("name", "namespace", "labels", "annotations", "ownerReferences")
+    metadata = partly(**dict.fromkeys(names, OF_EACH_TYPE)) | OF_EACH_TYPE
+    members = dict.fromkeys(("spec", "data", "endpoints", "status"), OF_EACH_TYPE)
     stated = {"apiVersion": st.just(resource.api_version), "kind": st.just(resource.kind)}
-    return JSON | st.fixed_dictionaries({**stated, **members, "metadata": metadata | JSON})
+    return JSON | spoiled(st.fixed_dictionaries({**stated, **members, "metadata": metadata}))
 
 
 def landscapes(webhook: Webhook) -> st.SearchStrategy[list[Manifest]]:
@@ -265,7 +287,7 @@ def surroundings() -> st.SearchStrategy[list[Manifest]]:
         {**manifest_of(SERVICE_ACCOUNTS, name), "automountServiceAccountToken": automount}
         for name, automount in (("mounting", True), ("sparing", False))
     ]
-    taints = st.lists(partly(key=KEYS, value=ZONES, effect=EFFECTS), min_size=1, max_size=3)
+    taints = st.lists(picked(key=KEYS, value=ZONES, effect=EFFECTS), min_size=1, max_size=3)
     labels = st.sampled_from([{SYSTEM: "true"}, {SYSTEM: "true", "other": "x"}, {}])
     node_metadata = st.fixed_dictionaries({"name": st.sampled_from("nmo"), "labels": labels})
     nodes = st.lists(
@@ -304,11 +326,11 @@ def unknown_fields(value: Any, below: frozenset[str] = frozenset()) -> set[str]:
 
 @cache
 @st.composite
-def spoiled(draw: st.DrawFn, objects: Objects) -> Any:
-    """Objects in which one value, at any depth, is any JSON value instead."""
+def spoiled(draw: st.DrawFn, objects: Objects, values: st.SearchStrategy[Any] = JSON) -> Any:
+    """Objects in which one value, at any depth, is another JSON value instead."""
     manifest = draw(objects)
     path, value = "", cast("Any", manifest)
     while isinstance(value, dict | list) and value and draw(st.booleans()):
         name = draw(st.sampled_from([*value] if isinstance(value, dict) else range(len(value))))
         path, value = f"{path}/{str(name).replace('~', '~0').replace('/', '~1')}", value[name]
-    return apply_json_patch(manifest, [{"op": "replace", "path": path, "value": draw(JSON)}]).unwrap()
+    return apply_json_patch(manifest, [{"op": "replace", "path": path, "value": draw(values)}]).unwrap()

@@ -15,6 +15,7 @@ from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest, Resource
 from tests.unit.core.admission.properties import (
     ASKED,
+    DEEP,
     SUBJECTS,
     WEBHOOKS,
     Subject,
@@ -25,6 +26,7 @@ from tests.unit.core.admission.properties import (
     with_unknown_fields,
 )
 from tests.unit.core.admission.world import decided
+from tests.unit.orders import ORDERS
 
 # How long it takes to make examples up depends on what else the machine does, so it is no failure.
 SOME = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
@@ -85,7 +87,7 @@ def test_the_patch_applied_to_the_object_gives_what_becomes_of_it(data: st.DataO
 
 @CHANGES
 @SOME
-@given(data=st.data(), random=st.randoms(use_true_random=False))
+@given(data=st.data(), random=ORDERS)
 def test_the_order_of_members_and_of_the_objects_around_does_not_matter(
     data: st.DataObject, random: Random, subject: Subject
 ) -> None:
@@ -120,6 +122,18 @@ def test_a_spoiled_object_is_changed_denied_or_let_pass(data: st.DataObject, ope
         assert apply_json_patch(request.object, decision.patch) == Success(decision.object or request.object)
     else:
         assert decision.message
+
+
+@CHANGES
+@settings(SOME, max_examples=4)
+@given(data=st.data())
+def test_an_object_that_is_nested_deep_is_changed_denied_or_let_pass(data: st.DataObject, subject: Subject) -> None:
+    created = creation(subject.resource, data.draw(spoiled(subject.objects, DEEP)))
+    updated = replace(created, operation="UPDATE", old_object=data.draw(spoiled(subject.objects, DEEP)))
+    landscape = data.draw(landscapes(subject.webhook))
+
+    for request in (created, updated):
+        assert isinstance(decided(subject.webhook, request, *landscape), Allowed | Denied)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Webhook
+from hedgerow.admission.turn import ReviewTurn
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
 from hedgerow.machinery.selectors import parse_selector_query
-from hedgerow_adapters.cache.store import ObjectStore, StoreSnapshot
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 
 
 def world(webhook: Webhook, *manifests: Manifest) -> StoreSnapshot:
@@ -16,7 +17,8 @@ def world(webhook: Webhook, *manifests: Manifest) -> StoreSnapshot:
     for read in webhook.reads:
         place = (read.resource, read.cluster)
         store = ObjectStore(index for index in webhook.indexes if (index.resource, index.cluster) == place)
-        store.replace(read.keep(manifest) for manifest in objects_of(read.resource, manifests))
+        for manifest in objects_of(read.resource, manifests):
+            store.put(read.keep(manifest))
         stores[read.cluster][read.resource] = store
     return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
@@ -24,10 +26,9 @@ def world(webhook: Webhook, *manifests: Manifest) -> StoreSnapshot:
 def decided(webhook: Webhook, request: AdmissionRequest, *manifests: Manifest) -> Allowed | Denied:
     """What the webhook decides once all its questions are answered from these objects."""
     snapshot = world(webhook, *manifests)
-    answers: dict[Question, Answer] = {}
-    while not isinstance(review := webhook.review(request, snapshot, answers), Allowed | Denied):
-        assert review not in answers, "a question that was answered is not asked again"
-        answers[review] = answered(review, manifests)
+    turn = ReviewTurn(webhook, request)
+    while not isinstance(review := turn.review(snapshot), Allowed | Denied):
+        turn = turn.told(review, answered(review, manifests))
     return review
 
 

@@ -1,10 +1,23 @@
 """How much a controller may delete."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.deletion_guard import ALWAYS_ALLOWED, Verdict, judge_deletions
+from hedgerow.machinery.deletion_guard import (
+    ALLOW_DELETIONS,
+    ALWAYS_ALLOWED,
+    Verdict,
+    deleted_by,
+    fingerprint,
+    is_allowed_by,
+    judge_deletions,
+    only_allowance_changed,
+)
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Delete, Plan
 
 COUNTS = st.integers(min_value=0, max_value=10_000)
 
@@ -62,3 +75,45 @@ def test_up_to_twenty_deletions_are_believed_of_however_few_objects(deletions: i
     verdict = judge_deletions(deletions, deletions, confirmed=True)
 
     assert verdict is (Verdict.PROCEED if deletions <= ALWAYS_ALLOWED else Verdict.STOP)
+
+
+OWNER = {"metadata": {"name": "cart", "resourceVersion": "7", "annotations": {"a": "b"}}, "spec": {"x": 1}}
+POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
+
+
+def deletion(name: str, uid: str = "1") -> Delete:
+    return Delete(POLICIES, ObjectKey("shop", name), "unwanted", uid)
+
+
+def of(*deletions: Delete) -> str:
+    return fingerprint(deleted_by(Plan(deletions)))
+
+
+def test_a_fingerprint_stands_for_the_very_objects_in_any_order_whatever_the_reason() -> None:
+    assert of(deletion("a"), deletion("b")) == of(deletion("b"), replace(deletion("a"), reason="superfluous"))
+    others = (of(deletion("a")), of(deletion("a"), deletion("b", uid="2")), of(deletion("a"), deletion("c")))
+    assert of(deletion("a"), deletion("b")) not in others
+
+
+def test_only_the_annotation_with_that_fingerprint_allows_deletions() -> None:
+    allowing = {"metadata": {"annotations": {ALLOW_DELETIONS: "0123456789ab"}}}
+
+    assert is_allowed_by(allowing, "0123456789ab")
+    assert not is_allowed_by(allowing, "ba9876543210")
+    assert not is_allowed_by(OWNER, "0123456789ab")
+    assert not is_allowed_by(None, "0123456789ab")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "spec", "only"),
+    [
+        ({"resourceVersion": "8", "annotations": {"a": "b", ALLOW_DELETIONS: "0123456789ab"}}, {"x": 1}, True),
+        ({"resourceVersion": "8", "annotations": {"a": "b", ALLOW_DELETIONS: "0123456789ab"}}, {"x": 2}, False),
+        ({"resourceVersion": "8", "annotations": {"a": "c"}}, {"x": 1}, False),
+        ({"resourceVersion": "8", "annotations": {"a": "b"}, "deletionTimestamp": "now"}, {"x": 1}, False),
+    ],
+)
+def test_the_annotation_alone_is_no_change_of_an_owner(
+    metadata: dict[str, object], spec: dict[str, int], *, only: bool
+) -> None:
+    assert only_allowance_changed(OWNER, {"metadata": {"name": "cart", **metadata}, "spec": spec}) is only

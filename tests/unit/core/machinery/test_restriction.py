@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,23 @@ from hedgerow.machinery.controller import (
 )
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
+from hedgerow.machinery.plan import (
+    Action,
+    Create,
+    Delete,
+    Event,
+    InOrder,
+    MergePatch,
+    Outcome,
+    Plan,
+    RecordEvents,
+    Refusal,
+)
 from hedgerow.machinery.restriction import restricted
 from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.steps import AtOnce, Pause, Step
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.executions import executed, plan_of
 
 OWNERS = Resource("", "v1", "owners", "Owner")
 THINGS = Resource("", "v1", "things", "Thing")
@@ -64,7 +78,7 @@ def snapshot_of(controller: Controller[None], *things: Manifest) -> StoreSnapsho
 
 
 def planned(controller: Controller[None], key: ObjectKey, *things: Manifest) -> Plan:
-    return controller.reconcile(key, snapshot_of(controller, *things), CONTEXT)
+    return plan_of(controller.reconcile(key, snapshot_of(controller, *things), CONTEXT))
 
 
 def test_without_a_restriction_the_controller_stays_as_it_is() -> None:
@@ -145,3 +159,77 @@ def test_each_cluster_has_a_restriction_of_its_own(
 
     assert [key for key, plan in plans.items() if plan.actions] == keys
     assert "".join(action.key.namespace for action in plans[OURS].actions) == places
+
+
+def awaiting(step: Step[Any], told: list[Any]) -> Controller[None]:
+    """A controller whose decision awaits one step, and keeps the reply."""
+
+    async def reconcile(_key: ObjectKey, _snapshot: Snapshot, _context: Context[None]) -> Plan:
+        told.append(await step)
+        return Plan()
+
+    return replace(planning(), reconcile=reconcile)
+
+
+def performed(step: Step[Any]) -> Any:
+    match step:
+        case AtOnce(steps):
+            return tuple(performed(each) for each in steps)
+        case InOrder(actions):
+            return tuple(Outcome(each) for each in actions)
+        case Create() | MergePatch():
+            return Outcome(step)
+        case _:
+            return None
+
+
+def driven(step: Step[Any], *things: Manifest) -> tuple[Any, list[Step[Any]], Plan]:
+    """The reply that a decision gets, the steps that are performed for it, and its plan."""
+    told: list[Any] = []
+    controller = restricted(awaiting(step, told), target=["a"])
+    decision = controller.reconcile(OURS, snapshot_of(controller, *things), CONTEXT)
+    plan, steps = executed(decision, performed)
+    return told[0], steps, plan
+
+
+WITHIN, WITHOUT = (Create(THINGS, thing(namespace, "t"), "wanted") for namespace in "ab")
+OUT_OF_SIGHT = Outcome(
+    WITHOUT, refusal=Refusal(0, "OutOfSight", "is not in a namespace that this process is configured to see")
+)
+
+
+@pytest.mark.parametrize(
+    ("step", "reply", "steps"),
+    [
+        pytest.param(WITHIN, Outcome(WITHIN), [WITHIN], id="within"),
+        pytest.param(WITHOUT, OUT_OF_SIGHT, [], id="without"),
+        pytest.param(
+            AtOnce((WITHOUT, WITHIN, Pause())), (OUT_OF_SIGHT, Outcome(WITHIN), None),
+            [AtOnce((WITHIN, Pause()))], id="at once",
+        ),
+        pytest.param(
+            InOrder((WITHIN, WITHOUT, WITHIN)), (Outcome(WITHIN), OUT_OF_SIGHT), [InOrder((WITHIN,))], id="in order"
+        ),
+    ],
+)  # fmt: skip
+def test_what_lies_in_other_namespaces_is_left_out_of_a_step_and_the_decision_hears_of_it(
+    step: Step[Any], reply: Any, steps: list[Step[Any]]
+) -> None:
+    assert driven(step) == (reply, steps, Plan())
+
+
+def test_events_of_a_step_about_objects_in_other_namespaces_are_left_out() -> None:
+    events = tuple(Event(THINGS, ObjectKey(namespace, "t"), None, "Warning", "R", "note") for namespace in "ab")
+
+    assert driven(RecordEvents(events))[1] == [RecordEvents(events[:1])]
+
+
+def test_what_belongs_to_an_owner_out_of_sight_is_not_taken_by_a_step_and_the_plan_says_so() -> None:
+    patch = MergePatch(THINGS, ObjectKey("a", "t"), {"spec": {}}, "wanted")
+
+    _, steps, plan = driven(patch, thing("a", "t", THEIRS))
+
+    assert steps == []
+    assert [failure.problem for failure in plan.failures] == [
+        "belongs to b/x, which is in a namespace that is not looked after here"
+    ]

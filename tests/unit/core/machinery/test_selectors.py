@@ -129,7 +129,6 @@ def test_a_selector_passes_through_the_reader_as_it_is() -> None:
         pytest.param({}, LabelSelector(), id="nothing"),
         pytest.param({"matchLabels": None, "matchExpressions": None}, LabelSelector(), id="null parts"),
         pytest.param({"matchLabels": {}, "matchExpressions": []}, LabelSelector(), id="empty parts"),
-        pytest.param({"matchlabels": {"app": "a"}, "more": 1}, LabelSelector(), id="unknown fields are ignored"),
         pytest.param(
             {"matchLabels": {"role": "b", "app": ""}},
             LabelSelector((("app", ""), ("role", "b"))),
@@ -138,7 +137,7 @@ def test_a_selector_passes_through_the_reader_as_it_is() -> None:
         pytest.param(
             {
                 "matchExpressions": [
-                    {"key": "b", "operator": "NotIn", "values": ["y", "x"], "more": 1},
+                    {"key": "b", "operator": "NotIn", "values": ["y", "x"]},
                     {"key": "a", "operator": "Exists", "values": None},
                     {"key": "a", "operator": "DoesNotExist", "values": []},
                 ]
@@ -218,6 +217,20 @@ def test_a_parsed_value_becomes_a_selector(value: object, selector: LabelSelecto
         (
             {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", 1.5]}]},
             "selectors[0].matchExpressions[0].values[1]: must be a label value, is a number",
+        ),
+        (
+            {"matchLabel": {"app": "a"}},
+            "selectors[0].matchLabel: is an unknown field; did you mean matchLabels?",
+        ),
+        (
+            {"matchlabels": {"app": "a"}},
+            "selectors[0].matchlabels: is an unknown field; did you mean matchLabels?",
+        ),
+        ({"matchLabels": {"app": "a"}, "more": None}, "selectors[0].more: is an unknown field"),
+        ({1: {}}, "selectors[0].1: is an unknown field"),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "Exists", "value": ["b"]}]},
+            "selectors[0].matchExpressions[0].value: is an unknown field; did you mean values?",
         ),
     ],
 )

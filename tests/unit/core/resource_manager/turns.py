@@ -1,19 +1,22 @@
 """Two clusters that keep what they are given, and turns of controllers in them, driven to their end."""
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow.machinery.plan import Action, Delete, JsonPatch, MergePatch, Outcome, Plan, Refusal, Update
+from hedgerow.machinery.plan import Action, Delete, Event, JsonPatch, MergePatch, Outcome, Plan, Refusal, Update
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow.machinery.turn import Turn
+from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
+from hedgerow_adapters.simulation import performed
+from tests.executions import LiveSnapshot, executed, questions_in
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 Objects = dict[ObjectKey, Manifest]
@@ -34,6 +37,8 @@ class Clusters:
     """Whose deletion or change is refused."""
     broken: Callable[[Question], bool] = lambda _question: False
     """Which questions nobody can answer."""
+    breakage: NotAnswered = NotAnswered(500, "InternalError", "the server is on fire")  # noqa: RUF009 -- immutable
+    """What is said of these."""
     lookups: dict[Kind, NotAnswered] = field(default_factory=dict)
     """Kinds of which nobody can tell how they are served."""
 
@@ -53,7 +58,7 @@ class Clusters:
     def objects(self, cluster: Cluster) -> dict[Resource, Objects]:
         return self.target if cluster is Cluster.TARGET else self.source
 
-    def kind(self, kind: Kind) -> Resource | NotAnswered:
+    def look_up(self, kind: Kind, _cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         served = {resource.object_kind: resource for resource in self.target} | self.lookups
         return served.get(kind, NotAnswered(404, "NotFound", f"no matches for {kind}"))
 
@@ -83,7 +88,7 @@ class Clusters:
 
     def answer(self, question: Question) -> Answer:
         if self.broken(question):
-            return NotAnswered(500, "InternalError", "the server is on fire")
+            return self.breakage
         objects = self.objects(question.cluster).get(question.resource)
         if objects is None:
             return NotAnswered(404, "NotFound", "the server could not find the requested resource")
@@ -128,36 +133,59 @@ class Clusters:
 class Course:
     """What happened in a turn."""
 
-    plans: Sequence[Plan]
+    end: Plan
+    steps: Sequence[Step[Any]]
     questions: Sequence[Question]
     actions: Sequence[Action]
-
-    @property
-    def end(self) -> Plan:
-        return self.plans[-1]
+    """Those of the plan included, which are carried out as well."""
+    events: Sequence[Event]
 
     @property
     def problems(self) -> list[str]:
         return [failure.problem for failure in self.end.failures]
 
 
-def take_turn(clusters: Clusters, controller: Controller[Any], key: ObjectKey, now: datetime = NOW) -> Course:
-    """Let a controller decide about a key, and everything happen that it wants."""
-    turn = Turn(controller, key)
-    plans: list[Plan] = []
+def nothing(_steps: int) -> None:
+    """Nobody does anything meanwhile."""
+
+
+def take_turn(
+    clusters: Clusters,
+    controller: Controller[Any],
+    key: ObjectKey,
+    now: datetime = NOW,
+    meanwhile: Callable[[int], None] = nothing,
+) -> Course:
+    """Let a controller decide about a key, and everything happen that it wants.
+
+    Args:
+        clusters: where it happens.
+        controller: decides.
+        key: what about.
+        now: when.
+        meanwhile: what others do while a step is performed; is told which it is, from 0.
+    """
+    performing = itertools.count()
     questions: list[Question] = []
     actions: list[Action] = []
-    while not plans or not plans[-1].is_final:
-        plan = turn.plan(clusters.snapshot(controller), now, {})
-        plans.append(plan)
-        actions.extend(plan.actions)
-        asked, unknown = turn.open_questions(plan), turn.open_kinds(plan, {})
-        questions.extend(asked)
-        turn = turn.after([clusters.carry_out(action) for action in plan.actions])
-        turn = turn.told(
-            {each: clusters.answer(each) for each in asked}, {each: clusters.kind(each) for each in unknown}
-        )
-    return Course(plans, questions, actions)
+    events: list[Event] = []
+
+    def carry_out(action: Action) -> Outcome:
+        actions.append(action)
+        return clusters.carry_out(action)
+
+    def perform(step: Step[Any]) -> Any:
+        questions.extend(questions_in(step))
+        reply = performed(step, clusters, lambda: now, carry_out, events.extend)
+        meanwhile(next(performing))
+        snapshot.advance()
+        return reply
+
+    snapshot = LiveSnapshot(lambda: clusters.snapshot(controller))
+    end, steps = executed(controller.reconcile(key, snapshot, Context(now, controller.config)), perform)
+    for action in end.actions:
+        carry_out(action)
+    return Course(end, steps, questions, actions, [*events, *end.events])
 
 
 def _stored(world: Mapping[Resource, Iterable[Manifest]]) -> dict[Resource, Objects]:

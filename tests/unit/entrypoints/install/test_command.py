@@ -8,6 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from hedgerow.resource_manager.configuration import API_VERSION, KIND
+from hedgerow.resource_manager.installation import workload
 from hedgerow_entrypoints.command import hedgerow
 from hedgerow_entrypoints.install.chart import CONTROLLERS, WEBHOOKS
 from hedgerow_entrypoints.install.installing import configuration_of, permissions_of_process
@@ -86,6 +87,21 @@ def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], pro
 
     assert (code, output) == (1, "")
     assert problem in talk
+
+
+def test_registrations_that_could_block_the_process_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workload, "skip_label", lambda webhook: f"{webhook}.example.org/other")
+
+    code, output, talk = install(tmp_path, {"config": {"webhooks": {"highAvailabilityConfig": {"enabled": True}}}})
+
+    assert (code, output) == (1, "")
+    assert talk == (
+        'error: webhook "high-availability-config.resources.gardener.cloud" of gardener-resource-manager could block '
+        "Deployment garden/gardener-resource-manager, without which the process does not run: its rule for CREATE, "
+        "UPDATE of deployments, statefulsets fails while no replica answers\n"
+    )
 
 
 def test_what_is_odd_in_the_component_configuration_is_a_warning(tmp_path: Path) -> None:

@@ -4,20 +4,58 @@ Controllers and webhooks complete some objects: a volume is bound to a claim, a 
 this away, even on the way of another change, would start a tug-of-war, so it is written back as it was found. What the
 manifest does say, or the merge has decided, stays.
 
-Source: decision "steady state".
+A certificate authority bundle stays if an annotation asks an injector for it, or if another field manager has set it.
+What a manifest has set goes with the manifest: to keep it would be to trust an authority that was taken out of use.
+
+Source: decision "steady state"; cert-manager documentation, "CA Injector"; OpenShift documentation, "Securing service
+traffic using service serving certificates".
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.managed_fields import FIELD_MANAGER, field, item, managers_of
+from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_each, with_value
 from hedgerow.resource_manager.managed_resources.equivalences import group_of
 from hedgerow.resource_manager.managed_resources.merge.pods import completed_pod
 
+CA_BUNDLE: Final = "caBundle"
+
+_INJECTORS: Final = frozenset(
+    {
+        "cert-manager.io/inject-apiserver-ca",
+        "cert-manager.io/inject-ca-from",
+        "cert-manager.io/inject-ca-from-secret",
+        "service.alpha.openshift.io/inject-cabundle",
+        "service.beta.openshift.io/inject-cabundle",
+    }
+)
+"""Annotations that ask for an injection; `false` asks for none."""
+
+_WRITE_MANIFESTS: Final = frozenset({FIELD_MANAGER, "gardener-resource-manager"})
+"""Field managers that write what manifests say: this project, and the reference, from which a cluster may have been
+taken over."""
+
+
+def is_injected(merged: Manifest, live: Manifest, *path: str) -> bool:
+    """Whether the bundle of a live object was injected.
+
+    Args:
+        merged: the object to write, with the annotations that it is to have.
+        live: the object as it is in the cluster.
+        path: steps of `managed_fields` to the object that holds the bundle.
+    """
+    return _asks_for_injection(merged) or bool(managers_of(live, (*path, field(CA_BUNDLE))) - _WRITE_MANIFESTS)
+
+
+def _asks_for_injection(merged: Manifest) -> bool:
+    annotations = annotations_of(merged)
+    return any(annotations.get(name) not in {None, "", "false"} for name in _INJECTORS)
+
+
 _Completion: TypeAlias = Callable[[Manifest, Manifest], Manifest]
 
-_TRUST: Final = "caBundle"
 _CONVERSION: Final = ("spec", "conversion", "webhook", "clientConfig")
 _NODE_MEMBERS: Final = ("podCIDR", "podCIDRs", "providerID", "unschedulable")
 _TAINTS_OF_CONTROLLERS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
@@ -69,19 +107,27 @@ def _completed_webhooks(wanted: Manifest, live: Manifest) -> Manifest:
     found = {text_at(webhook, "name"): webhook for webhook in objects_at(live, "webhooks")}
 
     def completed(webhook: Manifest) -> Manifest:
-        return _with_live(webhook, found.get(text_at(webhook, "name"), {}), ("clientConfig",), _TRUST)
+        name = text_at(webhook, "name") or ""
+        if not is_injected(wanted, live, field("webhooks"), item(name=name), field("clientConfig")):
+            return webhook
+        return _with_live(webhook, found.get(name, {}), ("clientConfig",), CA_BUNDLE)
 
     return with_each(wanted, ("webhooks",), completed)
 
 
 def _completed_definition(wanted: Manifest, live: Manifest) -> Manifest:
-    return _with_live(wanted, live, _CONVERSION, _TRUST) if object_at(wanted, *_CONVERSION) else wanted
+    is_converted = bool(object_at(wanted, *_CONVERSION))
+    if not is_converted or not is_injected(wanted, live, *map(field, _CONVERSION)):
+        return wanted
+    return _with_live(wanted, live, _CONVERSION, CA_BUNDLE)
 
 
 def _completed_api_service(wanted: Manifest, live: Manifest) -> Manifest:
     """Whoever trusts any server cannot name one to trust."""
     careless = object_at(wanted, "spec").get("insecureSkipTLSVerify")
-    return wanted if careless else _with_live(wanted, live, ("spec",), _TRUST)
+    if careless or not is_injected(wanted, live, field("spec")):
+        return wanted
+    return _with_live(wanted, live, ("spec",), CA_BUNDLE)
 
 
 def _completed_node(wanted: Manifest, live: Manifest) -> Manifest:

@@ -3,7 +3,10 @@
 Nothing but the two objects and the instructions decide; both stay as they are, and what is returned shares with them
 what it took over.
 
-Source: managed-resources §8.1, §8.3.
+Pods and PersistentVolumeClaims get injected labels through the template fields of workloads, of whatever kind.
+Selectors are left alone, for they cannot be changed, and so are the templates of CronJobs.
+
+Source: managed-resources §7.9, §8.1 to §8.3.
 """
 
 from collections.abc import Mapping
@@ -13,11 +16,10 @@ from typing import Any, Final
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.objects import Manifest, annotations_of
-from hedgerow.machinery.reading import UnreadableError, object_at, texts_at
+from hedgerow.machinery.reading import UnreadableError, object_at, texts_at, with_each, with_value
 from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling
 from hedgerow.resource_manager.managed_resources.equivalences import group_of
-from hedgerow.resource_manager.managed_resources.label_injection import with_injected_labels
-from hedgerow.resource_manager.managed_resources.merge.maps import merged_map
+from hedgerow.resource_manager.managed_resources.merge.selectors import selector_problem
 from hedgerow.resource_manager.managed_resources.merge.services import merged_service
 from hedgerow.resource_manager.managed_resources.merge.workloads import (
     KindRule,
@@ -36,6 +38,48 @@ from hedgerow.resource_manager.managed_resources.names import (
     PRESERVE_RESOURCES,
     REFERENCE_PREFIX,
 )
+
+
+def with_injected_labels(manifest: Manifest, labels: Mapping[str, str]) -> Manifest:
+    """The object with labels at itself and in its templates, where they replace what stands there.
+
+    Args:
+        manifest: the object; it stays as it is, and what is returned shares with it what does not change.
+        labels: what to add; the object itself is returned if there are none.
+
+    Raises:
+        UnreadableError: labels, or what they stand in, have another shape.
+    """
+    if not labels:
+        return manifest
+    injected = _labelled(manifest, labels)
+    if object_at(manifest, "spec").get("template") is not None:
+        injected = _labelled(injected, labels, "spec", "template")
+    return with_each(injected, ("spec", "volumeClaimTemplates"), lambda claim: _labelled(claim, labels))
+
+
+def _labelled(manifest: Manifest, labels: Mapping[str, str], *path: str) -> Manifest:
+    """The object with labels added to the metadata below a path."""
+    place = (*path, "metadata", "labels")
+    return with_value(manifest, place, {**texts_at(manifest, *place), **labels})
+
+
+def merged_map(desired: Mapping[str, str], current: Mapping[str, str], previous: Mapping[str, str]) -> dict[str, str]:
+    """What there is, overlaid with what is desired, without what the manifest once set and has dropped.
+
+    A value that somebody changed since it was set stays, even though the manifest has dropped it.
+
+    Args:
+        desired: what the manifest says.
+        current: what stands at the live object.
+        previous: what the manifest said when it was applied last.
+    """
+    dropped = (key for key, value in previous.items() if key not in desired and current.get(key) == value)
+    merged = {**current, **desired}
+    for key in dropped:
+        merged.pop(key, None)
+    return merged
+
 
 _CRON_JOB_VERSIONS: Final = ("v1", "v1beta1")
 
@@ -83,6 +127,7 @@ def merge(desired: Manifest, live: Manifest | None, instructions: Instructions) 
     try:
         _check_texts(desired, "labels")
         _check_texts(desired, "annotations")
+        _check_selectors(desired)
         injected = with_injected_labels(desired, instructions.labels)
         current = desired if live is None else live
         merged: Manifest = _with_metadata(injected, current, instructions)
@@ -104,6 +149,12 @@ def _check_texts(desired: Manifest, field: str) -> None:
     for key, value in object_at(desired, "metadata", field).items():
         if not isinstance(value, str):
             raise _UnmergeableError(f'metadata.{field}["{key}"] must be a string')
+
+
+def _check_selectors(desired: Manifest) -> None:
+    """A selector that the API server would empty is not sent to it."""
+    if problem := selector_problem(desired):
+        raise _UnmergeableError(f"{problem.field} {problem.problem}")
 
 
 def _with_metadata(desired: Manifest, live: Manifest, instructions: Instructions) -> dict[str, Any]:

@@ -29,9 +29,13 @@ from hedgerow.resource_manager.managed_resources.producing.managed_resource impo
     new_managed_resource,
 )
 from hedgerow.resource_manager.managed_resources.producing.registry import Registry, file_name
-from hedgerow.resource_manager.managed_resources.producing.secret import new_secret, secret_name, with_labels
+from hedgerow.resource_manager.managed_resources.producing.secret import (
+    new_secret,
+    secret_name,
+    unstructured_data,
+    with_labels,
+)
 from hedgerow.resource_manager.managed_resources.producing.uniqueness import make_unique
-from hedgerow.resource_manager.managed_resources.producing.unstructured import unstructured_data
 
 __all__ = [
     "CONFIGURATION_PROBLEM",

@@ -16,7 +16,7 @@ from hedgerow.machinery.reading import with_value, without
 from hedgerow.resource_manager.garbage_collection import inject_annotations
 from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE
 from hedgerow.resource_manager.managed_resources.producing.secret import OPAQUE, secret_name
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_names
+from hedgerow.resource_manager.managed_resources.references import secret_names
 
 _MARK: Final = ("metadata", "labels", GARBAGE_COLLECTABLE)
 

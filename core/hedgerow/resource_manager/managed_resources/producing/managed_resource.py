@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_refs
+from hedgerow.resource_manager.managed_resources.references import secret_refs
 
 ORIGIN: Final = "origin"
 """Label that says who made a ManagedResource for a shoot."""

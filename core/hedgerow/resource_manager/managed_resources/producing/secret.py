@@ -3,8 +3,9 @@
 Source: managed-resources §17.
 """
 
+import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hedgerow.machinery.objects import Manifest, labels_of
@@ -46,3 +47,20 @@ def with_labels(secret: Manifest, labels: Mapping[str, str]) -> Manifest:
     if secret.get("immutable") and GARBAGE_COLLECTABLE in labels_of(secret):
         kept[GARBAGE_COLLECTABLE] = labels_of(secret)[GARBAGE_COLLECTABLE]
     return with_value(secret, ("metadata", "labels"), {**labels, **kept})
+
+
+_SEPARATOR: Final = "\n---\n"
+
+
+def unstructured_data(name: str, objects: Sequence[Manifest]) -> dict[str, bytes]:
+    """The data of a Secret that holds objects under the name of their ManagedResource; nothing where there are none.
+
+    Keys are sorted, so that equal objects make equal bytes.
+    """
+    if not objects:
+        return {}
+    return {name: "".join(_SEPARATOR + _compact(manifest) for manifest in objects).encode()}
+
+
+def _compact(manifest: Manifest) -> str:
+    return json.dumps(manifest, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))

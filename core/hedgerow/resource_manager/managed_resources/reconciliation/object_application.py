@@ -1,65 +1,54 @@
-"""What is to be done about one object so that it is as it should be: mostly nothing.
+"""One object on its way to be as it should be: what to read, to try and to write next.
+
+What this ManagedResource has not applied before is created without a look.
 
 Source: managed-resources §7.9, §8.6; decision "steady state".
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Create, Delete, Outcome, Update
-from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.managed_resources.desired import DesiredObject
+from hedgerow.machinery.slices import count_nodes
+from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject
 from hedgerow.resource_manager.managed_resources.following import fingerprint
-from hedgerow.resource_manager.managed_resources.label_injection import with_injected_labels
 from hedgerow.resource_manager.managed_resources.merge.application import (
     Application,
     CreateObject,
-    LeaveObject,
     UpdateObject,
     application,
+    is_ignored,
 )
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure
-from hedgerow.resource_manager.managed_resources.reconciliation.live import Live, Place, Unanswered, live
-from hedgerow.resource_manager.managed_resources.reconciliation.memory import Remembered
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, with_injected_labels
+from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
+from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Live, Place, Unanswered, live
+from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.reconciliation.refusals import (
     apply_error,
     error_text,
+    exists_already,
     has_come_too_late,
     is_worth_another_look,
     replacement,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.settled import is_as_it_was
-from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
+from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
+from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import is_object_unchanged
 from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
-from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored
-from hedgerow.resource_manager.managed_resources.stored.schemas import stored_custom_resource
+from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored, stored_custom_resource
+from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS
 
-DEFINITIONS: Final = Resource(
-    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
-)
 _NAMELESS: Final = "resource name may not be empty"
 
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An object to apply."""
-
-    wanted: DesiredObject
-    instructions: Instructions
-    asked: bytes
-    """Digest of all that is asked of it."""
-
-    @property
-    def text(self) -> str:
-        """How messages name it."""
-        return f'"{self.wanted}"'
+Rules: TypeAlias = Mapping[Resource, Stored | None]
+"""How custom resources are stored, as far as their definitions were read; none: a definition does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,174 +60,266 @@ class Fails:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The object is as it should be, which is remembered if there is something to recognise it by."""
+    """The object is as it should be."""
 
-    remembered: Remembered | None
-
-
-Applied: TypeAlias = Done | Fails | Unanswered | ObjectQuestion | Create | Update | Delete
-"""How it stands with an object; or what has to be asked, or done."""
+    state: ObjectState | None
+    """None: nothing identifies it."""
 
 
-def applied(stage: Stage, candidate: Candidate, *, looks_first: bool) -> Applied:
-    """How it stands with an object.
-
-    Args:
-        stage: what is known.
-        candidate: the object.
-        looks_first: whether an object is looked at before it is created, even if it was not applied before.
-    """
-    resource, key = candidate.wanted.resource, key_of(candidate.wanted.manifest)
-    problem = candidate.wanted.problem or (None if key.name else _NAMELESS)
-    if problem is not None:
-        return Fails(apply_error(candidate.text, problem))
-    if isinstance(resource, NotAnswered):
-        return _problem_with(candidate, resource)
-    return _application_at(stage, candidate, Place(resource, key), looks_first=looks_first)
+Write: TypeAlias = Create | Update | Delete
+Next: TypeAlias = Done | Fails | Unanswered | Write
+"""What to write next, or how the object ended up."""
 
 
-def _application_at(stage: Stage, candidate: Candidate, place: Place, *, looks_first: bool) -> Applied:
-    resource, key = place
-    if remembered := _remembered(stage, candidate):
-        return Done(remembered)
-    if writes := stage.writes_of(resource, key):
-        return _followed_up(stage, candidate, resource, writes)
-    if not looks_first and not _is_known(stage, candidate):
-        return _decided(stage, candidate, resource, Live(None))
-    return _looked_at(stage, candidate, resource, key)
+@dataclass(slots=True)
+class ObjectApplication:
+    """An object to apply, and what this reconciliation has found out and written of it."""
+
+    mr: Reconciliation
+    wanted: DesiredObject
+    options: Instructions
+    asked: bytes
+    """Digest of all that is asked of it."""
+    writes: list[Outcome] = field(default_factory=list)
+    live: Live | None = None
+    """The object; none as long as it was not read since the last refused write."""
+    next: Next | None = None
+    dry_run: Update | None = None
+    """To be made before it is known what comes next."""
+    _compared: tuple[Stored | None, Result[Application, MergeFailure]] | None = None
+
+    @property
+    def place(self) -> Place | None:
+        """Where it is; none if it cannot be anywhere."""
+        resource = self.wanted.resource
+        return Place(resource, key_of(self.wanted.manifest)) if isinstance(resource, Resource) else None
+
+    @property
+    def nodes(self) -> int:
+        """To decide about it takes as long as to read so many nodes."""
+        return NODES_OF_AN_OBJECT + count_nodes(self.wanted.manifest)
+
+    @property
+    def text(self) -> str:
+        """As messages name it."""
+        return f'"{self.wanted}"'
+
+    @property
+    def known(self) -> ObjectState | None:
+        """What the last reconciliation left of it; none if something else was asked for then."""
+        known = self.mr.state.objects.get(self.wanted.identity)
+        if known is None or not self.asked or known.asked != self.asked:
+            return None
+        return known if (known.resource, known.key) == self.place else None
+
+    @property
+    def may_exist(self) -> bool:
+        """True if it was there once, or a write has shown that there may be more than was known."""
+        return self.wanted.known or self.wanted.identity in self.mr.state.objects or bool(self.writes)
+
+    @property
+    def has_met_an_existing_object(self) -> bool:
+        """True if a creation was refused because the object exists, or for another reason and it exists."""
+        exists = self.live is not None and self.live.manifest is not None
+        refusals = (write.refusal for write in self.writes if isinstance(write.action, Create))
+        return any(refusal is not None and (exists or exists_already(refusal)) for refusal in refusals)
+
+    @property
+    def write(self) -> Write | None:
+        """What to write next; none: nothing, or that is not known yet."""
+        return self.next if isinstance(self.next, Create | Update | Delete) else None
+
+    @property
+    def is_at_end(self) -> bool:
+        """True if nothing more is to be done about it in this reconciliation."""
+        return isinstance(self.next, Done | Fails | Unanswered)
+
+    def begin(self) -> None:
+        """Decide what can be decided without reading."""
+        resource, name = self.wanted.resource, key_of(self.wanted.manifest).name
+        if problem := self.wanted.problem or (None if name else _NAMELESS):
+            self.next = Fails(apply_error(self.text, problem))
+        elif isinstance(resource, NotAnswered):
+            self.next = self._unread(resource)
+        elif (
+            not self.mr.config.always_update
+            and (known := self.known) is not None
+            and is_object_unchanged(self.mr, known)
+        ):
+            self.next = Done(known)
+
+    def take_answer(self, answer: Answer) -> None:
+        """Note the object as it was read. If it does not exist, the refusal of its last write stands."""
+        found = live(answer)
+        last = self.writes[-1] if self.writes else None
+        if last is not None and (
+            (isinstance(found, NotAnswered) and not found.is_silence)
+            or (isinstance(found, Live) and found.manifest is None and not has_come_too_late(last))
+        ):
+            self.next = Fails(error_text(self.writes, self.text))
+        elif isinstance(found, NotAnswered):
+            self.next = self._unread(found)
+        else:
+            self.live, self.next, self._compared = found, None, None
+
+    def rule_question(self, rules: Rules) -> ObjectQuestion | None:
+        """Reads the definition of a custom resource, if the object differs and that may be due to its defaults."""
+        resource = self.wanted.resource
+        if (
+            self.next is not None
+            or isinstance(resource, NotAnswered)
+            or "." not in resource.group
+            or resource in rules
+            or stored_rule(self.wanted.manifest) is not AS_SENT
+        ):
+            return None
+        found = self._application(rules).value_or(None)
+        if not isinstance(found, UpdateObject) or self._may_be_the_servers(found.because):
+            return None
+        return ObjectQuestion(DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"), Cluster.TARGET)
+
+    def decide(self, rules: Rules) -> None:
+        """Decide what comes next, by the object as it was read, or as if it did not exist."""
+        found = self._application(rules)
+        if isinstance(found, Failure):
+            self.next = Fails(apply_error(self.text, self._problem(found.failure())))
+            return
+        match found.unwrap(), self.wanted.resource:
+            case CreateObject(manifest), Resource() as resource:
+                self.next = Create(resource, manifest, "missing")
+            case UpdateObject(manifest, because), Resource() as resource if not self._may_be_the_servers(because):
+                self.next = Update(resource, manifest, "differs")
+            case UpdateObject(_, because), _:
+                self._try(because)
+            case _:
+                self._try(())
+
+    def take_dry_run(self, outcome: Outcome, rules: Rules) -> None:
+        """Decide by the result of the dry run."""
+        write, known, settled = self.dry_run, self.known, self._because(rules)
+        found = verdict(outcome, self.live.manifest if self.live is not None else None)
+        is_guess = known is None and bool(settled)
+        if write is not None and (
+            found is Verdict.CHANGES
+            or (found is Verdict.NOT_SUPPORTED and (is_guess or self._has_another_context(known)))
+            or (found is Verdict.NOT_KNOWN and is_guess)
+        ):
+            self.next = replace(write, dry_run=False)
+        else:
+            self.next = self._done(self.live, settled, is_tried=found is not Verdict.NOT_KNOWN)
+        self.dry_run = None
+
+    def take_outcome(self, outcome: Outcome, rules: Rules) -> None:
+        """Decide by the result of a write."""
+        self.writes.append(outcome)
+        self.next = None
+        if outcome.refusal is None and isinstance(outcome.action, Create | Update):
+            self.live, self._compared = Live(outcome.stored), None
+            # What the server has made otherwise it would make so again.
+            self.next = self._done(self.live, self._because(rules), is_tried=True)
+        elif is_worth_another_look(self.writes):
+            self.live = None
+        else:
+            self.next = replacement(outcome) or Fails(error_text(self.writes, self.text))
+
+    def _try(self, settled: tuple[Difference, ...]) -> None:
+        """Decide about a live object that differs from its manifest only as the server wants it.
+
+        If that may have changed, a dry run is made first.
+        """
+        known = self.known
+        is_wanted = is_due(self.mr, known) if known is not None else self.mr.context.looks_once
+        write = self._write("differs" if known is None and settled else "dry-run-differs") if is_wanted else None
+        if write is not None:
+            self.dry_run = replace(write, dry_run=True)
+        else:
+            is_never_written = is_ignored(self.wanted.manifest) and not settled
+            self.next = self._done(self.live, settled, is_tried=is_never_written)
+
+    def _write(self, reason: str) -> Update | None:
+        """The write of the live object as its manifest asks for it now; none for one that is never written again."""
+        manifest = self.live.manifest if self.live is not None else None
+        result = application(self.wanted.manifest, manifest, self.options, always_update=True)
+        found = result.value_or(None)
+        if not isinstance(found, UpdateObject) or not isinstance(self.wanted.resource, Resource):
+            return None
+        return Update(self.wanted.resource, found.manifest, reason)
+
+    def _may_be_the_servers(self, because: tuple[Difference, ...]) -> bool:
+        """True if differences may be the server's doing, so that another write would not remove them."""
+        if not because or self.mr.config.always_update:
+            return False
+        known = self.known
+        return self.mr.context.looks_once if known is None else because == known.settled
+
+    def _has_another_context(self, known: ObjectState | None) -> bool:
+        if known is None:
+            return False
+        return self.mr.write_context(known.resource, known.key.namespace).differs(known.context)
+
+    def _application(self, rules: Rules) -> Result[Application, MergeFailure]:
+        rule = rules.get(self.wanted.resource) if isinstance(self.wanted.resource, Resource) else None
+        if self._compared is None or self._compared[0] is not rule:
+            manifest = self.live.manifest if self.live is not None else None
+            always = self.mr.config.always_update
+            found = application(self.wanted.manifest, manifest, self.options, rule=rule, always_update=always)
+            self._compared = (rule, found)
+        return self._compared[1]
+
+    def _because(self, rules: Rules) -> tuple[Difference, ...]:
+        """In what the object differs from what was sent."""
+        found = self._application(rules).value_or(None)
+        return found.because if isinstance(found, UpdateObject) else ()
+
+    def _problem(self, failure: MergeFailure) -> str:
+        """The problem, and that it is the injection of labels that has it, if so."""
+        try:
+            with_injected_labels(self.wanted.manifest, self.options.labels)
+        except UnreadableError as error:
+            if str(error) == failure.problem:
+                return f"error injecting labels into object {self.text}: {failure}"
+        return failure.problem
+
+    def _unread(self, problem: NotAnswered) -> Fails | Unanswered:
+        text = apply_error(self.text, problem.message)
+        return Unanswered(text) if problem.is_silence else Fails(text)
+
+    def _done(self, found: Live | None, settled: tuple[Difference, ...], *, is_tried: bool) -> Done:
+        """The object is as it should be.
+
+        Args:
+            found: the live object.
+            settled: what the server makes of it beyond what is known.
+            is_tried: whether this reconciliation has found out what the server makes of it.
+        """
+        place = self.place
+        if found is None or found.manifest is None or place is None:
+            return Done(None)
+        context, now, known = self.mr.write_context(place.resource, place.key.namespace), self.mr.now, self.known
+        tried, changed = None, None
+        if known is not None:
+            tried = known.tried
+            changed = now if is_tried and context.differs(known.context) else known.changed
+            context = context.completed_by(known.context) if is_tried else known.context
+        return Done(
+            ObjectState(
+                self.wanted.identity,
+                *place,
+                self.asked,
+                fingerprint(found.manifest),
+                now,
+                now if is_tried else tried,
+                context,
+                changed,
+                settled,
+                self.options.scaling,
+            )
+        )
 
 
-def _is_known(stage: Stage, candidate: Candidate) -> bool:
-    """Whether the object was there once; the status tells of none as long as another one fails."""
-    wanted = candidate.wanted
-    return wanted.known or (stage.memory is not None and wanted.identity in stage.memory.objects)
-
-
-def _followed_up(stage: Stage, candidate: Candidate, resource: Resource, writes: Sequence[Outcome]) -> Applied:
-    """How it stands with an object that this turn has written to."""
-    last = writes[-1]
-    if last.refusal is None and isinstance(last.action, Create | Update):
-        return _written(stage, candidate, resource, last.stored)
-    if is_worth_another_look(writes):
-        return _looked_at_again(stage, candidate, resource, writes)
-    return replacement(last) or Fails(error_text(writes, candidate.text))
-
-
-def _remembered(stage: Stage, candidate: Candidate) -> Remembered | None:
-    """What is remembered of an object that is still as it was, and of which nothing else is asked."""
-    remembered = _recalled(stage, candidate)
-    if remembered is None or stage.config.always_update or not is_as_it_was(stage, remembered):
-        return None
-    return None if stage.writes_of(remembered.resource, remembered.key) else remembered
-
-
-def _recalled(stage: Stage, candidate: Candidate) -> Remembered | None:
-    remembered = stage.memory.objects.get(candidate.wanted.identity) if stage.memory is not None else None
-    if remembered is None or not candidate.asked or remembered.asked != candidate.asked:
-        return None
-    place = (candidate.wanted.resource, key_of(candidate.wanted.manifest))
-    return remembered if (remembered.resource, remembered.key) == place else None
-
-
-def _looked_at(stage: Stage, candidate: Candidate, resource: Resource, key: ObjectKey) -> Applied:
-    match live(stage, resource, key):
-        case ObjectQuestion() as question:
-            return question
-        case NotAnswered() as problem:
-            return _problem_with(candidate, problem)
-        case Live() as known:
-            return _decided(stage, candidate, resource, known)
-
-
-def _looked_at_again(stage: Stage, candidate: Candidate, resource: Resource, writes: Sequence[Outcome]) -> Applied:
-    """After a refusal, what was known before counts no longer. Where the object is not there, the refusal stands."""
-    match live(stage, resource, key_of(candidate.wanted.manifest)):
-        case ObjectQuestion() as question:
-            return question
-        case Live(manifest) as known if manifest is not None or has_come_too_late(writes[-1]):
-            return _decided(stage, candidate, resource, known)
-        case NotAnswered(is_silence=True) as problem:
-            return _problem_with(candidate, problem)
-        case _:
-            return Fails(error_text(writes, candidate.text))
-
-
-def _problem_with(candidate: Candidate, problem: NotAnswered) -> Fails | Unanswered:
-    text = apply_error(candidate.text, problem.message)
-    return Unanswered(text) if problem.is_silence else Fails(text)
-
-
-def _decided(stage: Stage, candidate: Candidate, resource: Resource, known: Live) -> Applied:
-    """What to write, given the live object."""
-    rule = _rule(stage, candidate, resource)
-    result = _application(stage, candidate, known, rule if isinstance(rule, Stored) else None)
-    if isinstance(result, Failure):
-        return Fails(apply_error(candidate.text, _problem(candidate, result.failure())))
-    recalled = _recalled(stage, candidate)
-    settled = recalled.settled if recalled is not None else ()
-    match result.unwrap():
-        case CreateObject(manifest):
-            return Create(resource, manifest, "missing")
-        case LeaveObject():
-            return _done(stage, candidate, resource, known.manifest, ())
-        case UpdateObject(_, because) if because and because == settled and not stage.config.always_update:
-            return _done(stage, candidate, resource, known.manifest, settled)
-        case UpdateObject() if isinstance(rule, ObjectQuestion):
-            return rule
-        case UpdateObject(manifest):
-            return Update(resource, manifest, "differs")
-
-
-def _application(
-    stage: Stage, candidate: Candidate, known: Live, rule: Stored | None
-) -> Result[Application, MergeFailure]:
-    wanted, always = candidate.wanted, stage.config.always_update
-
-    def compute() -> Result[Application, MergeFailure]:
-        return application(wanted.manifest, known.manifest, candidate.instructions, rule=rule, always_update=always)
-
-    inputs = (wanted, known.manifest, candidate.instructions, rule)
-    return stage.context.notes.once(("application", wanted.identity), inputs, compute)
-
-
-def _problem(candidate: Candidate, failure: MergeFailure) -> str:
-    """The problem, and that it is the injection of labels that has it, if so."""
-    try:
-        with_injected_labels(candidate.wanted.manifest, candidate.instructions.labels)
-    except UnreadableError as error:
-        if str(error) == failure.problem:
-            return f"error injecting labels into object {candidate.text}: {failure}"
-    return failure.problem
-
-
-def _rule(stage: Stage, candidate: Candidate, resource: Resource) -> Stored | ObjectQuestion | None:
-    """How custom resources of a kind are stored, as their definition tells; none: nobody tells."""
-    if "." not in resource.group or stored_rule(candidate.wanted.manifest) is not AS_SENT:
-        return None
-    name = f"{resource.plural}.{resource.group}"
-    question = ObjectQuestion(DEFINITIONS, ObjectKey("", name), Cluster.TARGET)
-    answer = stage.context.answers.get(question)
+def rule_of(resource: Resource, answer: Answer) -> Stored | None:
+    """How custom resources of a kind are stored, as their definition tells; none if it does not."""
     if not isinstance(answer, Found):
-        return question if answer is None else None
-    definition = answer.objects[0]
-    return stage.context.notes.once(
-        ("rule", resource), (definition,), lambda: stored_custom_resource(definition, resource.version)
-    )
-
-
-def _written(stage: Stage, candidate: Candidate, resource: Resource, stored: Manifest | None) -> Done:
-    """An object that was written is as it should be: what the server has made otherwise it would make so again."""
-    rule = _rule(stage, candidate, resource)
-    result = _application(stage, candidate, Live(stored), rule if isinstance(rule, Stored) else None)
-    found = result.unwrap() if isinstance(result, Success) else None
-    return _done(stage, candidate, resource, stored, found.because if isinstance(found, UpdateObject) else ())
-
-
-def _done(
-    stage: Stage, candidate: Candidate, resource: Resource, known: Manifest | None, settled: tuple[Difference, ...]
-) -> Done:
-    if known is None:
-        return Done(None)
-    key = key_of(candidate.wanted.manifest)
-    identity, scaling, now = candidate.wanted.identity, candidate.instructions.scaling, stage.context.now
-    return Done(Remembered(identity, resource, key, candidate.asked, fingerprint(known), now, settled, scaling))
+        return None
+    definition: Manifest = answer.objects[0]
+    return stored_custom_resource(definition, resource.version)

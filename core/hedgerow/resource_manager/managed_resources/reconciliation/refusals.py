@@ -12,7 +12,6 @@ from hedgerow.machinery.plan import Create, Delete, Outcome, Refusal, Update
 from hedgerow.resource_manager.managed_resources.names import DELETE_ON_INVALID_UPDATE
 
 _NO_ANSWER: Final = 0
-_NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _INVALID: Final = 422
 MOST_REFUSALS: Final = 4
@@ -38,7 +37,7 @@ def is_worth_another_look(writes: Sequence[Outcome]) -> bool:
 
 def has_come_too_late(write: Outcome) -> bool:
     """Whether a write was refused because somebody else was faster, to whatever end."""
-    return write.refusal is not None and write.refusal.code in {_NOT_FOUND, _CONFLICT}
+    return write.refusal is not None and (write.refusal.is_not_found or write.refusal.code == _CONFLICT)
 
 
 def exists_already(refusal: Refusal) -> bool:

@@ -1,26 +1,27 @@
-"""How one object goes that nothing asks for any more, and whether it is gone.
+"""How one object is deleted that is no longer listed, and whether it is gone.
 
-Decides from the live object and from what this turn did with it. An object stays where its annotation says so, where
-the garbage collector looks after it, and where it belongs to another ManagedResource by now. Of the last case §7.7 says
-nothing: there whatever is no longer listed is deleted. But a ManagedResource that is renamed, or an object that moves
-from one to another, would lose what the new one has taken over already.
+An object stays if its annotation says so, if the garbage collector looks after it, and if it belongs to another
+ManagedResource by now. §7.7 does not mention the last case: it deletes whatever is no longer listed. But if a
+ManagedResource is renamed, or an object moves from one to another, what the new one has taken over would be lost.
 
-Whom an object belongs to, its origin annotation tells:
+The origin annotation says whom an object belongs to:
 
-- without one, or with one that cannot be read, it is ours, as it is listed;
-- with our own it is ours, and so it is where namespace and name are ours and either side has no cluster id: then the id
-  was configured, or taken away, after the object was applied;
-- of another ManagedResource of our cluster it has been taken over, and stays;
-- of any other cluster it stays as well, even under our namespace and name: several source clusters may deliver into one
-  target. As it may also be left from an id that was ours once, an event tells of it.
+- Without one, or with an unreadable one, it is ours if the status says that it was applied. An object that the status
+  only records may have existed before.
+- With our own it is ours. So it is if namespace and name are ours and either side has no cluster id: then the id was
+  configured, or removed, after the object was applied.
+- An object of another ManagedResource of our cluster has been taken over, and stays.
+- An object of any other cluster stays as well, even under our namespace and name: several source clusters may deliver
+  into one target. It may also be left from a former id of ours, so an event tells of it.
 
 Source: managed-resources §7.7.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from returns.result import Failure
 
@@ -33,22 +34,29 @@ from hedgerow.machinery.objects import (
     Resource,
     annotations_of,
     is_terminating,
+    key_of,
     labels_of,
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.plan import Action, Delete, DeleteCollection, MergePatch, Outcome, Propagation, Update
-from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.plan import Action, Delete, MergePatch, Outcome, Propagation, Update
+from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, boolean_at, list_at, object_at, objects_at, texts_at, with_value
+from hedgerow.machinery.steps import AtOnce
 from hedgerow.machinery.timestamps import parse_timestamp
 from hedgerow.resource_manager.managed_resources.names import (
     FINALIZE_DELETION_AFTER,
     GARBAGE_COLLECTABLE,
     KEEP_OBJECT,
 )
-from hedgerow.resource_manager.managed_resources.origin import Origin, other_origin
-from hedgerow.resource_manager.managed_resources.reconciliation.live import Place, Unanswered, found, place_of
-from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage
+from hedgerow.resource_manager.managed_resources.origin import Origin, origin_of, other_origin
+from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import (
+    Place,
+    Unanswered,
+    live,
+    place_of,
+)
+from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.references import Reference
 
 CLAIMS: Final = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
@@ -57,7 +65,8 @@ _COLLECTED: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _OWNING_GROUPS: Final = frozenset({"apps", "extensions", "batch"})
 """Groups whose objects go after what they own."""
 _CLAIMS_STAY: Final = "failed cleaning up PersistentVolumeClaims of StatefulSet: "
-_NOT_FOUND: Final = 404
+_ORDINAL: Final = "(0|[1-9][0-9]*)"
+_FORBIDDEN: Final = 403
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,66 +87,46 @@ class Pending:
     """What stands in the way; empty: nothing but time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """Something has to be found out."""
-
-    kinds: tuple[Kind, ...] = ()
-    questions: tuple[Question, ...] = ()
+Removal: TypeAlias = Gone | Pending | Unanswered
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """Something has to be done."""
+async def removed(mr: Reconciliation, reference: Reference) -> Removal:
+    """Delete one object, and tell whether it is gone.
 
-    actions: tuple[Action, ...]
-
-
-Removal = Gone | Pending | Unanswered | Unknown | Steps
-
-
-def removal(stage: Stage, reference: Reference) -> Removal:
-    """What is to be done next so that an object goes."""
-    place = place_of(reference.kind, reference.key, stage.context.kinds)
-    match place:
-        case None:
-            return Unknown(kinds=(reference.kind,))
-        case NotAnswered():
-            return Gone(is_unserved=True) if place.is_not_found else _not_told(place)
-    return _removal_at(stage, reference.kind, place)
+    Args:
+        mr: the ManagedResource that it belonged to.
+        reference: the object.
+    """
+    place = await place_of(reference.kind, reference.key)
+    if isinstance(place, NotAnswered):
+        return Gone(is_unserved=place.is_unserved) if place.is_not_found else _not_told(place)
+    found = live(await place.question)
+    if isinstance(found, NotAnswered):
+        # What is not known to have been applied, and may not even be read, could not be created either.
+        return Gone() if found.code == _FORBIDDEN and not reference.is_applied else _not_told(found)
+    if found.manifest is None:
+        return Gone(is_unserved=found.is_unserved)
+    try:
+        return _reason_to_stay(mr, reference, found.manifest) or await _removed(mr, place, found.manifest)
+    except UnreadableError as error:
+        return Pending(str(error))
 
 
 def _not_told(problem: NotAnswered) -> Pending | Unanswered:
     return Unanswered(problem.message) if problem.is_silence else Pending(problem.message)
 
 
-def _removal_at(stage: Stage, kind: Kind, place: Place) -> Removal:
-    question = ObjectQuestion(place.resource, place.key, Cluster.TARGET)
-    look = found(stage, question)
-    if isinstance(look, ObjectQuestion):
-        return Unknown(questions=(look,))
-    if isinstance(look, NotAnswered):
-        return _not_told(look)
-    if look.manifest is None:
-        answer = stage.context.answers[question]
-        return Gone(is_unserved=isinstance(answer, NotAnswered) and answer.is_unserved)
-    try:
-        return _reason_to_stay(stage, kind, look.manifest) or _removal_of(stage, place, look.manifest)
-    except UnreadableError as error:
-        return Pending(str(error))
-
-
-def _reason_to_stay(stage: Stage, kind: Kind, live: Manifest) -> Gone | None:
-    if _is_to_stay(stage, kind, live):
+def _reason_to_stay(mr: Reconciliation, reference: Reference, live: Manifest) -> Gone | None:
+    if _is_to_stay(mr, reference.kind, live) or (not reference.is_applied and origin_of(live) is None):
         return Gone()
-    own = Origin(stage.config.cluster_id, stage.key)
+    own = Origin(mr.config.cluster_id, mr.key)
     other = other_origin(live, own)
     return None if other is None else Gone(other if other.cluster_id != own.cluster_id else None)
 
 
-def _is_to_stay(stage: Stage, kind: Kind, live: Manifest) -> bool:
+def _is_to_stay(mr: Reconciliation, kind: Kind, live: Manifest) -> bool:
     return _is_true(annotations_of(live).get(KEEP_OBJECT)) or (
-        stage.config.garbage_collection and kind in _COLLECTED and _is_true(labels_of(live).get(GARBAGE_COLLECTABLE))
+        mr.config.garbage_collection and kind in _COLLECTED and _is_true(labels_of(live).get(GARBAGE_COLLECTABLE))
     )
 
 
@@ -145,63 +134,59 @@ def _is_true(value: Any) -> bool:
     return isinstance(value, str) and parse_bool(value).value_or(default_value=False)
 
 
-def _removal_of(stage: Stage, place: Place, live: Manifest) -> Removal:
-    """Claims first, as nobody finds them afterwards; then the object; then, after long enough, its finalizers."""
-    writes = stage.writes_of(place.resource, place.key)
-    claims = _removal_of_claims(stage, place, live)
-    if claims is not None:
-        return claims
-    if not is_terminating(live) and not writes:
+async def _removed(mr: Reconciliation, place: Place, live: Manifest) -> Pending:
+    """Claims first, as nothing leads to them afterwards; then the object; then, after long enough, its finalizers."""
+    if problem := await _delete_claims(mr, place, live):
+        return Pending(_CLAIMS_STAY + problem)
+    finalization = _finalization(place, live, mr.now)
+    error = finalization if isinstance(finalization, str) else ""
+    write: Action | None = None if isinstance(finalization, str) else finalization
+    if not is_terminating(live):
         propagation: Propagation | None = "Foreground" if place.resource.group in _OWNING_GROUPS else None
-        return Steps((Delete(place.resource, place.key, "no-longer-listed", uid_of(live), propagation=propagation),))
-    finalization = _finalization(place, live, stage.context.now)
-    if isinstance(finalization, str):
-        return Pending(_problem(writes) or finalization)
-    if finalization is not None and not writes:
-        return Steps((finalization,))
-    return Pending(_problem(writes))
+        write = Delete(place.resource, place.key, "no-longer-listed", uid_of(live), propagation=propagation)
+    return Pending((_problem(await write) if write is not None else "") or error)
 
 
-def _problem(writes: Sequence[Outcome]) -> str:
-    """What a server said against a write, unless it is that there is nothing left to write to."""
-    refusals = (outcome.refusal for outcome in writes)
-    return next((each.message for each in refusals if each is not None and each.code != _NOT_FOUND), "")
+def _problem(outcome: Outcome) -> str:
+    """The server's objection to a write; empty if there is none, or the object is gone."""
+    refusal = outcome.refusal
+    return "" if refusal is None or refusal.is_not_found else refusal.message
 
 
-def _removal_of_claims(stage: Stage, place: Place, live: Manifest) -> Removal | None:
-    """What is to be done about the PersistentVolumeClaims of a StatefulSet; none: nothing, or nothing more."""
-    labels = _labels_of_claims(stage, place, live)
+async def _delete_claims(mr: Reconciliation, place: Place, live: Manifest) -> str:
+    """Delete the PersistentVolumeClaims of a StatefulSet, each by its uid; why that failed, if it did."""
+    labels = _labels_of_claims(mr, place, live)
     if not labels:
-        return None
+        return ""
     selector = ",".join(f"{name}={value}" for name, value in sorted(labels.items()))
-    question = ListQuestion(CLAIMS, Cluster.TARGET, place.key.namespace, selector, metadata_only=True)
-    match stage.context.answers.get(question):
-        case None:
-            return Unknown(questions=(question,))
-        case NotAnswered() as problem:
-            return Pending(f"{_CLAIMS_STAY}could not list PVCs of StatefulSet: {problem.message}")
-        case Found(claims) if not all(map(is_terminating, claims)):
-            return _deletion_of_claims(stage, place.key.namespace, selector)
-        case _:
-            return None
+    answer = await ListQuestion(CLAIMS, Cluster.TARGET, place.key.namespace, selector, metadata_only=True)
+    if isinstance(answer, NotAnswered):
+        return f"could not list PVCs of StatefulSet: {answer.message}"
+    due = [each for each in answer.objects if _is_claim_of(each, live) and not is_terminating(each)]
+    deletions = (Delete(CLAIMS, key_of(each), "claim-of-stateful-set", uid_of(each)) for each in due)
+    outcomes = await AtOnce(tuple(deletions)) if due else ()
+    return next(filter(None, map(_problem, outcomes)), "")
 
 
-def _labels_of_claims(stage: Stage, place: Place, live: Manifest) -> Mapping[str, str]:
-    """The labels by which claims are found that go with their StatefulSet; none: it has no claims, or they stay."""
+def _labels_of_claims(mr: Reconciliation, place: Place, live: Manifest) -> Mapping[str, str]:
+    """The labels that the StatefulSet controller sets on its claims; none: it has no claims, or they stay."""
     if place.resource.kind != "StatefulSet" or not objects_at(live, "spec", "volumeClaimTemplates"):
         return {}
-    if boolean_at(stage.managed_resource, "spec", "deletePersistentVolumeClaims") is not True:
+    if boolean_at(mr.manifest, "spec", "deletePersistentVolumeClaims") is not True:
         return {}
     return texts_at(live, "spec", "selector", "matchLabels")
 
 
-def _deletion_of_claims(stage: Stage, namespace: str, selector: str) -> Removal | None:
-    deletion = DeleteCollection(CLAIMS, namespace, selector, "claims-of-stateful-set")
-    done = [each for each in stage.writes_of(CLAIMS, deletion.key) if each.action == deletion]
-    if not done:
-        return Steps((deletion,))
-    problem = _problem(done)
-    return Pending(_CLAIMS_STAY + problem) if problem else None
+def _is_claim_of(claim: Manifest, stateful_set: Manifest) -> bool:
+    """True if the claim has the name that the StatefulSet controller gives: `<template>-<statefulset>-<ordinal>`.
+
+    Claims of former replicas count as well. Other claims that carry the labels, such as a backup's, do not.
+
+    Source: Kubernetes documentation, "StatefulSets", stable storage; decision "`deletePersistentVolumeClaims`".
+    """
+    name, owner = key_of(claim).name, key_of(stateful_set).name
+    templates = (key_of(each).name for each in objects_at(stateful_set, "spec", "volumeClaimTemplates"))
+    return any(re.fullmatch(f"{re.escape(f'{template}-{owner}-')}{_ORDINAL}", name) for template in templates)
 
 
 def _finalization(place: Place, live: Manifest, now: datetime) -> Action | str | None:

@@ -1,109 +1,98 @@
-"""What the Secrets of a ManagedResource ask for; without all of them nothing is decided.
+"""What the Secrets of a ManagedResource ask for. Without all of them nothing is decided.
 
-Source: managed-resources §7.3, §7.4.
+Source: managed-resources §7.3, §7.4, §7.6.
 """
 
-from dataclasses import replace
-from functools import partial
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Answer, Found, KindQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
-from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
+from hedgerow.resource_manager.managed_resources.decoding import OVERTIME, DecodedValue, decoded_secrets, in_slices
 from hedgerow.resource_manager.managed_resources.desired import (
     Desired,
-    build_desired,
     checked_values,
+    desired_in_slices,
     unknown_kinds,
 )
 from hedgerow.resource_manager.managed_resources.names import SECRETS
-from hedgerow.resource_manager.managed_resources.reconciliation.stage import Stage, not_found_out, trouble
-from hedgerow.resource_manager.managed_resources.secret_refs import referenced_names
+from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+    Reconciliation,
+    not_found_out,
+    trouble,
+)
+from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
+from hedgerow.resource_manager.managed_resources.references import referenced_names
 
 _NAMELESS: Final = NotAnswered(400, "BadRequest", "resource name may not be empty")
 """A Secret whose name is left out must not look like one that asks for nothing."""
 
-ENOUGH: Final = 256 * 1024
-"""Bytes after which no other Secret is decoded at the same stage, as others wait for their turn: that takes some
-hundredths of a second, or a few tenths where a single Secret is as large as one can be."""
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What the Secrets of a ManagedResource hold."""
+
+    secrets: Mapping[str, Manifest]
+    """By name, as they were read."""
+    values: tuple[DecodedValue, ...]
+    """In the order of the references."""
+    version: tuple[Any, Any]
+    """Of the spec that refers to the Secrets."""
+    checksum: str
+    ran_out_of_time: bool
+    """True if decoding took too long, so that another attempt may get further."""
+
+    @property
+    def generation(self) -> int:
+        """Generation of the ManagedResource."""
+        _, generation = self.version
+        return generation if isinstance(generation, int) else 0
 
 
-def secret_questions(stage: Stage) -> tuple[ObjectQuestion, ...]:
-    """What has to be asked about the Secrets."""
-    names = dict.fromkeys(referenced_names(stage.managed_resource))
-    return tuple(_question(stage, name) for name in names if name)
+async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:
+    """Each Secret by its name. The first that cannot be read ends the reconciliation."""
+    names = referenced_names(mr.manifest)
+    keys = {name: ObjectKey(mr.key.namespace, name) for name in names if name}
+    questions = tuple(ObjectQuestion(SECRETS, key, Cluster.SOURCE) for key in keys.values())
+    answers: dict[str, Answer] = dict(zip(keys, await AtOnce(questions), strict=True)) if questions else {}
+    secrets: dict[str, Manifest] = {}
+    for name in names:
+        match answers.get(name, _NAMELESS):
+            case Found((secret,)):
+                secrets[name] = secret
+            case NotAnswered() as missing:
+                problem = f"could not read secret '{name}': {missing.message}"
+                if missing.is_silence:
+                    return not_found_out(mr, problem, mr.state)
+                return await trouble(mr, "CannotReadSecret", missing.message, problem, mr.state)
+    return secrets
 
 
-def read_secrets(stage: Stage) -> Stage | Plan:
-    """Each Secret is read, and the first that cannot be ends the turn."""
-    questions = secret_questions(stage)
-    if any(question not in stage.context.answers for question in questions):
-        return Plan(questions=questions)
-    found = {name: _answer(stage, name) for name in referenced_names(stage.managed_resource)}
-    for name, answer in found.items():
-        if isinstance(answer, NotAnswered):
-            problem = f"could not read secret '{name}': {answer.message}"
-            if answer.is_silence:
-                return not_found_out(stage, problem, stage.memory)
-            return trouble(stage, "CannotReadSecret", answer.message, problem, stage.memory)
-    return replace(
-        stage, secrets={name: answer.objects[0] for name, answer in found.items() if isinstance(answer, Found)}
-    )
+async def decode(mr: Reconciliation, secrets: Mapping[str, Manifest]) -> Content:
+    """What the Secrets hold, up to the value that exceeds a limit. Other keys run after every slice of the work.
+
+    The checksum is computed only if the values have changed.
+    """
+    budget = mr.budget = mr.config.budget()
+    decoded = await in_slices(decoded_secrets(secrets, mr.config.decompress, budget), budget)
+    values = tuple(value for name in referenced_names(mr.manifest) for value in decoded[name])
+    checksum = Checksum(checked_values(values))
+    if checksum.key != mr.state.checked:
+        text = await in_slices(checksum.computed(), budget)
+        mr.state = replace(mr.state, checked=checksum.key, checksum=text)
+    version = spec_version(mr.manifest)
+    return Content(secrets, values, version, mr.state.checksum, ran_out_of_time=budget.exceeded == OVERTIME)
 
 
-def decode(stage: Stage) -> Stage | Plan:
-    """Each Secret is decoded once in a turn, at another stage than the one before where that was large."""
-    decoded: dict[str, tuple[DecodedValue, ...]] = {}
-    bytes_read = 0
-
-    def decode_one(secret: Manifest) -> tuple[DecodedValue, ...]:
-        nonlocal bytes_read
-        values = decoded_secret(secret, stage.config.decompress)
-        bytes_read += sum(len(value.raw) for value in values)
-        return values
-
-    for name, secret in stage.secrets.items():
-        if bytes_read >= ENOUGH:
-            return Plan(goes_on=True)
-        decoded[name] = stage.context.notes.once(("decoded", name), (secret,), partial(decode_one, secret))
-    names = referenced_names(stage.managed_resource)
-    return replace(stage, decoded=tuple(value for name in names for value in decoded[name]))
-
-
-def look_up_kinds(stage: Stage) -> Stage | Plan:
-    """What is not known of the kinds in the Secrets has to be known to tell the namespace of an object."""
-    kinds = stage.context.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
-    unknown = tuple(kind for kind in kinds if kind not in stage.context.kinds)
-    return Plan(kinds=unknown) if unknown else stage
-
-
-def desire(stage: Stage) -> Stage | Plan:
-    """What is asked for, from now on; it takes as many stages as the checksum of that has portions."""
-    counted = stage.context.notes.once("checksum", stage.decoded, lambda: Checksum(checked_values(stage.decoded)))
-    checksum = counted.after_a_portion()
-    if checksum is None:
-        return Plan(goes_on=True)
-    known = stage.context.kinds
-    kinds = stage.context.notes.once("kinds", stage.decoded, lambda: unknown_kinds(stage.decoded, {}))
-    inputs = (
-        stage.managed_resource.get("spec"),
-        stage.status.get("resources"),
-        stage.decoded,
-        [known[kind] for kind in kinds],
-    )
-
-    def desired() -> Desired:
-        return build_desired(stage.managed_resource, stage.decoded, known, stage.config.managed_by, checksum)
-
-    return replace(stage, desired=stage.context.notes.once("desired", inputs, desired))
-
-
-def _question(stage: Stage, name: str) -> ObjectQuestion:
-    return ObjectQuestion(SECRETS, ObjectKey(stage.key.namespace, name), Cluster.SOURCE)
-
-
-def _answer(stage: Stage, name: str) -> Answer:
-    return stage.context.answers[_question(stage, name)] if name else _NAMELESS
+async def desired_state(mr: Reconciliation, content: Content) -> Desired:
+    """What the ManagedResource asks for, with the kinds of its objects as they are served now."""
+    kinds = unknown_kinds(content.values, {})
+    questions = tuple(map(KindQuestion, kinds))
+    served = dict(zip(kinds, await AtOnce(questions), strict=True)) if questions else {}
+    work = desired_in_slices(mr.manifest, content.values, served, mr.config.managed_by, content.checksum)
+    return await in_slices(work, mr.budget)

@@ -1,10 +1,10 @@
-"""Which rule of storage holds for an object.
+"""Which rule of storage holds for an object, and what the object looks like once it is stored.
 
 Source: managed-resources §8.6; decision "steady state".
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.equivalences import group_of
@@ -16,6 +16,7 @@ from hedgerow.resource_manager.managed_resources.stored import (
     volumes,
     workloads,
 )
+from hedgerow.resource_manager.managed_resources.stored.differences import differences
 from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, COMPACT, Stored
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -82,3 +83,32 @@ def stored_rule(manifest: Manifest) -> Stored:
     if kind == (_RBAC, "ClusterRole") and manifest.get("aggregationRule"):
         return policies.AGGREGATED_ROLE
     return _RULES.get(kind, AS_SENT)
+
+
+def completed(wanted: Manifest, live: Manifest, rule: Stored = AS_SENT) -> Manifest:
+    """The object with everything that another write would not remove, its members in the order of the live ones.
+
+    Args:
+        wanted: the object to be written.
+        live: the object as it is stored.
+        rule: how the server stores objects of this kind.
+    """
+    result: dict[str, Any] = {}
+    for name, found in live.items():
+        if wanted.get(name) is not None:
+            result[name] = _completed(wanted[name], found, rule.of(name))
+        elif not differences(_without(live, name), live, rule):
+            result[name] = found
+    return {**result, **{name: value for name, value in wanted.items() if name not in live}}
+
+
+def _completed(wanted: Any, found: Any, rule: Stored) -> Any:
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        return completed(wanted, found, rule)
+    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        return [_completed(one, other, rule) for one, other in zip(wanted, found, strict=True)]
+    return wanted
+
+
+def _without(live: Manifest, name: str) -> Manifest:
+    return {other: value for other, value in live.items() if other != name}

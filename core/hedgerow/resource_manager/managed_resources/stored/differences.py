@@ -19,7 +19,43 @@ from returns.result import Success
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.quantities import parse_quantity
 from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored
-from hedgerow.resource_manager.managed_resources.stored.sameness import SCALARS, are_evidently_the_same
+
+SCALARS: Final = frozenset({str, int, bool})
+"""Types of single values that are the same if they are equal and of one type."""
+
+_EQUAL_TO_BOOLEANS: Final = frozenset({0, 1})
+"""What Python holds for equal to false and true."""
+
+_LEVELS: Final = 3
+"""How many levels of a value are looked at. More would seldom be of use, and each is seen again from every level."""
+
+
+def are_evidently_the_same(one: Any, other: Any) -> bool:
+    """Whether two values are equal and hold nothing that is taken for equal to something else, or for absent."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict or kind is list:  # what is cheap to ask comes first, so that little is lost if the answer is no
+        return 0 < len(one) == len(other) and _is_unmistakable(one, _LEVELS) and bool(one == other)
+    return kind in SCALARS and bool(one == other)
+
+
+def _is_unmistakable(value: Any, levels: int) -> bool:
+    """Whether only the same is equal to an object or list: it holds no booleans, numbers like them, or empty values.
+
+    An empty value may be as good as not sent. What reaches deeper than these levels is in doubt.
+    """
+    for each in value.values() if type(value) is dict else value:
+        kind = type(each)
+        if kind is str:
+            continue
+        if kind is dict or kind is list:
+            if not each or levels == 1 or not _is_unmistakable(each, levels - 1):
+                return False
+        elif kind is not int or each in _EQUAL_TO_BOOLEANS:
+            return False
+    return True
+
 
 _SELECTORS: Final = frozenset({"labelSelector", "namespaceSelector", "objectSelector", "podSelector", "selector"})
 """Members that select everything when they are empty and something else when they are absent."""

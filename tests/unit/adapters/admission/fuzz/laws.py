@@ -20,7 +20,7 @@ from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow_adapters.admission import AdmissionObserver, Exchange, Reviewer
-from hedgerow_adapters.cache.store import StoreSnapshot
+from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol.json_codec import Codec, fastest, standard
 from tests.unit.core.admission.world import answered, world
 
@@ -109,8 +109,8 @@ class _Recording(Reviewer):
     _last: tuple[AdmissionRequest, Decision] | None = None
 
     @override
-    async def review(self, path: str, request: AdmissionRequest, patience: float) -> Decision:
-        decision = await super().review(path, request, patience)
+    async def review(self, path: str, request: AdmissionRequest, patience: float, spent: float = 0) -> Decision:
+        decision = await super().review(path, request, patience, spent)
         self._last = request, decision
         return decision
 

@@ -152,6 +152,10 @@ def test_nothing_registered_is_nothing() -> None:
         ({"rules": [{**RULE, "operations": "*"}]}, "rules[0].operations: must be a non-empty list of strings"),
         ({"rules": [{**RULE, "scope": "All"}]}, "rules[0].scope: must be *, Cluster or Namespaced"),
         ({"namespaceSelector": []}, "namespaceSelector: must be a label selector, is a list"),
+        (
+            {"objectSelector": {"matchLabel": {"a": "b"}}},
+            "objectSelector.matchLabel: is an unknown field; did you mean matchLabels?",
+        ),
         ({"matchPolicy": "Same"}, "matchPolicy: must be Equivalent or Exact"),
         ({"failurePolicy": True}, "failurePolicy: must be Fail or Ignore"),
         ({"reinvocationPolicy": "Always"}, "reinvocationPolicy: must be Never or IfNeeded"),

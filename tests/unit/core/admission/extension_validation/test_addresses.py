@@ -13,9 +13,10 @@ from hedgerow.admission.extension_validation.addresses import Family, family_of,
         ("000.010.00.255", "0.10.0.255"),
         ("2001:DB8::1", "2001:db8::1"),
         ("::ffff:1.2.3.04", "::ffff:102:304"),
+        ("2001:00db8::00001", "2001:db8::1"),
     ],
 )
-def test_an_address_may_have_octets_that_start_with_zeros(text: str, address: str) -> None:
+def test_octets_and_groups_of_an_address_may_start_with_zeros(text: str, address: str) -> None:
     assert str(parse_address(text)) == address
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hedgerow.admission.extension_validation.comparison import differences, same
+from hedgerow.admission.extension_validation.shape import DURATION, QUANTITY, shape
 
 NOTHING: tuple[Any, ...] = (None, [], {})
 
@@ -32,7 +33,10 @@ def test_what_is_empty_is_the_same_as_what_is_absent(new: Any, old: Any) -> None
         ({"a": [{}]}, {"a": []}, ["a[0]: {} != <none>"]),
         ({"a": [1]}, {"a": {"b": 1}}, ["a: a list != an object"]),
         ({"a": {"b": {"c": 1}}}, {}, ["a.b.c: 1 != <none>"]),
-        ({"a": ""}, {}, ["a:  != <none>"]),
+        ({"a": ""}, {}, []),
+        ({"a": ""}, {"a": "b"}, ["a:  != b"]),
+        ({"labels": {"a": ""}}, {}, ["labels.a:  != <none>"]),
+        ({"a": [""]}, {"a": []}, ["a[0]:  != <none>"]),
         ({"a": True}, {"a": 1}, ["a: true != 1"]),
         ({"a": 1.0}, {"a": 1}, []),
         ({"a": "x" * 200}, {"a": "y"}, [f"a: {'x' * 100}… != y"]),
@@ -49,6 +53,33 @@ def test_what_is_empty_is_the_same_as_what_is_absent(new: Any, old: Any) -> None
 )
 def test_a_difference_names_the_place_and_both_values(new: Any, old: Any, texts: list[str]) -> None:
     assert [*map(str, differences(new, old))] == texts
+
+
+EXPECTED = shape({"size": QUANTITY, "sizes{}": QUANTITY, "pools[].size": QUANTITY, "timeout": DURATION})
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "are_equal"),
+    [
+        ({"size": "1Gi"}, {"size": "1024Mi"}, True),
+        ({"size": 1}, {"size": "1000m"}, True),
+        ({"size": "0.5"}, {"size": "500m"}, True),
+        ({"size": "1Gi"}, {"size": "1G"}, False),
+        ({"size": "0"}, {}, False),
+        ({"sizes": {"cpu": "1"}}, {"sizes": {"cpu": "1000m"}}, True),
+        ({"sizes": {"cpu": "0"}}, {"sizes": {}}, False),
+        ({"pools": [{"size": "1Gi"}]}, {"pools": [{"size": "1024Mi"}]}, True),
+        ({"timeout": "60m"}, {"timeout": "1h"}, True),
+        ({"timeout": "61m"}, {"timeout": "1h"}, False),
+        # Versions look like quantities and are none.
+        ({"version": "1.20"}, {"version": "1.2"}, False),
+    ],
+)
+def test_quantities_and_durations_are_equal_by_their_amounts_where_they_are_declared(
+    new: Any, old: Any, *, are_equal: bool
+) -> None:
+    assert same(new, old, EXPECTED) is are_equal
+    assert same(old, new, EXPECTED) is are_equal
 
 
 def test_values_may_be_nested_as_deep_as_memory_allows() -> None:

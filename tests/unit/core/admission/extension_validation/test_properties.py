@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hedgerow.admission import Allowed, Denied, creation, update
 from hedgerow.admission.extension_validation import KINDS, review, validate_create, validate_update
 from tests.unit.core.admission.extension_validation.objects import sample, short
+from tests.unit.orders import ORDERS
 
 JSON: Final = st.recursive(
     st.none()
@@ -63,7 +64,7 @@ def damaged_objects(draw: st.DrawFn) -> tuple[str, Any, Any]:
     return kind, draw(damaged(good)), draw(st.just(good) | damaged(good))
 
 
-@given(KIND_NAMES, st.randoms(use_true_random=False))
+@given(KIND_NAMES, ORDERS)
 def test_a_valid_object_stays_valid_in_any_order(kind: str, random: Random) -> None:
     metadata = METADATA if KINDS[kind].resource.namespaced else {**METADATA, "namespace": ""}
     manifest = sample(kind, metadata)
@@ -73,7 +74,7 @@ def test_a_valid_object_stays_valid_in_any_order(kind: str, random: Random) -> N
     assert validate_update(kind, other_order, manifest) == ()
 
 
-@given(damaged_objects(), st.randoms(use_true_random=False))
+@given(damaged_objects(), ORDERS)
 def test_any_objects_are_decided_upon_always_alike(objects: tuple[str, Any, Any], random: Random) -> None:
     kind, new, old = objects
     before = json.dumps([new, old])

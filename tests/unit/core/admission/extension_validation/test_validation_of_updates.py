@@ -153,6 +153,49 @@ def test_v39_the_spec_of_an_etcd_in_deletion_stays() -> None:
     assert validate_update("Etcd", old, old) == ()
 
 
+@pytest.mark.parametrize(
+    ("kind", "new", "old"),
+    [
+        ("Etcd", {"storageCapacity": "1Gi"}, {"storageCapacity": "1024Mi"}),
+        ("Etcd", {"etcd": {"quota": "8Gi"}}, {"etcd": {"quota": "8192Mi"}}),
+        (
+            "Etcd",
+            {"etcd": {"resources": {"requests": {"cpu": "1"}}}},
+            {"etcd": {"resources": {"requests": {"cpu": "1000m"}}}},
+        ),
+        ("Etcd", {"etcd": {"etcdDefragTimeout": "60s"}}, {"etcd": {"etcdDefragTimeout": "1m0s"}}),
+        ("Etcd", {"etcd": {"clientService": {"labels": {}}}}, {"etcd": {}}),
+        (
+            "Worker",
+            {"pools": [{**POOL, "nodeTemplate": {"capacity": {"memory": "1Gi"}}}]},
+            {"pools": [{**POOL, "nodeTemplate": {"capacity": {"memory": "1024Mi"}}}]},
+        ),
+        (
+            "Worker",
+            {"pools": [{**POOL, "machineControllerManager": {"machineDrainTimeout": "120m"}}]},
+            {"pools": [{**POOL, "machineControllerManager": {"machineDrainTimeout": "2h0m0s"}}]},
+        ),
+        ("Infrastructure", {"secretRef": {"name": "x", "namespace": ""}}, {"secretRef": {"name": "x"}}),
+        ("DNSRecord", {"ttl": 60, "values": ["1.2.3.4"]}, {"ttl": 60.0, "values": ["1.2.3.4"]}),
+    ],
+)
+def test_what_means_the_same_may_be_spelled_differently_during_deletion(
+    kind: str, new: Mapping[str, Any], old: Mapping[str, Any]
+) -> None:
+    terminating = sample(kind, TERMINATING, **new), sample(kind, TERMINATING, **old)
+
+    assert validate_update(kind, *terminating) == ()
+    assert validate_update(kind, *reversed(terminating)) == ()
+
+
+def test_an_empty_label_of_a_pool_is_a_label() -> None:
+    new, old = (sample("Worker", TERMINATING, pools=[{**POOL, "labels": labels}]) for labels in ({"dedicated": ""}, {}))
+
+    (error,) = validate_update("Worker", new, old)
+
+    assert str(error) == "spec: Forbidden: pools[0].labels.dedicated:  != <none>"
+
+
 SECRET = "c2VjcmV0"  # noqa: S105 -- must not be found in messages
 
 

@@ -42,8 +42,11 @@ def test_each_webhook_is_registered_as_if_it_were_alone_in_the_same_order(mode: 
     for chosen in itertools.product([False, True], repeat=len(ENABLED)):
         names = list(itertools.compress(ENABLED, chosen))
         config = AdmissionConfig(**{name: ENABLED[name] for name in names})
-        assert entries(mode, config) == [entry for name in names for entry in alone[name]]
-        assert all(manifest["webhooks"] for manifest in registered(mode, config))
+        manifests = registered(mode, config)
+        assert all(manifest["webhooks"] for manifest in manifests)
+        assert [entry for manifest in manifests for entry in manifest["webhooks"]] == [
+            entry for name in names for entry in alone[name]
+        ]
 
 
 def test_what_is_served_is_registered_under_the_same_path_in_the_same_order() -> None:
@@ -78,7 +81,7 @@ def test_an_api_server_accepts_and_reads_what_is_registered(mode: Mode) -> None:
     read = [*found.mutating_entries, *found.validating_entries]
     assert [entry.name for entry in read] == [entry["name"] for entry in written]
     assert {entry.client.host for entry in read} == {
-        "gardener-resource-manager.garden.svc" if mode is Mode.RUNTIME else "gardener-resource-manager.garden"
+        "gardener-resource-manager.garden" if mode is Mode.TARGET else "gardener-resource-manager.garden.svc"
     }
     assert {entry.name.split(".")[0] for entry in read if entry.ignores_failures} == {
         "pod-scheduler-name",
@@ -87,6 +90,35 @@ def test_an_api_server_accepts_and_reads_what_is_registered(mode: Mode) -> None:
     assert {entry.name.split(".")[0] for entry in read if entry.matches_equivalents} == {
         "high-availability-config",
         "endpoint-slice-hints",
+    }
+
+
+@pytest.mark.parametrize("mode", [Mode.RUNTIME, Mode.STANDALONE])
+def test_a_cluster_starts_the_pods_of_kube_system_without_the_webhooks(mode: Mode) -> None:
+    assert failing_pod_webhooks(mode, {"kubernetes.io/metadata.name": "kube-system"}) == set()
+    assert failing_pod_webhooks(mode, {"kubernetes.io/metadata.name": "shop"}) == {
+        "projected-token-mount",
+        "seccomp-profile",
+        "pod-topology-spread-constraints",
+    }
+
+
+def test_pods_beside_the_process_start_without_it_outside_gardener_and_are_served_inside() -> None:
+    beside = {"kubernetes.io/metadata.name": "garden"}
+
+    assert failing_pod_webhooks(Mode.STANDALONE, beside) == set()
+    assert "projected-token-mount" in failing_pod_webhooks(Mode.RUNTIME, beside)
+
+
+def failing_pod_webhooks(mode: Mode, namespace_labels: dict[str, str]) -> set[str]:
+    """The webhooks about pods in a namespace without which these do not start."""
+    found = parse_registrations(registered(mode, EVERYTHING)).unwrap()
+    return {
+        entry.name.split(".")[0]
+        for entry in found.mutating_entries
+        if not entry.ignores_failures
+        and entry.namespace_selector.matches(namespace_labels)
+        and any("pods" in rule.resources for rule in entry.rules)
     }
 
 

@@ -8,10 +8,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.documents import streams, yaml_reading
+from hedgerow.machinery import slices
+from hedgerow.machinery.documents import json_values, streams, yaml_reading
+from hedgerow.machinery.documents.budget import MOST_DOCUMENTS, ReadingBudget
 from hedgerow.machinery.documents.document import MAX_NESTING, Document
-from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.documents.streams import documents_in_slices, stream_documents
 from hedgerow.machinery.documents.yaml_scalars import plain_value
+from hedgerow.machinery.slices import finished
 
 CONVERTING = "error converting YAML to JSON: "
 NOT_AN_OBJECT = "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"
@@ -209,22 +212,103 @@ def test_texts_of_errors_are_bounded() -> None:
     assert len(document.problems[0]) < 500
 
 
-def test_so_many_documents_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "MOST_DOCUMENTS", 3)
-
-    assert read("a: 1\n---\na: 2\n---\na: 3\n") == [{"a": 1}, {"a": 2}, {"a": 3}]
-    assert read("{}" * 10_000) == [{}, {}, {}, "more than 3 documents"]
+def read_within(text: str, budget: ReadingBudget) -> list[Any]:
+    return [each.problems[0] if each.problems else each.value for each in finished(documents_in_slices(text, budget))]
 
 
-@pytest.mark.usefixtures("parser")
-def test_so_many_values_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "MOST_NODES", 8)
+@pytest.mark.parametrize(
+    ("text", "budget", "limit"),
+    [
+        pytest.param("a: 1\n---\na: 2\n", {"documents": 1}, "more than 1 documents", id="YAML documents"),
+        pytest.param("{}{}", {"documents": 1}, "more than 1 documents", id="JSON documents"),
+        pytest.param("---\n{}\n---\n{}\n", {"documents": 1}, "more than 1 documents", id="JSON documents in YAML"),
+        pytest.param("--- x\n" * 2, {"documents": 1}, "more than 1 documents", id="separators that are none"),
+        pytest.param("a: [1]\n---\nb: [1, 2]\n", {"nodes": 8}, "more than 8 values", id="YAML values"),
+        pytest.param('{"a": [1]}{"b": [1, 2]}', {"nodes": 8}, "more than 8 values", id="JSON values"),
+        pytest.param("a: &a [1, 2]\nb: [*a, *a]\n", {"nodes": 10}, "more than 10 values", id="aliases"),
+        pytest.param("a: &a {b: 1}\nc: {<<: *a}\n", {"nodes": 7}, "more than 7 values", id="merges"),
+        pytest.param(f"a: {'x' * 1000}\n", {"nodes": 10}, "more than 10 values", id="a long text"),
+    ],
+)
+def test_so_much_is_read_and_no_more(text: str, budget: dict[str, int], limit: str) -> None:
+    enough = {name: most * 2 for name, most in budget.items()}
+    assert read_within(text, ReadingBudget(**enough)) == read(text)
 
-    assert read("a: [1]\n---\nb: 1\n") == [{"a": [1]}, {"b": 1}]
-    assert read("a: [1]\n---\nb: [1, 2]\n---\nc: 1") == [
-        {"a": [1]},
-        f"{CONVERTING}line 3: more values than anybody writes",
-    ]
+    budgeted = ReadingBudget(**budget)
+    *before, last = read_within(text, budgeted)
+    assert before == read(text)[: len(before)]
+    assert last == budgeted.exceeded == limit
+
+
+def test_whole_texts_end_with_the_limit_that_they_exceed() -> None:
+    assert read("{}" * (MOST_DOCUMENTS + 1))[-2:] == [{}, f"more than {MOST_DOCUMENTS} documents"]
+
+
+@pytest.mark.parametrize("text", ["a: [1, 2, 3, 4]\n---\nb: 1\n", '---\n{"a": [1, 2, 3, 4]}\n---\nb: 1\n'])
+def test_a_document_with_too_many_values_costs_only_itself(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "_SHORT", -1)
+
+    first, second = read_within(text, ReadingBudget(nodes_of_a_document=5))
+
+    assert first.endswith("more than 5 values in one document")
+    assert second == {"b": 1}
+
+
+def test_a_yaml_document_that_is_too_long_costs_only_itself() -> None:
+    first, second = read_within("a: 0123456\n---\nb: 1\n", ReadingBudget(text_of_a_document=10))
+
+    assert first.endswith("more than 10 characters in one document")
+    assert second == {"b": 1}
+
+
+def test_a_document_may_be_as_large_as_any_that_an_api_server_stores() -> None:
+    items = ",".join('"' + "x" * 20 + '"' for _ in range(60_000))
+
+    assert read(f'{{"a": [{items}]}}')[0]["a"][-1] == "x" * 20
+
+
+MARKS = st.text(st.sampled_from("ab01.-:,&*!'\"|>#%[]{}<~ \n\t\r\\u"), max_size=40)
+PIECES = st.lists(
+    st.sampled_from([
+        "---", "---\n", "\n---\n", "--- x\n", "# c\n", "{", "}", "[", "]", ",", ":", '"a"', "1", "-1.5e3", "NaN",
+        '"\\ud800"', "\n", " ", "\r\n", "a: 1\n", "- ", "  ", '{"a":1}', '{"a":[1,{"b":2}]}', "\x00", "---#x\n", "tru",
+    ]),
+    max_size=14,
+).map("".join)  # fmt: skip
+
+
+@given(MARKS | PIECES, st.sampled_from([1, 3, 7]))
+def test_the_sizes_of_slices_make_no_difference(text: str, size: int) -> None:
+    whole = stream_documents(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slices, "SLICE", 1)
+        patch.setattr(streams, "_SHORT", -1)
+        for module in (streams, json_values, yaml_reading):
+            patch.setattr(module, "SEARCHED_AT_ONCE", size)
+        sliced = stream_documents(text)
+
+    assert repr(sliced) == repr(whole)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a:\n" + "- {b: 1}\n" * 5_000, id="YAML values"),
+        pytest.param('{"a": [' + "[], " * 20_000 + "1]}", id="JSON values"),
+        pytest.param("\n" * 2_000_000, id="empty lines"),
+        pytest.param("--\n" * 1_000_000, id="half separators"),
+        pytest.param("---\n" * 4_500, id="separators"),
+        pytest.param("# comment\n" * 200_000, id="comments"),
+        pytest.param("{}\n" * 4_500, id="documents"),
+        pytest.param('{"a": "' + "x" * 2_000_000 + '\\ud800"}', id="a long text"),
+    ],
+)
+def test_what_takes_long_is_read_in_many_slices(text: str) -> None:
+    budget, slices = ReadingBudget(), 0
+    for _ in documents_in_slices(text, budget):
+        slices += 1
+
+    assert slices >= 9
 
 
 class Dumper(yaml.SafeDumper):

@@ -19,8 +19,8 @@ from hedgerow.machinery.plan import (
     Cause,
     Create,
     Delete,
-    DeleteCollection,
     Event,
+    InOrder,
     JsonPatch,
     MergePatch,
     Outcome,
@@ -28,14 +28,16 @@ from hedgerow.machinery.plan import (
     Refusal,
     Update,
 )
-from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.recording.codec import UnknownValueError, UnrecordableError, decoded, encoded
 from hedgerow.machinery.recording.reads import Filed, Got, Held, Listed
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
+from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.equivalences import Identity
-from hedgerow.resource_manager.managed_resources.reconciliation.memory import Memory, Remembered
+from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, State
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
+from hedgerow.resource_manager.managed_resources.write_context import WriteContext
 
 TEXTS = st.text(max_size=8) | st.sampled_from(["$", "$tuple", "", "\ud800"])
 NUMBERS = st.integers() | st.floats(allow_nan=False)
@@ -48,8 +50,8 @@ MANIFESTS = st.dictionaries(TEXTS, JSON, max_size=3)
 KEYS = st.builds(ObjectKey, TEXTS, TEXTS)
 RESOURCES = st.builds(Resource, TEXTS, TEXTS, TEXTS, TEXTS, st.booleans())
 CLUSTERS = st.sampled_from(Cluster)
-QUESTIONS = st.builds(ObjectQuestion, RESOURCES, KEYS, CLUSTERS, TEXTS) | st.builds(
-    ListQuestion, RESOURCES, CLUSTERS, TEXTS, TEXTS, TEXTS, st.booleans(), st.integers()
+QUESTIONS = st.builds(ObjectQuestion, RESOURCES, KEYS, CLUSTERS) | st.builds(
+    ListQuestion, RESOURCES, CLUSTERS, TEXTS, TEXTS, TEXTS, st.booleans()
 )
 ACTIONS = st.one_of(
     st.builds(Create, RESOURCES, MANIFESTS, TEXTS, CLUSTERS, TEXTS),
@@ -57,7 +59,6 @@ ACTIONS = st.one_of(
     st.builds(MergePatch, RESOURCES, KEYS, MANIFESTS, TEXTS, st.none() | TEXTS, TEXTS, CLUSTERS),
     st.builds(JsonPatch, RESOURCES, KEYS, st.lists(MANIFESTS, max_size=2), TEXTS, TEXTS, CLUSTERS),
     st.builds(Delete, RESOURCES, KEYS, TEXTS, st.none() | TEXTS, st.none() | TEXTS),
-    st.builds(DeleteCollection, RESOURCES, TEXTS, TEXTS, TEXTS, CLUSTERS),
 )
 OUTCOMES = st.builds(
     Outcome,
@@ -65,17 +66,20 @@ OUTCOMES = st.builds(
     st.none() | MANIFESTS,
     st.none() | st.builds(Refusal, st.integers(), TEXTS, TEXTS, st.tuples(st.builds(Cause, TEXTS, TEXTS, TEXTS))),
 )
-ANSWERS = st.builds(Found, st.tuples(MANIFESTS)) | st.builds(NotAnswered, st.integers(), TEXTS, TEXTS, st.booleans())
+ANSWERS = st.builds(Found, st.tuples(MANIFESTS)) | st.builds(NotAnswered, st.integers(), TEXTS, TEXTS)
 TIMES = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=2))])) | st.datetimes()
 IDENTITIES = st.builds(Identity, TEXTS, TEXTS, TEXTS, TEXTS)
 REMEMBERED = st.builds(
-    Remembered,
+    ObjectState,
     IDENTITIES,
     RESOURCES,
     KEYS,
     st.binary(max_size=8),
     TEXTS,
     TIMES,
+    st.none() | TIMES,
+    st.builds(WriteContext, st.none() | TEXTS, TEXTS),
+    st.none() | TIMES,
     st.tuples(st.builds(Difference, TEXTS, JSON, JSON)),
     st.builds(Scaling, st.booleans(), st.booleans()),
 )
@@ -85,11 +89,21 @@ SELECTORS = st.builds(
     st.tuples(st.builds(Requirement, TEXTS, st.sampled_from(Operator), st.tuples(TEXTS))),
 )
 MEMORIES = st.builds(
-    Memory,
+    State,
     st.dictionaries(IDENTITIES, REMEMBERED, max_size=2),
     st.binary(max_size=8),
     st.lists(JSON | st.binary(max_size=4) | st.tuples(TEXTS), max_size=3).map(tuple),
     st.dictionaries(st.builds(Kind, TEXTS, TEXTS), TIMES, max_size=2),
+    st.binary(max_size=4),
+    TEXTS,
+)
+STEPS = st.one_of(
+    ACTIONS,
+    QUESTIONS,
+    st.builds(KindQuestion, st.builds(Kind, TEXTS, TEXTS), CLUSTERS),
+    st.builds(InOrder, st.lists(ACTIONS, max_size=2).map(tuple)),
+    st.builds(AtOnce, st.lists(ACTIONS | QUESTIONS, max_size=2).map(tuple)),
+    st.builds(Pause, st.integers()),
 )
 PLANS = st.builds(
     Plan,
@@ -98,9 +112,6 @@ PLANS = st.builds(
     failures=st.lists(st.builds(DomainFailure, RESOURCES, KEYS, TEXTS, TEXTS, st.booleans()), max_size=2).map(tuple),
     requeue_after=st.none() | st.floats(allow_nan=False),
     in_order=st.booleans(),
-    questions=st.lists(QUESTIONS, max_size=2).map(tuple),
-    kinds=st.lists(st.builds(Kind, TEXTS, TEXTS), max_size=2).map(tuple),
-    goes_on=st.booleans(),
     memory=st.none() | MEMORIES,
 )
 READS = st.one_of(
@@ -112,6 +123,7 @@ READS = st.one_of(
 VALUES = st.one_of(
     JSON,
     PLANS,
+    STEPS,
     OUTCOMES,
     st.dictionaries(QUESTIONS, ANSWERS, max_size=2),
     st.dictionaries(READS, st.tuples(MANIFESTS), max_size=2),
@@ -185,7 +197,7 @@ def test_a_value_of_another_type_is_refused_by_its_name(value: object, name: str
         ({"$": "machinery.plan.Gone"}, "there is no type machinery.plan.Gone"),
         ({"$": "gone.Plan"}, "there is no type gone.Plan"),
         ({"$": "machinery.plan.key_of"}, "machinery.plan.key_of is not a type"),
-        ({"$": "machinery.notes.Notes"}, "machinery.notes.Notes is no record"),
+        ({"$": "machinery.recording.reads.RecordedSnapshot"}, "RecordedSnapshot is no record"),
         ({"$": "machinery.clusters.Cluster", "is": "MOON"}, "machinery.clusters.Cluster: 'MOON'"),
         ({"$": "machinery.plan.Cause", "reason": "", "colour": ""}, "unexpected keyword argument 'colour'"),
         ({"$": "os.system"}, "there is no type os.system"),

@@ -15,6 +15,7 @@ from hedgerow.operator.namespace_network_policies import (
 )
 from hedgerow.operator.namespace_network_policies.names import CLUSTERS, ENDPOINTS
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.executions import plan_of
 from tests.golden.network_policies.cases import carry_out
 
 API_SERVER_KEY = ObjectKey("default", "kubernetes")
@@ -124,7 +125,7 @@ class World:
 
     def plan(self, name: str) -> Plan:
         """What a look at a namespace comes to."""
-        return self.controller.reconcile(ObjectKey("", name), self.snapshot, Context(NOW, self.config))
+        return plan_of(self.controller.reconcile(ObjectKey("", name), self.snapshot, Context(NOW, self.config)))
 
     def apply(self, plan: Plan) -> None:
         """Do what a plan wants."""

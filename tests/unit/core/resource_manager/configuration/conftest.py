@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, ConfigurationErrors, Decoded, decode
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, Decoded, decode
 
 LEAST = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": {"resourceNamespace": "garden"}}
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import Decoded
 
 Answer = Callable[[str], Decoded]
 Refusal = Callable[[str], ConfigurationErrors]
@@ -23,26 +24,26 @@ def test_an_empty_section_makes_a_separate_target_with_the_defaults(decoded: Ans
     target = decoded("targetClientConnection: {}").configuration.target
 
     assert target is not None
-    assert (target.qps, target.burst, target.cache_resync_period) == (100, 130, timedelta(hours=24))
+    assert (target.qps, target.burst, target.cache_resync_period) == (None, None, timedelta(hours=24))
 
 
 @pytest.mark.parametrize(
-    ("section", "qps", "burst", "throttled"),
+    ("section", "qps", "burst"),
     [
-        pytest.param("{}", 100, 130, False, id="nothing set"),
-        pytest.param("{qps: 0, burst: 0}", 100, 130, False, id="CFG-17"),
-        pytest.param("{qps: 0.5}", 0.5, 130, True, id="rate"),
-        pytest.param("{burst: 1}", 100, 1, True, id="burst"),
-        pytest.param("{qps: -1}", -1, 130, True, id="a negative rate is no limit"),
-        pytest.param("{qps: 100, burst: 130}", 100, 130, True, id="the defaults, spelled out"),
+        pytest.param("{}", None, None, id="nothing set"),
+        pytest.param("{qps: 0, burst: 0}", None, None, id="CFG-17"),
+        pytest.param("{qps: 0.5}", 0.5, 130, id="rate"),
+        pytest.param("{burst: 1}", 100, 1, id="burst"),
+        pytest.param("{qps: -1}", -1, 130, id="a negative rate is no limit"),
+        pytest.param("{qps: 100, burst: 130}", 100, 130, id="the defaults, spelled out"),
     ],
 )
 def test_requests_are_held_back_only_where_the_file_says_so(
-    section: str, qps: float, burst: int, *, throttled: bool, decoded: Answer
+    section: str, qps: float | None, burst: int | None, decoded: Answer
 ) -> None:
     source = decoded(f"sourceClientConnection: {section}").configuration.source
 
-    assert (source.qps, source.burst, source.throttled) == (qps, burst, throttled)
+    assert (source.qps, source.burst) == (qps, burst)
 
 
 @pytest.mark.parametrize(

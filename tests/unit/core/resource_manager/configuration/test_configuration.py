@@ -5,13 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.resource_manager.configuration import (
-    Decoded,
-    ResourceManagerConfiguration,
-    decode,
-    manifest,
-    with_kubeconfigs,
-)
+from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode, with_kubeconfigs
 
 FILE = "sourceClientConnection: {kubeconfig: /file/source}"
 FILE_WITH_TARGET = f"{FILE}\ntargetClientConnection: {{kubeconfig: /file/target}}"
@@ -73,7 +67,7 @@ def test_kubeconfigs_of_the_environment_replace_those_of_the_file(
 def test_a_configuration_survives_the_way_through_a_document(decoded: Callable[[str], Decoded]) -> None:
     configuration = decoded(FULL).configuration
 
-    assert decode(manifest(configuration)).unwrap().configuration == configuration
+    assert decode(configuration.manifest()).unwrap().configuration == configuration
 
 
 def test_the_document_of_a_configuration_spells_out_what_was_left_to_defaults(
@@ -81,10 +75,12 @@ def test_the_document_of_a_configuration_spells_out_what_was_left_to_defaults(
 ) -> None:
     written = document(FULL)["controllers"]["networkPolicy"]
 
-    assert manifest(decoded(FULL).configuration)["controllers"]["networkPolicy"] == {**written, "concurrentSyncs": 5}
+    assert decoded(FULL).configuration.manifest()["controllers"]["networkPolicy"] == {**written, "concurrentSyncs": 5}
 
 
 def test_the_document_of_a_configuration_without_a_lease_is_valid(decoded: Callable[[str], Decoded]) -> None:
     alone = decoded("{leaderElection: {leaderElect: false}, controllers: {networkPolicy: {concurrentSyncs: 0}}}")
 
-    assert decode(manifest(alone.configuration)).unwrap().configuration.network_policy.concurrent_syncs == 0
+    assert (
+        decode(alone.configuration.manifest()).unwrap().configuration.controllers.network_policy.concurrent_syncs == 0
+    )

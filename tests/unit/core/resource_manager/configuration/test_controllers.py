@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import Decoded
 
 
 def test_cluster_and_class_are_as_written(decoded: Callable[[str], Decoded]) -> None:
     configuration = decoded("controllers: {clusterID: seed-1, resourceClass: seed}").configuration
 
-    assert (configuration.cluster_id, configuration.resource_class) == ("seed-1", "seed")
+    assert (configuration.controllers.cluster_id, configuration.controllers.resource_class) == ("seed-1", "seed")
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 from returns.pipeline import is_successful
 from returns.result import Result
 
-from hedgerow.resource_manager.configuration import (
-    API_VERSION,
-    KIND,
-    ConfigurationErrors,
-    Decoded,
-    Stage,
-    decode,
-    decode_offline,
-    manifest,
-)
+from hedgerow.machinery.configuration.reading import ConfigurationErrors, Stage
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, Decoded, decode, decode_offline
 
 Answer = Callable[[str], Decoded]
 Refusal = Callable[[str], ConfigurationErrors]
@@ -46,7 +38,12 @@ DEFAULTS = {
         "resourceNamespace": "garden",
     },
     "server": {
-        "webhooks": {"bindAddress": "", "port": 9449, "tls": {"serverCertDir": ""}},
+        "webhooks": {
+            "bindAddress": "",
+            "port": 9449,
+            "tls": {"serverCertDir": "", "clientCAFile": ""},
+            "shutdownDelay": "10s",
+        },
         "healthProbes": {"bindAddress": "", "port": 8081},
         "metrics": {"bindAddress": "", "port": 8080},
     },
@@ -58,7 +55,7 @@ DEFAULTS = {
         "resourceClass": "resources",
         "garbageCollector": {"enabled": False},
         "health": {"concurrentSyncs": 5, "syncPeriod": "1m0s"},
-        "kubeletCSRApprover": {"enabled": False, "machineNamespace": ""},
+        "kubeletCSRApprover": {"enabled": False, "machineNamespace": "", "serviceNetworks": []},
         "managedResource": {
             "concurrentSyncs": 5,
             "syncPeriod": "1m0s",
@@ -69,7 +66,7 @@ DEFAULTS = {
         "node": {"enabled": False},
         "secret": {"concurrentSyncs": 5},
         "tokenInvalidator": {"enabled": False},
-        "tokenRequestor": {"enabled": False, "audiences": [], "targetNamespace": ""},
+        "tokenRequestor": {"enabled": False, "audiences": [], "targetNamespace": "", "sourceNamespaces": []},
     },
     "webhooks": {
         name: {"enabled": False}
@@ -93,7 +90,7 @@ DEFAULTS = {
 def test_a_file_that_says_nothing_but_where_the_lease_is_gets_every_default(decoded: Answer) -> None:
     answer = decoded("{}")
 
-    assert manifest(answer.configuration) == DEFAULTS
+    assert answer.configuration.manifest() == DEFAULTS
     assert answer.warnings == ()
 
 
@@ -191,7 +188,7 @@ def test_offline_a_file_needs_nothing_but_the_section_of_the_controller() -> Non
         {"apiVersion": API_VERSION, "kind": KIND, "controllers": {"networkPolicy": {"enabled": True}}}
     ).unwrap()
 
-    assert answer.configuration.network_policy.enabled
+    assert answer.configuration.controllers.network_policy.enabled
     assert answer.configuration.leader_election.resource_namespace == ""
 
 
@@ -248,6 +245,6 @@ def test_whatever_a_document_holds_it_is_decoded_or_refused_with_a_reason(rest: 
     answer = entry({"apiVersion": API_VERSION, "kind": KIND, **rest})
 
     if is_successful(answer):
-        assert manifest(answer.unwrap().configuration)["kind"] == KIND
+        assert answer.unwrap().configuration.manifest()["kind"] == KIND
     else:
         assert str(answer.failure())

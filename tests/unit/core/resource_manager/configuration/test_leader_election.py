@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, ConfigurationErrors, Decoded, decode
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, Decoded, decode
 
 Refusal = Callable[[str], ConfigurationErrors]
 

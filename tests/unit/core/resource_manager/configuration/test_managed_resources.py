@@ -5,14 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from hedgerow.resource_manager.configuration import (
-    ConfigurationErrors,
-    Decoded,
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import Decoded
+from hedgerow.resource_manager.configuration.controllers import (
     GarbageCollectorSettings,
     HealthSettings,
     ManagedResourceSettings,
     SecretSettings,
-    manifest,
 )
 
 
@@ -20,15 +19,17 @@ def test_what_is_left_out_has_the_defaults_of_the_reference(decoded: Callable[[s
     configuration = decoded("{}").configuration
     minute = timedelta(minutes=1)
 
-    assert (configuration.cluster_id, configuration.resource_class) == ("", "resources")
-    assert configuration.garbage_collector == GarbageCollectorSettings(enabled=False, sync_period=None)
-    assert configuration.health == HealthSettings(5, minute)
-    assert configuration.managed_resource == ManagedResourceSettings(5, minute, False, "gardener")  # noqa: FBT003 -- always_update
-    assert configuration.secret == SecretSettings(5)
+    assert (configuration.controllers.cluster_id, configuration.controllers.resource_class) == ("", "resources")
+    assert configuration.controllers.garbage_collector == GarbageCollectorSettings(enabled=False, sync_period=None)
+    assert configuration.controllers.health == HealthSettings(concurrent_syncs=5, sync_period=minute)
+    assert configuration.controllers.managed_resource == ManagedResourceSettings(
+        concurrent_syncs=5, sync_period=minute, always_update=False, managed_by_label_value="gardener"
+    )
+    assert configuration.controllers.secret == SecretSettings(concurrent_syncs=5)
 
 
 def test_the_document_of_a_configuration_spells_out_every_section(decoded: Callable[[str], Decoded]) -> None:
-    controllers = manifest(decoded("controllers: {garbageCollector: {enabled: true}}").configuration)["controllers"]
+    controllers = decoded("controllers: {garbageCollector: {enabled: true}}").configuration.manifest()["controllers"]
     rest = {"kubeletCSRApprover", "networkPolicy", "node", "tokenInvalidator", "tokenRequestor"}
 
     assert {name: section for name, section in controllers.items() if name not in rest} == {
@@ -54,11 +55,13 @@ def test_both_spellings_of_the_section_are_read_and_acted_on(name: str, decoded:
     """)
 
     assert answer.warnings == ()
-    assert answer.configuration.managed_resource == ManagedResourceSettings(20, timedelta(seconds=15), True, "seed")  # noqa: FBT003 -- always_update
+    assert answer.configuration.controllers.managed_resource == ManagedResourceSettings(
+        concurrent_syncs=20, sync_period=timedelta(seconds=15), always_update=True, managed_by_label_value="seed"
+    )
 
 
 def test_a_garbage_collector_that_is_off_keeps_what_it_is_told(decoded: Callable[[str], Decoded]) -> None:
-    settings = decoded("controllers: {garbageCollector: {syncPeriod: 1s}}").configuration.garbage_collector
+    settings = decoded("controllers: {garbageCollector: {syncPeriod: 1s}}").configuration.controllers.garbage_collector
 
     assert settings == GarbageCollectorSettings(enabled=False, sync_period=timedelta(seconds=1))
 
@@ -120,7 +123,7 @@ def test_errors_come_in_the_order_of_the_sections(refusal: Callable[[str], Confi
     errors = refusal("""
         controllers:
           secret: {concurrentSyncs: 0}
-          tokenRequestor: {enabled: true, concurrentSyncs: 0}
+          tokenRequestor: {enabled: true, concurrentSyncs: 0, targetNamespace: robots}
           node: {enabled: true, concurrentSyncs: 0}
           networkPolicy: {enabled: true, concurrentSyncs: 0}
           managedResource: {concurrentSyncs: 0}

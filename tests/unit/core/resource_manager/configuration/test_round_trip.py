@@ -6,7 +6,7 @@ from hypothesis import assume, given, note
 from hypothesis import strategies as st
 from returns.pipeline import is_successful
 
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode, decode_offline, manifest
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode, decode_offline
 
 durations = st.sampled_from(["10s", "15s", "1h30m", "24h", "1500ms", "100ns", "0s", "-1s"])
 periods = st.sampled_from(["15s", "1h30m", "24h"])
@@ -97,7 +97,15 @@ documents = st.builds(
         ),
         server=some_of(
             webhooks=st.builds(
-                lambda endpoint, folder: {**endpoint, "tls": {"serverCertDir": folder}}, endpoints, names
+                lambda endpoint, folder, file, delay: {
+                    **endpoint,
+                    "tls": {"serverCertDir": folder, "clientCAFile": file},
+                    "shutdownDelay": f"{delay}s",
+                },
+                endpoints,
+                names,
+                names,
+                st.integers(0, 15),
             ),
             healthProbes=endpoints,
             metrics=endpoints,
@@ -116,7 +124,10 @@ documents = st.builds(
             secret=some_of(concurrentSyncs=workers),
             networkPolicy=network_policies,
             kubeletCSRApprover=some_of(
-                enabled=st.booleans(), concurrentSyncs=st.integers(0, 9), machineNamespace=names
+                enabled=st.booleans(),
+                concurrentSyncs=st.integers(0, 9),
+                machineNamespace=names,
+                serviceNetworks=st.lists(st.sampled_from(["100.64.0.0/13", "fd00:10::/108", "10.0.0.1/8"]), max_size=2),
             ),
             node=some_of(enabled=st.booleans(), concurrentSyncs=st.integers(0, 9), backoff=durations),
             tokenInvalidator=invalidators,
@@ -127,6 +138,7 @@ documents = st.builds(
                 **{"class": names},
                 audiences=st.lists(names, max_size=2),
                 targetNamespace=names,
+                sourceNamespaces=st.lists(names, max_size=2),
             ),
         ),
         webhooks=webhooks,
@@ -140,7 +152,7 @@ def test_a_printed_configuration_is_read_as_the_one_that_was_printed(document: d
     assume(is_successful(decoded))
     configuration = decoded.unwrap().configuration
 
-    printed = manifest(configuration)
+    printed = configuration.manifest()
 
     note(str(printed))
     assert read(printed).unwrap().configuration == configuration

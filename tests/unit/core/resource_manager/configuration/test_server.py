@@ -1,24 +1,31 @@
 """Where the process listens."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Endpoint, Server, WebhookEndpoint
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import Decoded
+from hedgerow.resource_manager.configuration.process import TLS, Endpoint, Server, WebhookEndpoint
 
 
 def test_endpoints_are_as_written_and_port_zero_is_unset(decoded: Callable[[str], Decoded]) -> None:
     server = decoded("""
         server:
-          webhooks: {port: 10250, tls: {serverCertDir: /certs}}
+          webhooks: {port: 10250, tls: {serverCertDir: /certs, clientCAFile: /ca.crt}, shutdownDelay: 1500ms}
           healthProbes: {bindAddress: 127.0.0.1, port: 0}
           metrics: {port: 70000}
     """).configuration.server
 
     assert server == Server(
-        webhooks=WebhookEndpoint("", 10250, "/certs"),
-        health_probes=Endpoint("127.0.0.1", 8081),
-        metrics=Endpoint("", 70000),
+        webhooks=WebhookEndpoint(
+            port=10250,
+            tls=TLS(server_cert_dir="/certs", client_ca_file="/ca.crt"),
+            shutdown_delay=timedelta(seconds=1.5),
+        ),
+        health_probes=Endpoint(bind_address="127.0.0.1", port=8081),
+        metrics=Endpoint(port=70000),
     )
 
 
@@ -44,3 +51,17 @@ def test_the_first_and_the_last_port_are_not_odd(decoded: Callable[[str], Decode
 
     assert answer.warnings == ()
     assert [*answer.configuration.server.impossible_ports()] == []
+
+
+def test_webhooks_answer_for_ten_seconds_unless_said_otherwise(decoded: Callable[[str], Decoded]) -> None:
+    assert decoded("server: {}").configuration.server.webhooks.shutdown_delay == timedelta(seconds=10)
+
+
+@pytest.mark.parametrize("delay", ["-1s", "15.1s", "1h"])
+def test_webhooks_may_not_answer_for_longer_than_pods_have_to_stop(
+    delay: str, refusal: Callable[[str], ConfigurationErrors]
+) -> None:
+    errors = refusal(f"server: {{webhooks: {{shutdownDelay: {delay}}}}}")
+
+    assert [error.path for error in errors.errors] == ["server.webhooks.shutdownDelay"]
+    assert str(errors).endswith("must be between 0s and 15s")

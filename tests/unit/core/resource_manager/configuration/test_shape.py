@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, Stage
+from hedgerow.machinery.configuration.reading import ConfigurationErrors, Stage
+from hedgerow.resource_manager.configuration import Decoded
 
 
 def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> None:
@@ -37,6 +38,16 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
             "controllers: {networkPolicy: {enabled: 'true'}}",
             "controllers.networkPolicy.enabled: expected a boolean, got a string",
             id="boolean",
+        ),
+        pytest.param(
+            "sourceClientConnection: {namespaces: garden}",
+            "sourceClientConnection.namespaces: expected a list, got a string",
+            id="list",
+        ),
+        pytest.param(
+            "webhooks: {systemComponentsConfig: {nodeSelector: [pool]}}",
+            "webhooks.systemComponentsConfig.nodeSelector: expected an object, got a list",
+            id="map",
         ),
         pytest.param(
             "sourceClientConnection: {qps: fast}",
@@ -94,19 +105,86 @@ def test_a_value_of_a_wrong_type_is_named_with_its_path_and_what_was_expected(
 
 def test_an_unknown_field_anywhere_is_a_warning_with_its_full_path(decoded: Callable[[str], Decoded]) -> None:
     answer = decoded("""
-        sourceClientConnection: {kubeConfig: /etc/kubeconfig}
+        sourceClientConnection: {brust: 3}
         server: {webhooks: {tls: {certDir: /certs}}}
         controllers:
-          networkPolicy: {concurentSyncs: 3, namespaceSelectors: [{matchLabel: {}}]}
+          networkPolicy: {concurentSyncs: 3}
           tokenRequestor: {syncs: 1}
         foo.bar: null
     """)
 
     assert answer.warnings == (
         "[foo.bar]: unknown field, ignored",
-        "sourceClientConnection.kubeConfig: unknown field, ignored; did you mean kubeconfig?",
+        "sourceClientConnection.brust: unknown field, ignored; did you mean burst?",
         "server.webhooks.tls.certDir: unknown field, ignored; did you mean serverCertDir?",
         "controllers.networkPolicy.concurentSyncs: unknown field, ignored; did you mean concurrentSyncs?",
-        "controllers.networkPolicy.namespaceSelectors[0].matchLabel: unknown field, ignored; did you mean matchLabels?",
         "controllers.tokenRequestor.syncs: unknown field, ignored",
     )
+
+
+@pytest.mark.parametrize(
+    ("fragment", "field", "meant"),
+    [
+        ("targetClientConection: {}", "targetClientConection", "targetClientConnection"),
+        ("sourceClientConnection: {kubeConfig: /etc/it}", "sourceClientConnection.kubeConfig", "kubeconfig"),
+        ("sourceClientConnection: {namspaces: [shop]}", "sourceClientConnection.namspaces", "namespaces"),
+        ("controllers: {resourcesClass: seed}", "controllers.resourcesClass", "resourceClass"),
+        (
+            "controllers: {networkPolicy: {enabled: true, namespaceSelector: [{}]}}",
+            "controllers.networkPolicy.namespaceSelector",
+            "namespaceSelectors",
+        ),
+        (
+            "controllers: {kubeletCSRApprover: {enabled: true, serviceNetwork: [10.0.0.0/8]}}",
+            "controllers.kubeletCSRApprover.serviceNetwork",
+            "serviceNetworks",
+        ),
+        (
+            "controllers: {tokenRequestor: {targetNamespace: shop, sourceNamespace: [shop]}}",
+            "controllers.tokenRequestor.sourceNamespace",
+            "sourceNamespaces",
+        ),
+        ("server: {webhooks: {tls: {clientCAfile: /ca}}}", "server.webhooks.tls.clientCAfile", "clientCAFile"),
+        ("server: {webhooks: {tsl: {clientCAFile: /ca}}}", "server.webhooks.tsl", "tls"),
+        ("servers: {webhooks: {tls: {clientCAFile: /ca}}}", "servers", "server"),
+        ("controlers: {resourceClass: seed}", "controlers", "controllers"),
+        (
+            "controllers: {networkPolicies: {enabled: true, namespaceSelectors: [{}]}}",
+            "controllers.networkPolicies",
+            "networkPolicy",
+        ),
+        (
+            "controllers: {networkPolicy: {ingressControlerSelector: {namespace: a, podSelector: {}}}}",
+            "controllers.networkPolicy.ingressControlerSelector",
+            "ingressControllerSelector",
+        ),
+    ],
+)
+def test_a_misspelt_limit_or_section_with_a_limit_is_refused_and_not_called_ignored(
+    fragment: str, field: str, meant: str, refusal: Callable[[str], ConfigurationErrors]
+) -> None:
+    errors = refusal(fragment)
+
+    assert errors.stage is Stage.VALIDATION
+    assert str(errors) == f"{field}: Invalid value: is an unknown field; did you mean {meant}?"
+    assert errors.warnings == ()
+
+
+def test_a_misspelt_section_without_a_limit_is_ignored_with_a_warning(decoded: Callable[[str], Decoded]) -> None:
+    answer = decoded("{debuging: {enableProfiling: true}, webhooks: {secompProfile: {enabled: true}}}")
+
+    assert answer.warnings == (
+        "debuging: unknown field, ignored; did you mean debugging?",
+        "webhooks.secompProfile: unknown field, ignored; did you mean seccompProfile?",
+    )
+
+
+def test_an_error_below_another_spelling_is_told_where_it_was_written(
+    refusal: Callable[[str], ConfigurationErrors],
+) -> None:
+    broken = "controllers: {tokenValidator: {concurrentSyncs: x}, managedResources: {syncPeriod: 1}}"
+
+    assert [error.path for error in refusal(broken).errors] == [
+        "controllers.managedResources.syncPeriod",
+        "controllers.tokenValidator.concurrentSyncs",
+    ]

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 
-from hedgerow.resource_manager.configuration import (
-    ConfigurationErrors,
-    Decoded,
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import Decoded, decode_offline
+from hedgerow.resource_manager.configuration.controllers import (
     KubeletCSRApproverSettings,
     NodeSettings,
     TokenInvalidatorSettings,
     TokenRequestorSettings,
-    decode_offline,
 )
 
 Answer = Callable[[str], Decoded]
@@ -25,12 +25,12 @@ INVALIDATING = "webhooks: {tokenInvalidator: {enabled: true}}"
 def test_what_is_off_gets_no_defaults(name: str, section: str, decoded: Answer) -> None:
     configuration = decoded(f"controllers: {{{name}: {section}}}").configuration
 
-    assert configuration.kubelet_csr_approver == KubeletCSRApproverSettings(
-        enabled=False, concurrent_syncs=None, machine_namespace=""
+    assert configuration.controllers.kubelet_csr_approver == KubeletCSRApproverSettings(
+        enabled=False, concurrent_syncs=None, machine_namespace="", service_networks=()
     )
-    assert configuration.node == NodeSettings(enabled=False, concurrent_syncs=None, backoff=None)
-    assert configuration.token_invalidator == TokenInvalidatorSettings(enabled=False, concurrent_syncs=None)
-    assert configuration.token_requestor == TokenRequestorSettings(
+    assert configuration.controllers.node == NodeSettings(enabled=False, concurrent_syncs=None, backoff=None)
+    assert configuration.controllers.token_invalidator == TokenInvalidatorSettings(enabled=False, concurrent_syncs=None)
+    assert configuration.controllers.token_requestor == TokenRequestorSettings(
         enabled=False, concurrent_syncs=None, class_name=None, audiences=(), target_namespace=""
     )
 
@@ -42,15 +42,17 @@ def test_what_is_on_gets_the_defaults_of_the_reference(decoded: Answer) -> None:
           node: {{enabled: true}},
           tokenInvalidator: {{enabled: true}},
           tokenRequestor: {{enabled: true}},
-        }}}}
+        }}, targetClientConnection: {{}}}}
     """).configuration
 
-    assert configuration.kubelet_csr_approver == KubeletCSRApproverSettings(
-        enabled=True, concurrent_syncs=1, machine_namespace=""
+    assert configuration.controllers.kubelet_csr_approver == KubeletCSRApproverSettings(
+        enabled=True, concurrent_syncs=1, machine_namespace="", service_networks=()
     )
-    assert configuration.node == NodeSettings(enabled=True, concurrent_syncs=5, backoff=timedelta(seconds=10))
-    assert configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=5)
-    assert configuration.token_requestor == TokenRequestorSettings(
+    assert configuration.controllers.node == NodeSettings(
+        enabled=True, concurrent_syncs=5, backoff=timedelta(seconds=10)
+    )
+    assert configuration.controllers.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=5)
+    assert configuration.controllers.token_requestor == TokenRequestorSettings(
         enabled=True, concurrent_syncs=5, class_name=None, audiences=(), target_namespace=""
     )
 
@@ -77,28 +79,83 @@ def test_machines_out_of_sight_are_told(decoded: Answer, seen: str, approver: st
 def test_every_field_is_read(decoded: Answer) -> None:
     answer = decoded(f"""
         {{{INVALIDATING}, controllers: {{
-          kubeletCSRApprover: {{enabled: true, concurrentSyncs: 2, machineNamespace: shoot--foo--bar}},
+          kubeletCSRApprover:
+            {{enabled: true, concurrentSyncs: 2, machineNamespace: shoot--foo--bar, serviceNetworks: [100.64.0.0/13]}},
           node: {{enabled: true, concurrentSyncs: 3, backoff: 1m}},
           tokenInvalidator: {{enabled: true, concurrentSyncs: 4}},
           tokenRequestor:
-            {{enabled: true, concurrentSyncs: 6, class: shoot, audiences: [b, a, b], targetNamespace: kube-system}},
+            {{enabled: true, concurrentSyncs: 6, class: shoot, audiences: [b, a, b], targetNamespace: kube-system,
+              sourceNamespaces: [d, c, d]}},
         }}}}
     """)
     configuration = answer.configuration
 
     assert answer.warnings == ()
-    assert configuration.kubelet_csr_approver == KubeletCSRApproverSettings(
-        enabled=True, concurrent_syncs=2, machine_namespace="shoot--foo--bar"
+    assert configuration.controllers.kubelet_csr_approver == KubeletCSRApproverSettings(
+        enabled=True, concurrent_syncs=2, machine_namespace="shoot--foo--bar", service_networks=("100.64.0.0/13",)
     )
-    assert configuration.node == NodeSettings(enabled=True, concurrent_syncs=3, backoff=timedelta(minutes=1))
-    assert configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=4)
-    assert configuration.token_requestor == TokenRequestorSettings(
-        enabled=True, concurrent_syncs=6, class_name="shoot", audiences=("b", "a"), target_namespace="kube-system"
+    assert configuration.controllers.kubelet_csr_approver.networks == (ip_network("100.64.0.0/13"),)
+    assert configuration.controllers.node == NodeSettings(
+        enabled=True, concurrent_syncs=3, backoff=timedelta(minutes=1)
     )
+    assert configuration.controllers.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=4)
+    assert configuration.controllers.token_requestor == TokenRequestorSettings(
+        enabled=True,
+        concurrent_syncs=6,
+        class_name="shoot",
+        audiences=("b", "a", "b"),
+        target_namespace="kube-system",
+        source_namespaces=("d", "c", "d"),
+    )
+    assert configuration.controllers.token_requestor.each_audience == ("b", "a")
+
+
+UNLIMITED = (
+    "controllers.tokenRequestor.targetNamespace: Required value: source and target are one cluster, in which everybody "
+    "who may write a Secret would get a token of any ServiceAccount: set targetNamespace, or sourceNamespaces, or "
+    "namespaces of sourceClientConnection"
+)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        pytest.param("controllers: {tokenRequestor: {enabled: true}}", id="none"),
+        pytest.param(
+            "controllers: {tokenRequestor: {enabled: true, class: shoot}}", id="everybody-may-write-the-class"
+        ),
+        pytest.param(
+            "{sourceClientConnection: {namespaces: ['']}, controllers: {tokenRequestor: {enabled: true}}}", id="all"
+        ),
+    ],
+)
+def test_in_one_cluster_a_token_requestor_without_a_limit_is_refused(
+    limit: str, refusal: Callable[[str], ConfigurationErrors]
+) -> None:
+    assert str(refusal(limit)) == UNLIMITED
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        pytest.param("controllers: {tokenRequestor: {enabled: true, targetNamespace: robots}}", id="whose-tokens"),
+        pytest.param("controllers: {tokenRequestor: {enabled: true, sourceNamespaces: [a]}}", id="who-may-ask"),
+        pytest.param(
+            "{sourceClientConnection: {namespaces: [a]}, controllers: {tokenRequestor: {enabled: true}}}", id="in-sight"
+        ),
+        pytest.param("{targetClientConnection: {}, controllers: {tokenRequestor: {enabled: true}}}", id="two-clusters"),
+        pytest.param("controllers: {tokenRequestor: {enabled: false}}", id="off"),
+    ],
+)
+def test_a_token_requestor_with_a_limit_is_accepted(limit: str, decoded: Answer) -> None:
+    assert decoded(limit).warnings == ()
 
 
 def test_a_class_that_is_empty_is_none(decoded: Answer) -> None:
-    assert decoded("controllers: {tokenRequestor: {class: ''}}").configuration.token_requestor.class_name is None
+    assert (
+        decoded("controllers: {tokenRequestor: {class: ''}}").configuration.controllers.token_requestor.class_name
+        is None
+    )
 
 
 BROKEN = [
@@ -122,6 +179,16 @@ BROKEN = [
     ),
 ]
 BROKEN_WHOEVER_ASKS = [
+    *(
+        pytest.param(
+            "kubeletCSRApprover",
+            f"serviceNetworks: [fd00::/64, '{text}']",
+            "controllers.kubeletCSRApprover.serviceNetworks[1]: "
+            f'Invalid value: "{text}": must be a network such as 100.64.0.0/13',
+            id=f"no network: {text}",
+        )
+        for text in ("100.64.0.1", "100.64.0.1/13", "services", "")
+    ),
     pytest.param(
         "node",
         "backoff: 0s",
@@ -148,6 +215,12 @@ BROKEN_WHOEVER_ASKS = [
         'for example "my-name" or "123-abc"',
         id="a namespace that cannot be",
     ),
+    pytest.param(
+        "tokenRequestor",
+        "sourceNamespaces: [garden, '']",
+        'controllers.tokenRequestor.sourceNamespaces[1]: Invalid value: "": must not be empty',
+        id="a namespace without a name",
+    ),
 ]
 
 
@@ -155,7 +228,8 @@ BROKEN_WHOEVER_ASKS = [
 def test_a_rule_binds_only_what_is_on(
     name: str, field: str, text: str, refusal: Callable[[str], ConfigurationErrors], decoded: Answer
 ) -> None:
-    assert str(refusal(f"controllers: {{{name}: {{enabled: true, {field}}}}}")) == text
+    fragment = f"{{targetClientConnection: {{}}, controllers: {{{name}: {{enabled: true, {field}}}}}}}"
+    assert str(refusal(fragment)) == text
     assert decoded(f"controllers: {{{name}: {{enabled: false, {field}}}}}").warnings == ()
 
 
@@ -167,13 +241,16 @@ def test_offline_what_decisions_go_by_is_looked_at_although_it_is_off(
 
 
 @pytest.mark.parametrize(
-    ("name", "opening"), [("tokenInvalidator", ""), ("tokenValidator", "is an alias of tokenInvalidator; ")]
+    ("name", "alias"),
+    [("tokenInvalidator", ()), ("tokenValidator", ("controllers.tokenValidator: is an alias of tokenInvalidator",))],
 )
-def test_less_than_one_worker_of_the_token_invalidator_is_one(name: str, opening: str, decoded: Answer) -> None:
+def test_less_than_one_worker_of_the_token_invalidator_is_one(
+    name: str, alias: tuple[str, ...], decoded: Answer
+) -> None:
     answer = decoded(f"{{{INVALIDATING}, controllers: {{{name}: {{enabled: true, concurrentSyncs: 0}}}}}}")
 
-    assert answer.configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=1)
-    assert answer.warnings == (f"controllers.{name}: {opening}one worker runs instead of 0",)
+    assert answer.configuration.controllers.token_invalidator.workers == 1
+    assert answer.warnings == (*alias, f"controllers.{name}: one worker runs instead of 0")
 
 
 def test_workers_of_a_token_invalidator_that_is_off_are_nobodys_concern(decoded: Answer) -> None:

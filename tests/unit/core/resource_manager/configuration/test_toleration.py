@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.resource_manager.configuration import Decoded
 
 AT = "webhooks.systemComponentsConfig.podTolerations[0]"
 LABEL_VALUE = (

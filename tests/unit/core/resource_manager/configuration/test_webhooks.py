@@ -5,9 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
+from hedgerow.machinery.configuration.reading import ConfigurationErrors
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.configuration import ConfigurationErrors, Decoded, TokenInvalidatorSettings, manifest
+from hedgerow.resource_manager.configuration import Decoded
+from hedgerow.resource_manager.configuration.controllers import TokenInvalidatorSettings
 
 BOTH = "controllers.tokenInvalidator: Forbidden: controller and webhook for TokenInvalidator must either be both"
 HALF = f"{BOTH} disabled or enabled"
@@ -99,7 +101,10 @@ def test_a_webhook_is_served_where_it_is_enabled(
     ],
 )
 def test_what_is_off_passes_in_silence(webhooks: str, decoded: Callable[[str], Decoded]) -> None:
-    assert decoded(f"webhooks: {{{webhooks}}}") == decoded("{}")
+    answer = decoded(f"webhooks: {{{webhooks}}}")
+
+    assert answer.configuration.admission == AdmissionConfig()
+    assert answer.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -178,13 +183,15 @@ def test_the_token_invalidator_is_switched_on_as_a_pair_under_either_name(
     answer = decoded(both)
 
     assert answer.configuration.admission == AdmissionConfig(token_invalidator=True)
-    assert answer.configuration.token_invalidator == TokenInvalidatorSettings(enabled=True, concurrent_syncs=5)
+    assert answer.configuration.controllers.token_invalidator == TokenInvalidatorSettings(
+        enabled=True, concurrent_syncs=5
+    )
     assert answer.warnings == tuple(
         f"{section}.tokenValidator: is an alias of tokenInvalidator"
         for section, name in (("controllers", controller), ("webhooks", webhook))
         if name == "tokenValidator"
     )
-    assert manifest(answer.configuration)["controllers"]["tokenInvalidator"] == {"enabled": True, "concurrentSyncs": 5}
+    assert answer.configuration.manifest()["controllers"]["tokenInvalidator"] == {"enabled": True, "concurrentSyncs": 5}
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from returns.result import Failure
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Cause, Create, JsonPatch, MergePatch, Outcome, Refusal, Update
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
 from hedgerow.resource_manager.disguise.kubeconfigs import shown_kubeconfig
+from hedgerow.resource_manager.managed_resources.decoding import decompressed
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
 from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
@@ -190,7 +192,7 @@ def test_manifests_in_a_secret_stay_readable(manifests: list[dict[str, Any]]) ->
     text = "".join(f"---\n{json.dumps(each)}\n" for each in manifests)
 
     for name, raw in (("a.yaml", held(text)), ("a.yaml.br", held(brotli_compressed(text.encode()), "a.yaml.br"))):
-        content = brotli_decompressed(raw, 1_000_000).unwrap() if name.endswith(".br") else raw
+        content = decompressed(raw, brotli_decompressed, ReadingBudget()).unwrap() if name.endswith(".br") else raw
         assert [each.value for each in stream_documents(content.decode())] == manifests
 
 

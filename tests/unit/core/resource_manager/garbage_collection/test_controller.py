@@ -1,6 +1,7 @@
 """Rounds of the garbage collector in clusters that answer, refuse, and change."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +15,7 @@ from hedgerow.machinery.plan import Refusal
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.garbage_collection.unused import OLD_CRON_JOBS, user_resources
-from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS, SECRETS
+from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS, MANAGED_RESOURCES, SECRETS
 from tests.unit.core.resource_manager.turns import NOW, Clusters, Course, take_turn
 
 LABEL = "resources.gardener.cloud/garbage-collectable-reference"
@@ -117,14 +118,24 @@ def test_what_is_young_is_spared() -> None:  # GC-7
     assert len(course.questions) == 2
 
 
-def test_lists_that_are_not_served_are_empty() -> None:
+def test_there_are_no_managed_resources_where_they_are_not_served() -> None:
     clusters = landscape(candidate("one"))
-    for resource in USERS:
-        del clusters.target[resource]
+    del clusters.target[MANAGED_RESOURCES]
 
     a_round(clusters)
 
     assert left(clusters) == set()
+
+
+@pytest.mark.parametrize("resource", [each for each in USERS if each != MANAGED_RESOURCES], ids=str)
+def test_a_built_in_kind_that_seems_not_to_be_served_keeps_everything(resource: Resource) -> None:
+    clusters = landscape(candidate("one"))
+    del clusters.target[resource]
+
+    course = a_round(clusters)
+
+    assert course.actions == []
+    assert course.end.failures[0].retryable
 
 
 @pytest.mark.parametrize("resource", [SECRETS, CONFIG_MAPS, *USERS], ids=str)
@@ -136,6 +147,18 @@ def test_a_list_that_fails_keeps_everything(resource: Resource) -> None:  # GC-1
 
     assert course.actions == []
     assert course.problems == ["cannot be listed: the server is on fire"]
+    assert course.end.failures[0].retryable
+
+
+@pytest.mark.parametrize("resource", [SECRETS, CONFIG_MAPS, *USERS], ids=str)
+def test_a_list_that_is_answered_by_a_404_that_proves_nothing_keeps_everything(resource: Resource) -> None:
+    clusters = landscape(candidate("one"), secrets=[candidate("one")])
+    clusters.broken = lambda question: question.resource == resource
+    clusters.breakage = NotAnswered(404, "", "the answer 404 is no Status of an API server: 404 page not found")
+
+    course = a_round(clusters)
+
+    assert course.actions == []
     assert course.end.failures[0].retryable
 
 
@@ -169,10 +192,10 @@ def test_deletions_that_fail_are_told_together_after_the_others() -> None:  # GC
     assert two.problems == [f"Could not delete all unused resources: 2 errors occurred: [{errors}]"]
 
 
-@pytest.mark.parametrize("code", [404, 409])
-def test_what_is_gone_or_has_changed_meanwhile_is_left_to_the_next_round(code: int) -> None:
+@pytest.mark.parametrize(("code", "reason"), [(404, "NotFound"), (409, "Conflict")])
+def test_what_is_gone_or_has_changed_meanwhile_is_left_to_the_next_round(code: int, reason: str) -> None:
     clusters = landscape(candidate("one"))
-    clusters.refused[ObjectKey("shop", "one")] = Refusal(code, "", "too late")
+    clusters.refused[ObjectKey("shop", "one")] = Refusal(code, reason, "too late")
 
     course = a_round(clusters)
 
@@ -215,11 +238,15 @@ def test_only_very_many_deletions_need_the_users_listed_twice(
     assert len(lists) == (2 if twice else 1)
 
 
+@dataclass
 class Forgetful(Clusters):
     """Clusters whose first list of users is empty, as that of a server which has just come up with an old state."""
 
+    listed: set[Question] = field(default_factory=set)
+
     def answer(self, question: Question) -> Answer:
-        if isinstance(question, ListQuestion) and question.resource in USERS and question.attempt == 0:
+        if isinstance(question, ListQuestion) and question.resource in USERS and question not in self.listed:
+            self.listed.add(question)
             return Found(())
         return super().answer(question)
 

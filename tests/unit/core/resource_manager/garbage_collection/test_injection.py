@@ -11,7 +11,7 @@ from returns.result import Failure, Success
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.garbage_collection import inject_annotations
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_refs
+from hedgerow.resource_manager.managed_resources.references import secret_refs
 
 PREFIX = "reference.resources.gardener.cloud/"
 POD_SPEC = {

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Delete
 from hedgerow.resource_manager.garbage_collection import CANDIDATES, inject_annotations, plan_gc, user_resources
+from tests.unit.orders import ORDERS
 
 PREFIX = "reference.resources.gardener.cloud/"
 LABEL = "resources.gardener.cloud/garbage-collectable-reference"
@@ -181,7 +182,7 @@ def pod(namespace: str, secrets: list[str], config_maps: list[str]) -> Manifest:
 PODS = st.lists(st.builds(pod, NAMESPACES, st.lists(NAMES, max_size=2), st.lists(NAMES, max_size=2)), max_size=3)
 
 
-@given(CANDIDATE_LISTS, CANDIDATE_LISTS, PODS, st.randoms(use_true_random=False))
+@given(CANDIDATE_LISTS, CANDIDATE_LISTS, PODS, ORDERS)
 def test_what_an_annotated_pod_uses_is_never_deleted_nor_what_is_young_or_unlabelled(
     secrets: list[Any], config_maps: list[Any], pods: list[Any], random: Any
 ) -> None:

@@ -15,6 +15,7 @@ from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.controller import health_controller
 from hedgerow.resource_manager.health.kinds import DEPLOYMENTS
@@ -212,7 +213,8 @@ def test_everything_that_is_not_at_hand_is_asked_at_once() -> None:
     course = take(clusters)
 
     assert course.questions == [ObjectQuestion(PODS, ObjectKey("ns", name), Cluster.TARGET) for name in names]
-    assert len(course.plans) == 3
+    waits = [step for step in course.steps if not isinstance(step, Now)]
+    assert len(waits) == 2
     assert healthy_condition(clusters) == ALL_HEALTHY
 
 
@@ -408,3 +410,17 @@ def test_one_turn_says_all_there_is_to_say(
     assert healthy_condition(clusters) == healthy_condition(whole)
     bad = [name for name in names if phases.get(name) != "Running"]
     assert (healthy_condition(clusters) == ALL_HEALTHY) is not bool(bad)
+
+
+@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_of_one_that_is_gone_or_ignored_by_now_nothing_is_said(step: int, *, is_gone: bool) -> None:
+    subject = managed_resource(reference("v1", "ConfigMap"))
+    clusters = landscape(subject, followed=())
+    ignored = {**subject["metadata"], "annotations": {"resources.gardener.cloud/ignore": "true"}}
+
+    def meanwhile(performed: int) -> None:
+        if performed == step:
+            clusters.source[MANAGED_RESOURCES] = {} if is_gone else {MR: {**subject, "metadata": ignored}}
+
+    assert take_turn(clusters, CONTROLLER, MR, meanwhile=meanwhile).actions == []

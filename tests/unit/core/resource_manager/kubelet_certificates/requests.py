@@ -14,7 +14,12 @@ from hedgerow.resource_manager.kubelet_certificates import (
     KubeletCertificateConfig,
     kubelet_csr_approver,
 )
-from hedgerow.resource_manager.kubelet_certificates.resources import CERTIFICATE_SIGNING_REQUESTS, MACHINES, NODES
+from hedgerow.resource_manager.kubelet_certificates.resources import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    MACHINES,
+    NODES,
+    SERVICES,
+)
 from tests.unit.core.resource_manager.turns import Clusters
 
 SHOOT = "shoot--foo--bar"
@@ -78,6 +83,13 @@ def node(*addresses: tuple[str, str], name: str = "node-1") -> dict[str, Any]:
 NODE = node(("Hostname", "foo.bar"), ("InternalIP", "1.2.3.4"))
 
 
+API_SERVER = {
+    "metadata": {"namespace": "default", "name": "kubernetes"},
+    "spec": {"clusterIP": "100.64.0.1", "clusterIPs": ["100.64.0.1", "fd00:10::1"]},
+}
+"""The Service by which pods reach the API server."""
+
+
 def machine(name: str = "m0", *, of: str = "node-1", namespace: str = SHOOT) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": namespace, "labels": {"node": of}}}
 
@@ -85,8 +97,8 @@ def machine(name: str = "m0", *, of: str = "node-1", namespace: str = SHOOT) -> 
 def clusters(
     *requests: Manifest, nodes: Sequence[Manifest] = (NODE,), machines: Sequence[Manifest] = (machine(),)
 ) -> Clusters:
-    """Requests and Nodes in the target cluster, Machines in the source cluster."""
-    target = {CERTIFICATE_SIGNING_REQUESTS: requests or (csr(),), NODES: nodes}
+    """Requests, Nodes and the API server's Service in the target cluster, Machines in the source cluster."""
+    target = {CERTIFICATE_SIGNING_REQUESTS: requests or (csr(),), NODES: nodes, SERVICES: [API_SERVER]}
     source: Mapping[Resource, Sequence[Manifest]] = {MACHINES: machines}
     return Clusters.of(target=target, source=source)
 

@@ -1,6 +1,7 @@
 """Verdicts on requests of kubelets, in clusters that answer, refuse, and change."""
 
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -12,11 +13,17 @@ from hedgerow.machinery.controller import Change, Controller, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Refusal, Update
-from hedgerow.machinery.questions import ListQuestion, ObjectQuestion, Question
+from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
-from hedgerow.resource_manager.kubelet_certificates.resources import CERTIFICATE_SIGNING_REQUESTS, MACHINES, NODES
+from hedgerow.resource_manager.kubelet_certificates.resources import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    MACHINES,
+    NODES,
+    SERVICES,
+)
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.kubelet_certificates.requests import (
+    API_SERVER,
     APPROVED,
     CONTROLLER,
     KEY,
@@ -33,7 +40,7 @@ from tests.unit.core.resource_manager.kubelet_certificates.requests import (
 )
 from tests.unit.core.resource_manager.turns import Clusters, Course, take_turn
 
-WATCH, MACHINE_WATCH = CONTROLLER.watches
+WATCH, MACHINE_WATCH, NODE_WATCH = CONTROLLER.watches
 REACHABLE = node(
     ("Hostname", "foo.bar"),
     ("InternalIP", "1.2.3.4"),
@@ -52,6 +59,7 @@ NO_ORGANIZATION = "organization in CSR does not match nodes group"
 
 MACHINE = ObjectKey(SHOOT, "m0")
 THE_NODE = ObjectQuestion(NODES, ObjectKey("", "node-1"), Cluster.TARGET)
+THE_SERVICE = ObjectQuestion(SERVICES, ObjectKey("default", "kubernetes"), Cluster.TARGET)
 THE_MACHINES = ListQuestion(MACHINES, Cluster.SOURCE, SHOOT, label_selector="node=node-1", metadata_only=True)
 
 
@@ -111,7 +119,13 @@ def machines_found(count: int) -> str:
         pytest.param(
             clusters(csr(asked(dns=[], ips=["2001:db8::1"])), nodes=[node(("InternalIP", "2001:DB8::0:1"))]), id="C19"
         ),
-        pytest.param(clusters(csr(groups=["system:authenticated"])), id="C24"),
+        pytest.param(
+            clusters(
+                csr(asked(dns=["foo.bar"], ips=["1.2.3.4", "5.6.7.8"])),
+                nodes=[node(("Hostname", "foo.bar"), ("Hostname", "5.6.7.8"), ("InternalIP", "1.2.3.4"))],
+            ),
+            id="a Hostname that is an IP address",
+        ),
         pytest.param(
             clusters(csr(asked(dns=[], ips=["::ffff:1.2.3.4"])), nodes=[node(("InternalIP", "1.2.3.4"))]),
             id="an address in the spelling of the other family",
@@ -130,6 +144,29 @@ def test_a_kubelet_gets_the_certificate_of_its_node(world: Clusters) -> None:
     ("world", "reason"),
     [
         pytest.param(clusters(csr(username="admin")), 'username "admin" is not prefixed with "system:node:"', id="C4"),
+        pytest.param(clusters(csr(groups=["system:authenticated"])), 'groups do not contain "system:nodes"', id="C24"),
+        pytest.param(clusters(csr(groups=None)), 'groups do not contain "system:nodes"', id="no groups at all"),
+        pytest.param(
+            clusters(csr(asked(dns=["foo.bar", "kubernetes.default"]))),
+            '"kubernetes.default" in CSR is a name of the API server',
+            id="a reserved name",
+        ),
+        pytest.param(
+            clusters(
+                csr(asked(ips=["1.2.3.4", "fd00:10:0::1"])),
+                nodes=[node(("Hostname", "foo.bar"), ("InternalIP", "1.2.3.4"), ("InternalIP", "fd00:10::1"))],
+            ),
+            '"fd00:10::1" in CSR is an address of the Service default/kubernetes',
+            id="an address of the API server",
+        ),
+        pytest.param(
+            clusters(
+                csr(asked(dns=["foo.bar", "100.64.0.1"])),
+                nodes=[node(("Hostname", "foo.bar"), ("InternalIP", "1.2.3.4"), ("InternalDNS", "100.64.0.1"))],
+            ),
+            '"100.64.0.1" in CSR is an address of the Service default/kubernetes',
+            id="an address of the API server as a name",
+        ),
         pytest.param(clusters(csr(asked(dns=[], ips=[]))), "no DNS names or IP addresses in the SANs found", id="C5"),
         pytest.param(
             clusters(csr(asked(common_name="some-other-name"))),
@@ -217,7 +254,7 @@ def test_requests_for_other_signers_are_nobody_elses_business() -> None:  # C2
     assert WATCH.reads(csr())
     assert not WATCH.reads(other)
     assert turns_due(None, other) == set()
-    assert turn(clusters(other)).plans[0].is_empty
+    assert turn(clusters(other)).steps == []
 
 
 def turns_due(old: Manifest | None, new: Manifest | None) -> set[ObjectKey]:
@@ -265,6 +302,10 @@ def test_what_cannot_be_read_is_tried_again_and_not_denied(request_text: str, pr
 @pytest.mark.parametrize(  # C22
     ("is_broken", "problem"),
     [
+        (
+            lambda question: question.resource == SERVICES,
+            'Service "default/kubernetes" cannot be read: the server is on fire',
+        ),
         (lambda question: question.resource == NODES, 'Node "node-1" cannot be read: the server is on fire'),
         (
             lambda question: question.resource == MACHINES,
@@ -282,6 +323,19 @@ def test_what_cannot_be_found_out_is_asked_again_and_decides_nothing(
     course = turn(world)
 
     assert course.problems == [f"failed when checking for approval conditions: {problem}"]
+    assert course.end.failures[0].retryable
+    assert conditions(world) == []
+    world.broken = lambda _question: False
+    assert verdict(world) == APPROVED
+
+
+def test_a_404_that_does_not_name_the_node_is_no_denial() -> None:
+    world = clusters()
+    world.broken = lambda question: question.resource == NODES
+    world.breakage = NotAnswered(404, "", "the answer 404 is no Status of an API server: it is empty")
+
+    course = turn(world)
+
     assert course.end.failures[0].retryable
     assert conditions(world) == []
     world.broken = lambda _question: False
@@ -313,8 +367,8 @@ def test_a_request_that_has_changed_meanwhile_is_decided_about_again() -> None: 
     ("request_text", "nodes", "asked_for"),
     [
         pytest.param(asked(organizations=[]), [NODE], [], id="not needed"),
-        pytest.param(asked(), [], [NODES], id="no Node"),
-        pytest.param(asked(), [NODE], [NODES, MACHINES], id="all"),
+        pytest.param(asked(), [], [NODES, SERVICES], id="no Node"),
+        pytest.param(asked(), [NODE], [NODES, SERVICES, MACHINES], id="all"),
     ],
 )
 def test_nothing_is_asked_before_the_checks_that_need_it(
@@ -330,7 +384,7 @@ def test_who_is_seen_to_have_one_machine_waits_for_no_list_of_them() -> None:
     elsewhere = [machine(namespace="other"), machine("m1", of="node-2")]
     world = clusters(machines=[machine(), *elsewhere])
 
-    assert turn(world).questions == [THE_NODE, ObjectQuestion(MACHINES, MACHINE, Cluster.SOURCE)]
+    assert turn(world).questions == [THE_NODE, THE_SERVICE, ObjectQuestion(MACHINES, MACHINE, Cluster.SOURCE)]
     assert conditions(world)[0]["message"] == APPROVED
 
 
@@ -345,9 +399,15 @@ def test_who_is_seen_to_have_one_machine_waits_for_no_list_of_them() -> None:
     ],
 )
 def test_nobody_is_approved_because_of_a_machine_that_is_no_longer_his(there: list[Manifest], message: str) -> None:
-    world = Outdated.of(target={CERTIFICATE_SIGNING_REQUESTS: [csr()], NODES: [NODE]}, source={MACHINES: there})
+    target = {CERTIFICATE_SIGNING_REQUESTS: [csr()], NODES: [NODE], SERVICES: [API_SERVER]}
+    world = Outdated.of(target=target, source={MACHINES: there})
 
-    assert turn(world).questions == [THE_NODE, ObjectQuestion(MACHINES, MACHINE, Cluster.SOURCE), THE_MACHINES]
+    assert turn(world).questions == [
+        THE_NODE,
+        THE_SERVICE,
+        ObjectQuestion(MACHINES, MACHINE, Cluster.SOURCE),
+        THE_MACHINES,
+    ]
     expected = f"Denying kubelet server certificate CSR ({message})" if message else APPROVED
     assert [each["message"] for each in conditions(world)] == [expected]
 
@@ -377,7 +437,7 @@ def test_of_the_node_and_its_machines_no_more_is_asked_than_is_needed() -> None:
     world = clusters()
     world.unseen = {MACHINE}
 
-    assert turn(world).questions == [THE_NODE, THE_MACHINES]
+    assert turn(world).questions == [THE_NODE, THE_SERVICE, THE_MACHINES]
 
 
 def test_without_a_namespace_machines_are_looked_for_everywhere() -> None:
@@ -470,8 +530,75 @@ def test_a_name_that_is_too_long_for_a_label_is_that_of_no_machine() -> None:
 
     course = turn(world)
 
-    assert [question.resource for question in course.questions] == [NODES]
+    assert [question.resource for question in course.questions] == [NODES, SERVICES]
     assert f'for node "{name}" but found 0' in conditions(world)[0]["message"]
+
+
+def test_without_the_service_of_the_api_server_the_other_checks_decide() -> None:
+    world = clusters()
+    world.target[SERVICES].clear()
+
+    assert verdict(world) == APPROVED
+
+
+def test_addresses_of_services_are_denied_where_their_networks_are_configured() -> None:
+    networks = (ip_network("10.64.0.0/13"), ip_network("fd00:10::/108"))
+    careful = kubelet_csr_approver(KubeletCertificateConfig(decode, SHOOT, service_networks=networks))
+    listed = node(("Hostname", "foo.bar"), ("InternalIP", "1.2.3.4"), ("ExternalIP", "::ffff:10.64.3.9"))
+    world = clusters(csr(asked(ips=["1.2.3.4", "10.64.3.9"])), nodes=[listed])
+
+    take_turn(world, careful, KEY)
+
+    reason = '"10.64.3.9" in CSR is in the service network 10.64.0.0/13'
+    assert conditions(world)[0]["message"] == f"Denying kubelet server certificate CSR ({reason})"
+
+
+def test_a_request_waits_told_by_an_event_while_another_node_lists_its_address() -> None:
+    predecessor = node(("Hostname", "other"), ("ExternalIP", "1.2.3.4"), name="node-0")
+    world = clusters(nodes=[NODE, predecessor])
+
+    course = turn(world)
+
+    assert course.actions == []
+    assert conditions(world) == []
+    (event,) = course.end.events
+    assert (event.resource, event.key, event.uid) == (CERTIFICATE_SIGNING_REQUESTS, KEY, "u-1")
+    assert (event.type, event.reason) == ("Warning", "NodeAddressConflict")
+    assert event.note == 'Node "node-0" lists "1.2.3.4", too. The request waits until it no longer does.'
+    assert course.end.requeue_after == 60
+    del world.target[NODES][ObjectKey("", "node-0")]
+    assert verdict(world) == APPROVED
+
+
+def test_a_wrong_request_is_denied_although_another_node_lists_its_address() -> None:
+    world = clusters(
+        csr(asked(dns=["foo.bar", "evil.example.com"])), nodes=[NODE, node(("InternalIP", "1.2.3.4"), name="node-0")]
+    )
+
+    assert OTHER_DNS in verdict(world)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_looked_at"),
+    [
+        pytest.param(node(("InternalIP", "1.2.3.4")), None, True, id="gone"),
+        pytest.param(node(("InternalIP", "1.2.3.4")), node(("InternalIP", "1.2.3.5")), True, id="another address"),
+        pytest.param(node(("InternalIP", "1.2.3.4")), node(), True, id="no address"),
+        pytest.param(node(("InternalIP", "1.2.3.4")), node(("ExternalIP", "1.2.3.4")), False, id="of another type"),
+        pytest.param(node(), node(("InternalIP", "1.2.3.4")), False, id="one more address"),
+        pytest.param(None, node(("InternalIP", "1.2.3.4")), False, id="new"),
+    ],
+)
+def test_undecided_requests_are_looked_at_when_a_node_gives_a_name_up(
+    old: Manifest | None, new: Manifest | None, *, is_looked_at: bool
+) -> None:
+    decided = csr(status={"conditions": [condition("Approved")]})
+    decided["metadata"]["name"] = "csr-2"
+    change = Change(*(None if each is None else NODE_WATCH.keep(each) for each in (old, new)))
+
+    keys = concerned_keys(NODE_WATCH, change, clusters(csr(), decided).snapshot(CONTROLLER))
+
+    assert keys == ({KEY} if is_looked_at else set())
 
 
 def test_a_request_of_another_shape_is_told_by_its_field() -> None:
@@ -491,6 +618,31 @@ def test_the_approver_needs_no_more_than_this() -> None:
             namespaced=False,
         ),
         Permission("", "nodes", ("get",), namespaced=False),
+        Permission("", "services", ("get",), namespace="default", names=("kubernetes",)),
         Permission("machine.sapcloud.io", "machines", ("get", "list"), cluster=Cluster.SOURCE, namespace=SHOOT),
     }
     assert WATCH.resource == CERTIFICATE_SIGNING_REQUESTS
+
+
+@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize(
+    "other",
+    [
+        None,
+        {**csr(), "metadata": {**csr()["metadata"], "uid": "another"}},
+        csr(status={"conditions": [condition("Approved")]}),
+    ],
+)
+def test_nothing_is_decided_about_a_request_that_is_gone_or_decided_or_another_by_now(
+    step: int, other: Manifest | None
+) -> None:
+    world = clusters(csr())
+
+    def meanwhile(performed: int) -> None:
+        if performed == step:
+            world.target[CERTIFICATE_SIGNING_REQUESTS] = {} if other is None else {KEY: other}
+
+    course = take_turn(world, CONTROLLER, KEY, meanwhile=meanwhile)
+
+    assert len(course.steps) == 2
+    assert course.actions == []

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from hedgerow.resource_manager.kubelet_certificates import CertificateRequest, Evidence, NodeAddresses, denial_reason
 from hedgerow.resource_manager.kubelet_certificates.addresses import canonical
 from tests.unit.core.resource_manager.kubelet_certificates.requests import node
+from tests.unit.orders import ORDERS
 
 DNS_TYPES, IP_TYPES = ("Hostname", "InternalDNS", "ExternalDNS"), ("InternalIP", "ExternalIP")
 DNS_NAMES = st.sampled_from(["a", "b", "a.b", "A", "1.2.3.4"])
-IP_ADDRESSES = st.sampled_from(["1.2.3.4", "1.2.3.5", "::1", "0:0::1", "::ffff:1.2.3.4", "2001:DB8::1", "2001:db8::1"])
+IP_ADDRESSES = st.sampled_from(
+    ["1.2.3.4", "1.2.3.5", "fd00::1", "fd00:0:0::1", "::ffff:1.2.3.4", "2001:DB8::1", "2001:db8::1"]
+)
 NONSENSE = st.sampled_from(["", "somewhere", "1.2.3", "fe80::1%eth0"])
 ADDRESSES = st.lists(
     st.one_of(
@@ -40,7 +43,18 @@ def requests(draw: st.DrawFn) -> CertificateRequest:
 
 
 def evidence(request: CertificateRequest, addresses: Sequence[tuple[str, str]]) -> Evidence:
-    return Evidence("system:node:node-1", request, NodeAddresses.of(node(*addresses)), machine_count=1)
+    return Evidence(
+        "system:node:node-1",
+        request,
+        frozenset({"system:nodes"}),
+        node=NodeAddresses.of(node(*addresses)),
+        machine_count=1,
+    )
+
+
+def host_ips(addresses: Sequence[tuple[str, str]]) -> set[str]:
+    """The Hostnames that are IP addresses."""
+    return {name for name in values(addresses, "Hostname") if parsed({name}) != {name}}
 
 
 def values(addresses: Sequence[tuple[str, str]], *types: str) -> set[str]:
@@ -64,18 +78,20 @@ def parsed(texts: set[str] | frozenset[str]) -> set[IPv4Address | IPv6Address | 
 def test_a_certificate_holds_every_name_that_it_has_to_and_none_that_it_may_not(
     request: CertificateRequest, addresses: list[tuple[str, str]]
 ) -> None:
-    dns, ips = request.dns_names, parsed(request.ip_addresses)
+    dns, ips, host_addresses = request.dns_names, parsed(request.ip_addresses), host_ips(addresses)
+    names = values(addresses, "Hostname") - host_addresses
     is_right = (
         bool(dns or ips)
-        and values(addresses, "Hostname") <= dns <= values(addresses, *DNS_TYPES)
-        and parsed(values(addresses, "InternalIP")) <= ips <= parsed(values(addresses, *IP_TYPES))
+        and names <= dns <= names | values(addresses, "InternalDNS", "ExternalDNS")
+        and parsed(values(addresses, "InternalIP") | host_addresses) <= ips
+        and ips <= parsed(values(addresses, *IP_TYPES) | host_addresses)
         and not request.other_names
     )
 
     assert (denial_reason(evidence(request, addresses)) is None) is is_right
 
 
-@given(requests(), ADDRESSES, st.randoms(use_true_random=False))
+@given(requests(), ADDRESSES, ORDERS)
 def test_neither_order_nor_repetition_matters(
     request: CertificateRequest, addresses: list[tuple[str, str]], random: Any
 ) -> None:
@@ -87,8 +103,9 @@ def test_neither_order_nor_repetition_matters(
 
 @given(ADDRESSES)
 def test_a_kubelet_may_ask_for_everything_that_its_node_reports(addresses: list[tuple[str, str]]) -> None:
-    dns = values(addresses, *DNS_TYPES)
-    ips = {text for text in values(addresses, *IP_TYPES) if parsed({text}) != {text}}
+    host_addresses = host_ips(addresses)
+    dns = values(addresses, "Hostname") - host_addresses | values(addresses, "InternalDNS", "ExternalDNS")
+    ips = {text for text in values(addresses, *IP_TYPES) if parsed({text}) != {text}} | host_addresses
     request = CertificateRequest("system:node:node-1", ("system:nodes",), frozenset(dns), frozenset(ips))
 
     denied = denial_reason(evidence(request, addresses)) is not None
@@ -105,6 +122,7 @@ def test_nobody_but_the_kubelet_of_a_node_with_one_machine_gets_anything(
     others = [
         replace(good, username=username),
         replace(good, username=f"system:node:{username}"),
+        replace(good, groups=frozenset({group})),
         replace(good, request=replace(request, organizations=(group,))),
         replace(good, request=replace(request, organizations=("system:nodes", group))),
         replace(good, node=None),

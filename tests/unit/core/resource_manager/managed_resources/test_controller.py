@@ -3,19 +3,21 @@
 import asyncio
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from returns.result import Result, Success
 from typing_extensions import override
 
+from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS
+from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import HPAS
 from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY
 from hedgerow_adapters.kubernetes.throttle import Throttle, TokenBucket
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
@@ -24,7 +26,7 @@ from hedgerow_adapters.protocol.transport import Request, Response, TransportErr
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.runtime.events import EVENTS as RECORDED
 from hedgerow_adapters.runtime.fights import BESIDE_WAIT
-from tests.unit.adapters.runtime.world import Ears, Wire, at_work
+from tests.unit.adapters.runtime.world import Ears, Wire, about_objects, at_work
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     KEY,
@@ -86,9 +88,8 @@ async def test_what_is_settled_is_neither_read_nor_written_for_as_long_as_nothin
 
         await asyncio.sleep(290)
 
-        of_objects = [request for request in wire.asked[asked:] if "watch" not in request.query]
         assert len(ears.results) > turns, "it was looked at again and again"
-        assert not [request.path for request in of_objects if "limit" not in request.query]
+        assert about_objects(wire.asked[asked:]) == []
     assert not ears.troubles
 
 
@@ -206,6 +207,62 @@ async def test_a_fight_over_one_object_does_not_keep_the_others_waiting() -> Non
         opponent.cancel()
 
 
+class Stale(MemoryTransport):
+    """Refuses every update of a ConfigMap as a conflict, and tells when there was one."""
+
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        super().__init__(cluster)
+        self.refused: list[float] = []
+
+    @override
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        if request.method == "PUT" and "/configmaps/" in request.path and isinstance(request.body, dict):
+            self.refused.append(asyncio.get_running_loop().time())
+            metadata = {**request.body["metadata"], "resourceVersion": "1"}
+            request = replace(request, body={**request.body, "metadata": metadata})
+        return await super().send(request, timeout=timeout, may_send=may_send)
+
+
+@virtual_time
+async def test_however_many_writes_conflict_drift_is_corrected_in_every_sync_period() -> None:
+    made = landscape()
+    made.turn()
+    made.patch(CONFIG_MAPS, "a0", {"data": {"k": "drift"}})
+    stale = Stale(made.target)
+    async with at_work(made.target, managed_resource_controller(ManagedResourceConfig()), transport=stale):
+        began = asyncio.get_running_loop().time()
+        await asyncio.sleep(7200)
+        moments = [began, *stale.refused, asyncio.get_running_loop().time()]
+
+    assert max(later - earlier for earlier, later in pairwise(moments)) <= 61
+
+
+@virtual_time
+async def test_however_often_somebody_undoes_it_drift_is_corrected_in_every_sync_period() -> None:
+    made, ears = landscape(), Ears()
+    made.turn()
+    corrected: list[float] = []
+
+    def undo(change: Change) -> None:
+        if change.new is not None and change.new["data"] == {"k": "v"}:
+            loop = asyncio.get_running_loop()
+            corrected.append(loop.time())
+            loop.call_later(0.1, made.patch, CONFIG_MAPS, "a0", {"data": {"k": "theirs"}})
+
+    async with at_work(made.target, managed_resource_controller(ManagedResourceConfig()), observer=ears):
+        began = asyncio.get_running_loop().time()
+        made.target.subscribe(CONFIG_MAPS, undo)
+        made.patch(CONFIG_MAPS, "a0", {"data": {"k": "theirs"}})
+        await asyncio.sleep(7200)
+        moments = [began, *corrected, asyncio.get_running_loop().time()]
+
+    assert max(later - earlier for earlier, later in pairwise(moments)) <= 61
+    assert len(ears.fights) == 1
+    assert len(corrected) <= 7200 / 60 + 7, "no more often either, once it is a fight"
+
+
 @virtual_time
 async def test_an_object_out_of_sight_is_applied_repaired_from_time_to_time_and_deleted() -> None:
     made = Workshop()
@@ -288,15 +345,15 @@ async def test_a_definition_that_is_replaced_by_one_of_another_scope_is_noticed_
 def test_a_secret_is_decoded_once_in_a_turn() -> None:
     decompressed = []
 
-    def decompress(compressed: bytes, _most: int) -> Result[bytes, str]:
+    def decompress(compressed: bytes) -> Iterator[Result[bytes, str]]:
         decompressed.append(compressed)
-        return Success(json.dumps(config_map("a")).encode())
+        yield Success(json.dumps(config_map("a")).encode())
 
     made = Workshop(ManagedResourceConfig(decompress=decompress))
     made.put(managed_resource("secret"))
     manifest: dict[str, Any] = {**secret(), "data": {"a.br": base64.b64encode(b"?").decode()}}
     made.put(manifest)
 
-    assert made.turn().stages > 2
+    assert made.turn().waits > 2
 
     assert decompressed == [b"?"]

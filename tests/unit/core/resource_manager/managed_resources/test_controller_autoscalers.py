@@ -12,7 +12,7 @@ from hedgerow_adapters.memory import MemoryTransport
 from hedgerow_adapters.memory.faults import Answered, Fault
 from hedgerow_adapters.memory.faults import requests as picks
 from hedgerow_adapters.protocol.transport import Response
-from tests.unit.adapters.runtime.world import Wire, at_work
+from tests.unit.adapters.runtime.world import Wire, about_objects, at_work
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     KEY,
@@ -53,7 +53,7 @@ async def test_one_that_holds_an_autoscaler_settles_like_any_other() -> None:
 
         await asyncio.sleep(290)
 
-        assert not [each.path for each in wire.asked[asked:] if not {"watch", "limit"} & each.query.keys()]
+        assert about_objects(wire.asked[asked:]) == []
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,41 @@
 """What the Secrets of ManagedResources hold, and what is said of that which cannot be read."""
 
 from base64 import b64encode
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 
 import pytest
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.documents.budget import MOST_BYTES, ReadingBudget
+from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError
+from hedgerow.machinery.steps import Now, Pause, Step
 from hedgerow.resource_manager.managed_resources.decoding import (
-    MOST_DECOMPRESSED,
-    MOST_ERRORS,
+    LONGEST,
+    OVERTIME,
+    Decoded,
     DecodedValue,
     decoded_secret,
+    decoded_secrets,
+    in_slices,
 )
 
 
-def reversed_bytes(compressed: bytes, most: int) -> Result[bytes, str]:
-    assert most == MOST_DECOMPRESSED
-    return Failure("is endless") if compressed == b"bomb" else Success(compressed[::-1])
+def reversed_bytes(compressed: bytes) -> Iterator[Result[bytes, str]]:
+    """Two pieces; what is called a bomb is endless, what is called broken breaks off."""
+    while compressed == b"bomb":
+        yield Success(bytes(100_000))
+    content = compressed[::-1]
+    yield Success(content[:2])
+    yield Failure("breaks off") if compressed == b"broken" else Success(content[2:])
 
 
-def secret(**data: bytes) -> Manifest:
+def secret(name: str = "s", **data: bytes) -> Manifest:
     encoded = {key.replace("__", "."): b64encode(value).decode() for key, value in data.items()}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "default", "name": "s"}, "data": encoded}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "default", "name": name}, "data": encoded}
 
 
 def decoded(manifest: Manifest) -> tuple[DecodedValue, ...]:
@@ -30,7 +43,7 @@ def decoded(manifest: Manifest) -> tuple[DecodedValue, ...]:
 
 
 def errors(**data: bytes) -> list[str]:
-    return [error for value in decoded(secret(**data)) for error in value.errors]
+    return [error for value in decoded(secret("s", **data)) for error in value.errors]
 
 
 def test_keys_are_read_in_the_order_of_their_bytes_whatever_their_endings() -> None:
@@ -89,8 +102,8 @@ def test_compressed_values_are_decompressed_and_keep_their_bytes() -> None:
 
 
 def test_what_cannot_be_decompressed_is_one_error() -> None:
-    assert errors(k__br=b"bomb") == [
-        "Could not decode resource at index 0 in 'k.br' in secret 'default/s': the value is endless."
+    assert errors(k__br=b"broken") == [
+        "Could not decode resource at index 0 in 'k.br' in secret 'default/s': the value breaks off."
     ]
 
 
@@ -111,13 +124,132 @@ def test_a_secret_without_data_holds_nothing() -> None:
     assert decoded({**secret(), "data": {"k": None}}) == (DecodedValue(b"", (), ()),)
 
 
-def test_errors_without_number_are_counted() -> None:
-    told = errors(k=b"[]\n---\n" * 1000)
-
-    assert len(told) == MOST_ERRORS + 1
-    assert told[-1] == "Could not decode 980 more resources in 'k' in secret 'default/s'."
-
-
 def test_data_of_another_shape_are_no_ones_to_guess() -> None:
     with pytest.raises(UnreadableError, match="data: expected an object, got a list"):
         decoded({**secret(), "data": []})
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def in_turns(
+    *secrets: Manifest, budget: ReadingBudget | None = None, clock: Callable[[], datetime] = lambda: NOW
+) -> tuple[Decoded, int]:
+    """What Secrets hold, and in how many slices they are decoded."""
+    named = {each["metadata"]["name"]: each for each in secrets}
+    limit = budget or ReadingBudget()
+    slices = 1
+    with Execution(in_slices(decoded_secrets(named, reversed_bytes, limit), limit)) as execution:
+        state = execution.begin()
+        while isinstance(state, Step):
+            slices += isinstance(state, Pause)
+            state = execution.go_on(clock() if isinstance(state, Now) else None)
+    return state, slices
+
+
+def test_small_secrets_are_decoded_in_one_slice_and_large_ones_in_slices_of_their_work() -> None:
+    _, small = in_turns(secret(a=b"a: 1"), secret("t", b=b"b: [1, 2]"))
+    _, large = in_turns(secret(a=b"a:\n" + b"- {b: 1}\n" * 20_000))
+
+    assert small == 1
+    assert large > 100
+
+
+def test_slices_make_no_difference_to_what_is_decoded() -> None:
+    first = secret(a=b"a:\n" + b"- {b: 1}\n" * 2_000, b=b'{"a": 1}' * 2_000, c__br=b"]" + b",1" * 3_000 + b"[ :a")
+    second = secret("t", a=b"--- oops\n---\na: [\n---\nb: 1")
+
+    found, slices = in_turns(first, second)
+
+    assert slices > 10
+    assert found == {"s": decoded(first), "t": decoded(second)}
+
+
+def test_a_pause_tells_how_much_is_held() -> None:
+    manifest, budget = secret(a=b"a: [1, 2]\n---\n" * 2_000), ReadingBudget()
+    held = []
+    with Execution(in_slices(decoded_secrets({"s": manifest}, reversed_bytes, budget), budget)) as execution:
+        state = execution.begin()
+        while isinstance(state, Step):
+            held += [state.held] if isinstance(state, Pause) else []
+            state = execution.go_on(NOW if isinstance(state, Now) else None)
+
+    assert held == sorted(held)
+    assert 0 < held[-1] <= budget.nodes
+
+
+def read_with(budget: ReadingBudget, *secrets: Manifest) -> Iterator[tuple[str, list[Manifest], tuple[str, ...]]]:
+    """What is decoded, value by value: the Secret, the objects and the errors."""
+    found, _ = in_turns(*secrets, budget=budget)
+    for name, values in found.items():
+        for value in values:
+            yield name, list(value.documents), value.errors
+
+
+def exceeded(limit: str, index: int, key: str, name: str) -> tuple[str, ...]:
+    cause = f"the secrets hold {limit}, and nothing from here on is decoded"
+    return (f"Could not decode resource at index {index} in '{key}' in secret 'default/{name}': {cause}.",)
+
+
+@pytest.mark.parametrize(
+    ("budget", "secrets", "limit"),
+    [
+        pytest.param(
+            ReadingBudget(nodes=12),
+            [secret(a=b'{"a": [1]}'), secret("t", b=b"b: 1\n---\nb: [1, 2, 3]\n---\nb: 3", c=b"c: 1")],
+            "more than 12 values",
+            id="values of JSON and YAML",
+        ),
+        pytest.param(
+            ReadingBudget(documents=2),
+            [secret(a=b'{"a": [1]}'), secret("t", b=b"b: 1\n---\nb: 2\n---\nb: 3", c=b"c: 1")],
+            "more than 2 documents",
+            id="documents",
+        ),
+    ],
+)
+def test_one_budget_limits_all_secrets_and_the_documents_before_the_limit_are_decoded(
+    budget: ReadingBudget, secrets: list[Manifest], limit: str
+) -> None:
+    assert [*read_with(budget, *secrets)] == [
+        ("s", [{"a": [1]}], ()),
+        ("t", [{"b": 1}], exceeded(limit, 1, "b", "t")),
+    ]
+
+
+@pytest.mark.parametrize("key", ["b", "b__br"])
+def test_the_value_with_too_many_bytes_is_named_and_none_after_it_is_decoded(key: str) -> None:
+    secrets = [
+        secret(a=b"a: 1", c=b"c: ["),
+        secret("t", a=b"--- x", c=b"c: 1", **{key: b"bomb"}),
+        secret("u", a=b""),
+    ]
+    limit = "more than 16 bytes once decompressed"
+
+    *before, last = read_with(ReadingBudget(size=16), *secrets)
+
+    assert [(name, documents, len(errors)) for name, documents, errors in before] == [
+        ("s", [{"a": 1}], 0),
+        ("s", [], 1),
+        ("t", [], 1),
+    ]
+    assert last == ("t", [], exceeded(limit, 0, key.replace("__", "."), "t"))
+
+
+def test_an_endless_value_is_read_up_to_the_usual_limit() -> None:
+    (told,) = errors(a__br=b"bomb")
+
+    assert f"more than {MOST_BYTES} bytes once decompressed" in told
+
+
+def test_secrets_that_take_too_long_are_decoded_as_far_as_the_time_reaches() -> None:
+    manifest = secret(a=b"a: 1\n---\n" + b"a: [" + b"{b: 1}, " * 2_000 + b"1]\n---\na: 2", b=b"b: 1")
+    budget = ReadingBudget()
+    times = chain([NOW, NOW + LONGEST], repeat(NOW + LONGEST + timedelta(seconds=1)))
+
+    found, _ = in_turns(manifest, budget=budget, clock=lambda: next(times))
+
+    (value,) = found["s"]
+    assert value.documents == ({"a": 1},)
+    assert value.errors == exceeded(OVERTIME, 1, "a", "s")
+    assert budget.exceeded == OVERTIME

@@ -14,6 +14,7 @@ from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.managed_resources.desired import (
+    MOST_INJECTED,
     DecodedValue,
     Desired,
     build_desired,
@@ -22,6 +23,7 @@ from hedgerow.resource_manager.managed_resources.desired import (
     unknown_kinds,
 )
 from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MODE
+from hedgerow.resource_manager.managed_resources.references import MOST_EQUIVALENT_KINDS
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
@@ -51,8 +53,8 @@ NOTHING = hashlib.sha256(b"").hexdigest()
 GARDENER = {MANAGED_BY: "gardener"}
 
 
-def never(_compressed: bytes, _most: int) -> Result[bytes, str]:
-    return Failure("is compressed")
+def never(_compressed: bytes) -> tuple[Result[bytes, str], ...]:
+    return (Failure("is compressed"),)
 
 
 def values(**data: bytes) -> tuple[DecodedValue, ...]:
@@ -406,3 +408,31 @@ def test_what_kubectl_copies_into_an_annotation_is_no_part_of_the_status() -> No
 
     assert [dict(each.annotations) for each in desired.references] == [{"team": "a"}]
     assert desired.objects[0].manifest["metadata"]["annotations"] == copied
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        pytest.param(
+            {"equivalences": [[{"kind": f"k{number}"}] for number in range(MOST_EQUIVALENT_KINDS + 1)]},
+            f"spec.equivalences: holds more than {MOST_EQUIVALENT_KINDS} kinds",
+            id="equivalent kinds",
+        ),
+        pytest.param(
+            {"equivalences": [[] for _ in range(MOST_EQUIVALENT_KINDS + 1)]},
+            f"spec.equivalences: holds more than {MOST_EQUIVALENT_KINDS} kinds",
+            id="empty sets of kinds",
+        ),
+        pytest.param(
+            {"injectLabels": {"a": "x" * MOST_INJECTED}},
+            f"spec.injectLabels: holds more than {MOST_INJECTED} characters",
+            id="labels to inject",
+        ),
+    ],
+)
+def test_a_spec_that_multiplies_the_work_for_each_object_is_refused(spec: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UnreadableError) as raised:
+        desired(in_json(manifest(CONFIG_MAPS, "a")), **spec)
+
+    assert str(raised.value) == problem
+    assert str(raised.value.below("item")) == f"item.{problem}"

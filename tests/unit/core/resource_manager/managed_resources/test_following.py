@@ -16,7 +16,7 @@ from hedgerow.resource_manager.health.kinds import is_skipped
 from hedgerow.resource_manager.health.object_health import RULES
 from hedgerow.resource_manager.managed_resources.following import FIELDS_READ, fingerprint, is_metadata_only, kept_of
 from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
-from hedgerow.resource_manager.managed_resources.reconciliation.instructing import HPAS, HVPAS
+from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import HPAS, HVPAS
 
 KINDS = [
     *sorted(RULES),

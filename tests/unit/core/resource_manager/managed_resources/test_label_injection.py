@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.managed_resources.label_injection import with_injected_labels
+from hedgerow.resource_manager.managed_resources.merge.merging import with_injected_labels
 
 INJECT = {"inject": "me"}
 METADATA = {"name": "x", "labels": {"own": "label"}}

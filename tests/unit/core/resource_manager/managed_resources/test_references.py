@@ -43,11 +43,11 @@ def test_the_order_is_that_of_groups_kinds_namespaces_and_names() -> None:
     assert in_order([CLUSTER_ROLE, deployment, CONFIG_MAP]) == (CONFIG_MAP, deployment, CLUSTER_ROLE)
 
 
-def test_what_is_mentioned_under_another_name_is_found_and_all_else_is_beside() -> None:
+def test_what_is_mentioned_under_another_name_is_found_and_all_else_is_left() -> None:
     old = Reference(Kind("extensions/v1beta1", "Ingress"), ObjectKey("bar", "foo"))
     previous = previous_references({"status": {"resources": [old.in_status(), CONFIG_MAP.in_status()]}})
     moved = identity("networking.k8s.io", "Ingress", "bar", "foo")
 
     assert previous.to(moved) == old
     assert previous.to(CLUSTER_ROLE.identity) is None
-    assert previous.beside([moved, CLUSTER_ROLE.identity]) == (CONFIG_MAP,)
+    assert previous.without([old]) == (CONFIG_MAP,)

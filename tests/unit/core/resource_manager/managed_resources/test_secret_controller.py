@@ -13,8 +13,8 @@ from hedgerow.machinery.plan import Refusal
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.references import secret_names, secret_refs
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_names, secret_refs
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
 
 FINALIZER = "resources.gardener.cloud/gardener-resource-manager-ours"
@@ -101,7 +101,7 @@ def test_what_is_refused_is_asked_for_again_until_it_succeeds(stored: Manifest, 
 
     assert first.actions == second.actions
     assert len(first.actions) == 1
-    assert first.end.is_final, "so that the refusal is a failure of the turn, which is tried again"
+    assert first.end.actions, "so that the refusal is a failure of the turn, which is tried again"
     assert FINALIZER in clusters.source[SECRETS][ONE]["metadata"]["finalizers"]
 
 

@@ -10,6 +10,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.names import SECRETS
+from hedgerow.resource_manager.managed_resources.references import secret_refs
 from hedgerow.resource_manager.managed_resources.secret_finalizers import (
     AddFinalizer,
     RemoveFinalizer,
@@ -18,7 +19,6 @@ from hedgerow.resource_manager.managed_resources.secret_finalizers import (
     plan,
     referenced_secrets,
 )
-from hedgerow.resource_manager.managed_resources.secret_refs import secret_refs
 
 FINALIZER = "resources.gardener.cloud/gardener-resource-manager-ours"
 THEIRS = "resources.gardener.cloud/gardener-resource-manager"

@@ -12,19 +12,22 @@ from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, conditions_of, find
+from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action, JsonPatch, Outcome, Plan
+from hedgerow.machinery.plan import Action, Event, JsonPatch, Outcome, Plan, RecordEvents, is_dry_run
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Question
-from hedgerow.machinery.turn import Turn
+from hedgerow.machinery.steps import Now, Pause, Step
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.write_context import LIMIT_RANGES
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import InMemory, snapshot_of
+from hedgerow_adapters.simulation import InMemory, performed, snapshot_of
+from tests.executions import LiveSnapshot, executed, questions_in
 
 KEY: Final = ObjectKey("default", "example")
 CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap")
@@ -51,6 +54,7 @@ _KINDS: Final = (
     Served(MANAGED_RESOURCES, has_status=True, has_generation=True, unconditional_update=False),
     Served(JOBS, has_status=True, has_generation=True),
     Served(CLAIMS, has_status=True),
+    Served(LIMIT_RANGES),
     Served(THINGS, fields=None, defaults=_with_what_a_webhook_adds),
     Served(GADGETS, has_generation=True, spec_differs=lambda *_: False),
 )
@@ -98,15 +102,22 @@ class Report:
     """What happened in one turn."""
 
     plan: Plan
-    """The last one."""
     outcomes: tuple[Outcome, ...]
     questions: tuple[Question, ...]
-    stages: int
+    waits: int
+    """How often the decision waited for answers or writes."""
+    pauses: int = 0
     events: tuple[str, ...] = ()
 
     @property
     def writes(self) -> list[str]:
-        return [f"{type(each.action).__name__} {each.action.resource.kind} {each.action.key}" for each in self.outcomes]
+        actions = [each.action for each in self.outcomes if not is_dry_run(each.action)]
+        return [f"{type(each).__name__} {each.resource.kind} {each.key}" for each in actions]
+
+    @property
+    def dry_runs(self) -> list[str]:
+        actions = [each.action for each in self.outcomes if is_dry_run(each.action)]
+        return [f"{each.resource.kind} {each.key}" for each in actions]
 
     @property
     def status_writes(self) -> int:
@@ -132,6 +143,9 @@ class Workshop:
         self.source = source or self.target
         self.controller = managed_resource_controller(config or ManagedResourceConfig())
         self.memory: dict[ObjectKey, object] = {}
+        self.caches_are_fresh = True
+        """Whether a turn sees at each step what there is by then, or all the time what there was when it began."""
+        self.before_step: Callable[[Step[Any]], None] = lambda _step: None
         self.before_write: Callable[[Action], None] = lambda _action: None
         self.after_write: Callable[[Outcome], Outcome] = lambda outcome: outcome
         self.answer: Callable[[Question], Answer | None] = lambda _question: None
@@ -203,31 +217,43 @@ class Workshop:
         entries = self.managed_resource(key)["status"].get("resources", ())
         return [f"{each['kind']}/{each['name']}" for each in entries]
 
-    def turn(self, key: ObjectKey = KEY) -> Report:
+    def turn(self, key: ObjectKey = KEY, *, looks_once: bool = False) -> Report:
         """One turn of a key, carried out to its end."""
         clusters = {Cluster.TARGET: self.target, Cluster.SOURCE: self.source}
         surroundings = InMemory(clusters)
-        following, snapshot = snapshot_of(clusters, self.controller)
-        turn = Turn(following, key, self.memory.get(key))
+        snapshot = LiveSnapshot(lambda: snapshot_of(clusters, self.controller)[1])
+        outcomes: list[Outcome] = []
         questions: list[Question] = []
-        events: list[str] = []
-        while True:
-            plan = turn.plan(snapshot, self.clock(), {})
-            events += (f"{event.type} {event.reason}: {event.note}" for event in plan.events)
-            outcomes: list[Outcome] = []
-            for action in plan.actions:
-                self.before_write(action)
-                outcomes.append(self.after_write(surroundings.carry_out(action)))
-                if plan.in_order and outcomes[-1].refusal:
-                    break
-            asked = turn.open_questions(plan)
-            turn = turn.after(outcomes)
-            if plan.is_final:
-                self.memory[key] = plan.memory
-                return Report(plan, turn.outcomes, tuple(questions), turn.stages, tuple(events))
-            questions += asked
-            answers = {each: self.answer(each) or surroundings.answer(each) for each in asked}
-            turn = turn.told(answers, {kind: surroundings.look_up(kind) for kind in turn.open_kinds(plan, {})})
+        events: list[Event] = []
+
+        def carry_out(action: Action) -> Outcome:
+            self.before_write(action)
+            outcomes.append(self.after_write(surroundings.carry_out(action)))
+            return outcomes[-1]
+
+        def perform(step: Step[Any]) -> Any:
+            questions.extend(questions_in(step))
+            self.before_step(step)
+            reply = performed(step, _Answering(self, surroundings), self.clock, carry_out, events.extend)
+            if self.caches_are_fresh and not isinstance(step, Now | Pause):
+                snapshot.advance()
+            return reply
+
+        context = Context(
+            self.clock(),
+            self.controller.config,
+            memory=self.memory.get(key),
+            server_versions=frozenset({self.target.version}),
+            looks_once=looks_once,
+        )
+        plan, steps = executed(self.controller.reconcile(key, snapshot, context), perform)
+        for action in plan.actions:
+            if carry_out(action).refusal and plan.in_order:
+                break
+        self.memory[key] = plan.memory
+        pauses = sum(isinstance(step, Pause) for step in steps)
+        told = (f"{event.type} {event.reason}: {event.note}" for event in (*events, *plan.events))
+        return Report(plan, tuple(outcomes), tuple(questions), _waits(steps), pauses, tuple(told))
 
     def restart(self) -> None:
         """A process that has just started remembers nothing."""
@@ -240,6 +266,28 @@ class Workshop:
 
 def new_cluster(clock: SettableClock | None = None) -> InMemoryCluster:
     return InMemoryCluster(resources=_KINDS, now=clock)
+
+
+@dataclass(frozen=True)
+class _Answering:
+    """The clusters, but for what a test answers itself."""
+
+    workshop: Workshop
+    surroundings: InMemory
+
+    def answer(self, question: Question) -> Answer:
+        return self.workshop.answer(question) or self.surroundings.answer(question)
+
+    def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
+        return self.surroundings.look_up(kind, cluster)
+
+    def carry_out(self, action: Action) -> Outcome:
+        return self.surroundings.carry_out(action)
+
+
+def _waits(steps: Iterable[Step[Any]]) -> int:
+    """How often a decision has waited for the world."""
+    return sum(not isinstance(step, Now | Pause | RecordEvents) for step in steps)
 
 
 def _resource(cluster: InMemoryCluster, manifest: Manifest) -> Resource:

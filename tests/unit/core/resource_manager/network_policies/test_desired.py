@@ -19,6 +19,7 @@ from hedgerow.resource_manager.network_policies import (
     ServiceView,
     desired_network_policies,
 )
+from hedgerow.resource_manager.network_policies.ports import MOST_PORTS
 from tests.unit.core.resource_manager.network_policies.objects import (
     BEHIND_INGRESS,
     DOMAIN,
@@ -292,3 +293,16 @@ def test_a_service_that_asks_for_more_policies_than_anybody_needs_is_refused_as_
     (failure,) = result.failure()
     assert str(failure) == "Service shop/cart: ports and namespaces ask for 5200 policies, at most 5000 are possible"
     assert len(desired_network_policies(greedy, everybody[:25]).unwrap().policies) == 5000
+
+
+def test_a_service_with_more_ports_than_anybody_needs_is_refused_as_a_whole() -> None:
+    ports = [{"port": 1 + number, "targetPort": 8080} for number in range(MOST_PORTS + 1)]
+    greedy = service()
+    greedy = {**greedy, "spec": {**greedy["spec"], "ports": ports}}
+
+    (failure,) = desired_network_policies(greedy, [namespace("shop")]).failure()
+
+    assert (
+        str(failure)
+        == f"Service shop/cart: spec.ports: lists {MOST_PORTS + 1} ports, at most {MOST_PORTS} are possible"
+    )

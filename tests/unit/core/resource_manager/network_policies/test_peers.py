@@ -5,7 +5,7 @@ from returns.result import Failure, Success
 
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.resource_manager.network_policies import NamespaceView, parse_namespace_selectors
-from hedgerow.resource_manager.network_policies.peers import is_handled, peer_namespaces
+from hedgerow.resource_manager.network_policies.peers import MOST_TERMS, is_handled, peer_namespaces
 from tests.unit.core.resource_manager.network_policies.objects import namespace
 
 TEAM_A, TEAM_B = LabelSelector((("team", "a"),)), LabelSelector((("team", "b"),))
@@ -20,7 +20,6 @@ EVERYTHING = LabelSelector()
         ("[{}]", (EVERYTHING,)),
         ('[{"matchLabels":null,"matchExpressions":null}]', (EVERYTHING,)),
         ('[{"matchLabels":{"team":"a"}},{"matchLabels":{"team":"b"}}]', (TEAM_A, TEAM_B)),
-        ('[{"matchLabels":{"team":"a"},"comment":"hello"}]', (TEAM_A,)),
         (
             '[{"matchExpressions":[{"key":"team","operator":"NotIn","values":["a","b"]},{"key":"x","operator":"Exists"}]}]',
             (LabelSelector((), (Requirement("team", Operator.NOT_IN, ("a", "b")), Requirement("x", Operator.EXISTS))),),
@@ -38,7 +37,9 @@ def test_an_annotation_value_lists_label_selectors(text: str, selectors: tuple[L
         ("{", "is not valid JSON"),
         ('{"matchLabels":{"a":"b"}}', "must be a JSON list, got an object"),
         ("[null]", "[0] must be a label selector, is null"),
-        ('[{"MatchLabels":{"team":"a"}}]', "[0].MatchLabels must be written matchLabels"),
+        ('[{"MatchLabels":{"team":"a"}}]', "[0].MatchLabels is an unknown field; did you mean matchLabels?"),
+        ('[{},{"matchLabel":{"team":"a"}}]', "[1].matchLabel is an unknown field; did you mean matchLabels?"),
+        ('[{"matchLabels":{"team":"a"},"comment":"hello"}]', "[0].comment is an unknown field"),
         ('["a"]', "[0] must be a label selector, is a string"),
         ('[{},{"matchLabels":{"a":1}}]', "[1].matchLabels[a] must be a label value, is a number"),
         (
@@ -99,3 +100,30 @@ def test_the_own_namespace_and_the_living_ones_that_are_selected_are_peers(
     ]
 
     assert peer_namespaces("shop", map(NamespaceView.of, namespaces), selectors) == peers
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "{}",
+        '{"matchLabels":{"a":"b"}}',
+        '{"matchExpressions":[{"key":"a","operator":"Exists"}]}',
+    ],
+)
+def test_selectors_whose_comparison_with_all_namespaces_would_take_long_are_refused(selector: str) -> None:
+    def listed(count: int) -> str:
+        return f"[{','.join([selector] * count)}]"
+
+    problem = f"holds more than {MOST_TERMS} labels, expressions and values"
+    assert parse_namespace_selectors(listed(MOST_TERMS)) == Success(
+        parse_namespace_selectors(listed(1)).unwrap() * MOST_TERMS
+    )
+    assert parse_namespace_selectors(listed(MOST_TERMS + 1)) == Failure(problem)
+
+
+def test_values_of_selectors_count_as_well() -> None:
+    values = ",".join(f'"v{number}"' for number in range(MOST_TERMS))
+
+    refused = parse_namespace_selectors(f'[{{"matchExpressions":[{{"key":"a","operator":"In","values":[{values}]}}]}}]')
+
+    assert refused == Failure(f"holds more than {MOST_TERMS} labels, expressions and values")

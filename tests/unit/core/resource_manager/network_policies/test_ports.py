@@ -5,7 +5,7 @@ from returns.result import Failure, Success
 
 from hedgerow.network_policies.manifests import PortManifest
 from hedgerow.resource_manager.network_policies import PolicyPort, parse_ports_annotation
-from hedgerow.resource_manager.network_policies.ports import number_if_digits, port_problem
+from hedgerow.resource_manager.network_policies.ports import MOST_PORTS, number_if_digits, port_problem
 
 LONG = "a-port-name-of-18-"
 
@@ -23,7 +23,6 @@ LONG = "a-port-name-of-18-"
         pytest.param('[{"port":null,"protocol":null,"endPort":null}]', (PolicyPort(None, None),), id="nulls"),
         pytest.param('[{"port":""}]', (PolicyPort(None, ""),), id="an empty name is no absent port"),
         pytest.param('[{"port":80,"endPort":90}]', (PolicyPort(None, 80, 90),), id="range"),
-        pytest.param('[{"port":80,"name":"http","x":[1]}]', (PolicyPort(None, 80),), id="unknown fields"),
         pytest.param(
             '[{"port":2},{"port":1},{"port":2}]',
             (PolicyPort(None, 2), PolicyPort(None, 1), PolicyPort(None, 2)),
@@ -63,8 +62,10 @@ def test_an_annotation_value_lists_ports(text: str, ports: tuple[PolicyPort, ...
         ('[{"port":2147483648}]', "[0].port must be a number or a name, got the number 2147483648"),
         ('[{"port":[80]}]', "[0].port must be a number or a name, got a list"),
         ('[{"protocol":6}]', "[0].protocol must be a string, got the number 6"),
-        ('[{"port":80},{"Port":443}]', "[1].Port must be written port"),
-        ('[{"port":80,"endport":90}]', "[0].endport must be written endPort"),
+        ('[{"port":80},{"Port":443}]', "[1].Port is an unknown field; did you mean port?"),
+        ('[{"port":80,"endport":90}]', "[0].endport is an unknown field; did you mean endPort?"),
+        ('[{"prt":80}]', "[0].prt is an unknown field; did you mean port?"),
+        ('[{"port":80,"x":[1]}]', "[0].x is an unknown field"),
         ('[{"port":80,"endPort":"90"}]', "[0].endPort must be an integer, got a string"),
         ('[{"port":80,"endPort":false}]', "[0].endPort must be an integer, got a boolean"),
     ],
@@ -146,3 +147,12 @@ def test_a_port_is_described_as_it_was_written(port: PolicyPort, description: st
 )
 def test_only_digits_spell_a_number(text: str, port: int | str) -> None:
     assert number_if_digits(text) == port
+
+
+def test_an_annotation_lists_so_many_ports_and_no_more() -> None:
+    most = ",".join(['{"port":80}'] * MOST_PORTS)
+
+    assert len(parse_ports_annotation(f"[{most}]").unwrap()) == MOST_PORTS
+    assert parse_ports_annotation(f'[{most},{{"port":80}}]') == Failure(
+        f"lists {MOST_PORTS + 1} ports, at most {MOST_PORTS} are possible"
+    )

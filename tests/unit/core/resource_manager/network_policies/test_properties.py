@@ -29,9 +29,9 @@ from tests.unit.core.resource_manager.network_policies.worlds import (
     without_server_fields,
     worlds,
 )
+from tests.unit.orders import ORDERS
 
 FEW, MANY = settings(max_examples=25), settings(max_examples=40)
-ORDERS = st.integers(min_value=0, max_value=2**32).map(Random)
 LAGS = st.integers(min_value=0, max_value=5)
 
 

@@ -12,6 +12,7 @@ from hedgerow.machinery.plan import Create, Delete, Event, MergePatch, Plan
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.executions import plan_of
 from tests.unit.core.resource_manager.network_policies.objects import (
     BEHIND_INGRESS,
     DOMAIN,
@@ -35,7 +36,7 @@ def plan(*objects: Manifest, config: NetworkPolicyConfig = BEHIND_INGRESS) -> Pl
     for manifest in objects:
         world.setdefault(RESOURCES[manifest["kind"]], []).append(manifest)
     snapshot = StoreSnapshot.of(controller, world)
-    return controller.reconcile(CART, snapshot, Context(datetime(2026, 1, 1, tzinfo=UTC), config))
+    return plan_of(controller.reconcile(CART, snapshot, Context(datetime(2026, 1, 1, tzinfo=UTC), config)))
 
 
 def created(by: Plan) -> list[dict[str, Any]]:

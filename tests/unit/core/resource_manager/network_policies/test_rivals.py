@@ -2,14 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from hedgerow.machinery.controller import plans
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow.machinery.plan import Create, Delete, MergePatch
-from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
+from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan
+from hedgerow.resource_manager.network_policies import (
+    NetworkPolicyConfig,
+    desired_network_policies,
+    network_policy_controller,
+    reconcile,
+)
 from hedgerow.resource_manager.network_policies.annotations import NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.resource_manager.network_policies.changes import service_of_policy
 from hedgerow_adapters.cache import StoreSnapshot
@@ -36,16 +42,21 @@ def snapshot_of(services: Iterable[Manifest], policies: Iterable[Manifest]) -> S
     return StoreSnapshot.of(CONTROLLER, {**world, NAMESPACES: [GARDEN, SHOP]})
 
 
+def decided(services: Iterable[Manifest], policies: Iterable[Manifest] = ()) -> dict[ObjectKey, Plan]:
+    """What is to be done about each Service."""
+    return dict(plans(CONTROLLER, snapshot_of(services, policies), datetime(2026, 1, 1, tzinfo=UTC)))
+
+
 def settled(
     services: Sequence[Manifest], policies: Iterable[Manifest] = ()
 ) -> tuple[dict[ObjectKey, Manifest], list[str]]:
     """The policies that exist once nobody writes any more, and what is told then."""
     existing = {key_of(each): each for each in policies}
     for _ in range(10):
-        decided = list(plans(CONTROLLER, snapshot_of(services, existing.values()), datetime(2026, 1, 1, tzinfo=UTC)))
-        actions = [action for _, plan in decided for action in plan.actions]
+        wanted = decided(services, existing.values()).values()
+        actions = [action for plan in wanted for action in plan.actions]
         if not actions:
-            return existing, [str(failure) for _, plan in decided for failure in plan.failures]
+            return existing, [str(failure) for plan in wanted for failure in plan.failures]
         for action in actions:
             match action:
                 case Create():
@@ -100,3 +111,30 @@ def test_what_a_service_was_refused_before_is_told_beside_what_it_lost() -> None
 
     assert LOSER_IS_TOLD in told
     assert any("from-world-to-ports" in failure for failure in told)
+
+
+def test_what_a_rival_with_many_policies_asks_for_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ports = [{"name": f"p{number}", "port": number, "protocol": "TCP"} for number in range(1, 51)]
+    rival = {**PROMETHEUS, "spec": {**PROMETHEUS["spec"], "ports": ports}}
+    namesake = {**NAMESAKE, "spec": {**NAMESAKE["spec"], "ports": ports}}
+    existing, _ = settled([rival])
+    asked: list[ObjectKey] = []
+
+    def counted(service: Any, *others: Any) -> Any:
+        asked.append(key_of(service))
+        return desired_network_policies(service, *others)
+
+    monkeypatch.setattr(reconcile, "desired_network_policies", counted)
+    plan = decided([rival, namesake], existing.values())[key_of(namesake)]
+
+    assert len(plan.failures) == len(ports)
+    assert asked == [key_of(rival), key_of(namesake), key_of(rival)]
+
+
+def test_errors_without_number_are_not_as_many_events() -> None:
+    annotations = {f"from-a{number}-allowed-ports": "[1]" for number in range(100)}
+    broken = service(annotations, name="cart", namespace="shop")
+
+    plan = decided([broken])[key_of(broken)]
+
+    assert (len(plan.failures), len(plan.events)) == (100, reconcile.MOST_EVENTS)

@@ -1,12 +1,14 @@
 """Small clusters as hypothesis draws them, and a server that keeps them: the truth that a view may lag behind.
 
-Names are chosen so that no two Services ask for policies of the same name, which nothing guards against.
+Names are chosen so that no two Services ask for policies of the same name, which nothing guards against. Strategies are
+made once, and draw as little as possible: that takes longer than everything that is decided.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import product
+from functools import cache, partial
+from itertools import chain, permutations, product
 from typing import Any
 
 from hypothesis import strategies as st
@@ -31,6 +33,7 @@ from hedgerow.resource_manager.network_policies.annotations import (
     namespace_key,
 )
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.executions import plan_of
 from tests.unit.core.resource_manager.network_policies.objects import backend, ingress, namespace, policy, service
 
 RESOURCES = {resource.kind: resource for resource in (SERVICES, NAMESPACES, INGRESSES, NETWORK_POLICIES)}
@@ -74,28 +77,40 @@ def configs() -> st.SearchStrategy[NetworkPolicyConfig]:
     return st.builds(NetworkPolicyConfig, st.sampled_from([(), (TEAM_X,)]), st.sampled_from(controllers))
 
 
-def seldom() -> st.SearchStrategy[bool]:
-    """True in one of eight cases, so that most of a world is alive."""
-    return st.sampled_from([False] * 7 + [True])
+SELDOM = st.sampled_from([False] * 7 + [True])
+"""True in one of eight cases, so that most of a world is alive."""
+ANNOTATION_VALUES = st.tuples(*(st.sampled_from([None] * len(values) + [*values]) for values in ANNOTATIONS.values()))
+"""Of each annotation its value, or none in half of the cases."""
+PORT_LISTS = st.sampled_from([*chain.from_iterable(permutations(PORTS, number) for number in range(4))])
+"""Up to three different ports in any order."""
 
 
+@cache
 def namespaces(name: str) -> st.SearchStrategy[Manifest]:
     """A Namespace of some team, which may be terminating."""
     labels = st.sampled_from([{"team": "x"}, {"team": "x"}, {"team": "y"}, {}])
-    return st.builds(lambda team, going: namespace(name, team, terminating=going), labels, seldom())
+    return st.builds(lambda team, going: namespace(name, team, terminating=going), labels, SELDOM)
 
 
-@st.composite
-def services(draw: st.DrawFn, key: ObjectKey) -> Manifest:
+@cache
+def services(key: ObjectKey) -> st.SearchStrategy[Manifest]:
     """A Service with any of our annotations, readable or not."""
-    annotations = {name: draw(st.sampled_from(values)) for name, values in ANNOTATIONS.items() if draw(st.booleans())}
-    ports = draw(st.lists(st.sampled_from(PORTS), max_size=3, unique_by=lambda port: port["name"]))
-    selector = {} if draw(seldom()) else {"app": key.name, "tier": "x"}
-    return service(
-        annotations, ports, selector, name=key.name, namespace=key.namespace, **(GOING if draw(seldom()) else {})
-    )
+    return st.builds(partial(service_of, key), ANNOTATION_VALUES, PORT_LISTS, SELDOM, SELDOM)
 
 
+def service_of(
+    key: ObjectKey,
+    values: tuple[str | None, ...],
+    ports: Sequence[Mapping[str, Any]],
+    selects_nothing: bool,  # noqa: FBT001 -- hypothesis passes it
+    is_going: bool,  # noqa: FBT001 -- as above
+) -> Manifest:
+    annotations = {name: value for name, value in zip(ANNOTATIONS, values, strict=True) if value is not None}
+    selector = {} if selects_nothing else {"app": key.name, "tier": "x"}
+    return service(annotations, ports, selector, name=key.name, namespace=key.namespace, **(GOING if is_going else {}))
+
+
+@cache
 def ingresses(name: str) -> st.SearchStrategy[Manifest]:
     """An Ingress of namespace a that leads to a few ports, some of them to none."""
     ports = st.sampled_from([80, 81, "http", "dns", 9999])
@@ -107,8 +122,8 @@ def ingresses(name: str) -> st.SearchStrategy[Manifest]:
 def surroundings(draw: st.DrawFn) -> tuple[Manifest, ...]:
     """Namespaces, Services and Ingresses; now and then something is missing."""
     return (
-        *(draw(namespaces(name)) for name in NAMESPACE_NAMES if not draw(seldom())),
-        *(draw(services(key)) for key in SERVICE_KEYS if not draw(seldom())),
+        *(draw(namespaces(name)) for name in NAMESPACE_NAMES if not draw(SELDOM)),
+        *(draw(services(key)) for key in SERVICE_KEYS if not draw(SELDOM)),
         *(draw(ingresses(name)) for name in ("web", "other") if draw(st.booleans())),
     )
 
@@ -127,23 +142,25 @@ def worlds(draw: st.DrawFn) -> World:
     """A cluster with policies that fit it, policies of an earlier state, policies edited by hand, and foreign ones."""
     config, objects, earlier = draw(configs()), draw(surroundings()), draw(surroundings())
     known = {**settled(World(config, earlier, ())), **settled(World(config, objects, ()))}
-    kept = [draw(edited(known[key])) for key in sorted(known) if draw(st.booleans())]
+    kept = [apply_merge_patch(known[key], edit) for key in sorted(known) if (edit := draw(EDITS)) is not None]
     return World(config, objects, (*kept, *FOREIGN, policy("stale", "a/web", namespace="c"), policy("gone", "x/gone")))
 
 
 FOREIGN = tuple(policy(name, None, namespace=home) for name, home in product(("deny-all", "egress-to-x"), ("a", "c")))
 
 
-def edited(manifest: Manifest) -> st.SearchStrategy[Manifest]:
-    """A policy as it was, or with another spec, description, further labels, or the labels of another Service."""
-    changes: list[dict[str, Any]] = [
+EDITS = st.sampled_from(
+    [
+        *[None] * 5,
         {},
         {},
         {"spec": {"podSelector": {"matchLabels": {"by": "hand"}}, "ingress": []}},
         {"metadata": {"annotations": {DESCRIPTION: "Mine.", "own": "x"}, "labels": {"own": "x"}}},
         {"metadata": {"labels": labels_of(policy("x", "b/db"))}},
     ]
-    return st.sampled_from(changes).map(lambda change: apply_merge_patch(manifest, change))
+)
+"""What somebody did to a policy: deleted it, nothing, or gave it another spec, description, further labels, or the
+labels of another Service."""
 
 
 def changes() -> st.SearchStrategy[Manifest | tuple[Resource, ObjectKey]]:
@@ -225,7 +242,7 @@ class Cluster:
 
     def plan(self, key: ObjectKey, behind: int = 0) -> Plan:
         """What the controller decides from such a cache."""
-        return self.controller.reconcile(key, self.snapshot(behind), Context(NOW, self.controller.config))
+        return plan_of(self.controller.reconcile(key, self.snapshot(behind), Context(NOW, self.controller.config)))
 
     def every_key(self) -> list[ObjectKey]:
         """All keys that the controller has anything to do with."""

@@ -114,4 +114,4 @@ def taints_of(clusters: Clusters) -> list[str]:
 
 def told(course: Course) -> list[tuple[str, str, str]]:
     """Type, reason and note of the events."""
-    return [(event.type, event.reason, event.note) for plan in course.plans for event in plan.events]
+    return [(event.type, event.reason, event.note) for event in course.events]

@@ -9,7 +9,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import MergePatch, Refusal
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.resource_manager.nodes import NodeConfig, node_controller
-from hedgerow.resource_manager.nodes.names import CSI_NODES, DAEMON_SETS, PODS
+from hedgerow.resource_manager.nodes.names import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.resource_manager.nodes.views import kept_of_node
 from tests.unit.core.resource_manager.nodes.surroundings import (
     DS1,
@@ -24,6 +24,7 @@ from tests.unit.core.resource_manager.nodes.surroundings import (
     told,
     turn,
 )
+from tests.unit.core.resource_manager.turns import take_turn
 
 CONTROLLER = node_controller()
 PLAIN = node(taint("other"))
@@ -68,7 +69,7 @@ def test_a_patch_that_comes_too_late_is_a_failure_of_the_turn_and_made_again() -
     clusters.refused = {}
     turn(clusters)
 
-    assert course.end.is_final, "so that the refusal counts"
+    assert course.end.actions, "so that the refusal counts"
     assert course.end.requeue_after is None, "so that it is tried again with the usual back-off"
     assert taints_of(clusters) == []
 
@@ -158,3 +159,29 @@ def test_an_object_of_another_shape_is_told_and_looked_at_again(objects: list[Ma
     assert course.problems == [problem]
     assert course.end.requeue_after == 10.0
     assert taints_of(clusters) == [TAINT]
+
+
+@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize(
+    ("other", "left"),
+    [
+        pytest.param(None, None, id="gone"),
+        pytest.param(node(uid="another"), [TAINT], id="created anew"),
+        pytest.param(node(taint("other")), ["other"], id="without the taint"),
+        pytest.param(node(taint(), taint("new"), resourceVersion="8"), ["new"], id="with one more taint"),
+        pytest.param(node(labels={"zone": "a"}, resourceVersion="8"), [], id="with one more label"),
+    ],
+)
+def test_a_node_that_changes_meanwhile_is_decided_about_as_it_is_by_then(
+    step: int, other: Manifest | None, left: list[str] | None
+) -> None:
+    clusters = cluster(pod("p", csi={"a": "driver"}), csi_nodes=[csi_node("driver")])
+
+    def meanwhile(performed: int) -> None:
+        if performed == step:
+            clusters.target[NODES] = {} if other is None else {NODE: other}
+
+    course = take_turn(clusters, CONTROLLER, NODE, meanwhile=meanwhile)
+
+    assert len(course.steps) == 2
+    assert (taints_of(clusters) if clusters.target[NODES] else None) == left

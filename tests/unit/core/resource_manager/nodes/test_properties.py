@@ -27,6 +27,7 @@ from tests.unit.core.resource_manager.nodes.surroundings import (
     told,
     turn,
 )
+from tests.unit.orders import ORDERS
 
 EFFECTS = st.sampled_from(("NoSchedule", "NoExecute", "PreferNoSchedule"))
 TAINTS = st.lists(st.builds(taint, st.sampled_from((TAINT, "a", "b")), EFFECTS), min_size=1, max_size=4)
@@ -103,7 +104,7 @@ def test_a_node_loses_the_taint_exactly_where_no_warning_says_what_it_waits_for(
 
 
 @settings(max_examples=50)
-@given(surroundings(), st.randoms(use_true_random=False))
+@given(surroundings(), ORDERS)
 def test_the_order_of_what_is_found_does_not_matter(
     world: tuple[Manifest, list[Manifest], list[Manifest]], numbers: random.Random
 ) -> None:

@@ -1,6 +1,7 @@
 """The examples of webhooks-and-tokens §11.3 that concern the controller, and what else can befall it."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,10 +12,13 @@ from hedgerow.admission.resources import PODS, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.controller import Change, Context, concerned_keys
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import MergePatch, Plan, Refusal
-from hedgerow.machinery.questions import Found, ListQuestion
+from hedgerow.machinery.questions import ListQuestion
+from hedgerow.machinery.steps import Step
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from hedgerow.resource_manager.token_invalidation import token_invalidator
+from hedgerow_adapters.simulation import performed
+from tests.executions import executed
 from tests.unit.core.resource_manager.token_invalidation.accounts import (
     CONSIDER,
     CONSIDERED,
@@ -93,9 +97,10 @@ def test_what_holds_no_token_or_that_of_nobody_is_left_alone(secret: Any, accoun
     assert course.end == Plan()
 
 
+@pytest.mark.parametrize("projected", [pytest.param(False, id="I07"), pytest.param(True, id="I08 projected")])
 @pytest.mark.parametrize("phase", ["Running", "Succeeded", "Failed"])
-def test_the_token_that_a_pod_mounts_stays_until_the_pod_is_gone(phase: str) -> None:  # I07
-    clusters = shop(token_secret(), service_account(automount=False), mounting_pod(phase=phase))
+def test_the_token_that_a_pod_mounts_stays_until_the_pod_is_gone(phase: str, *, projected: bool) -> None:
+    clusters = shop(token_secret(), service_account(automount=False), mounting_pod(phase=phase, projected=projected))
 
     course = turn(clusters)
     assert labels(clusters) == MARKED
@@ -107,15 +112,18 @@ def test_the_token_that_a_pod_mounts_stays_until_the_pod_is_gone(phase: str) -> 
     assert labels(clusters) == CONSIDERED
 
 
+def answering(clusters: Clusters, now: datetime) -> Callable[[Step[Any]], Any]:
+    return lambda step: performed(step, clusters, lambda: now)
+
+
 def test_as_long_as_a_pod_mounts_a_token_it_is_looked_for_more_and_more_rarely() -> None:
     clusters = shop(token_secret(MARKED), service_account(automount=False), mounting_pod())
-    question = next(iter(turn(clusters).questions))
-    answers = {question: Found((mounting_pod(),))}
     snapshot = clusters.snapshot(CONTROLLER)
 
     now, memory, waits = NOW, None, []
     for _ in range(14):
-        plan = CONTROLLER.reconcile(KEY, snapshot, Context(now, None, answers, memory=memory))
+        decision = CONTROLLER.reconcile(KEY, snapshot, Context(now, None, memory=memory))
+        plan, _ = executed(decision, answering(clusters, now))
         assert plan.requeue_after is not None
         waits.append(plan.requeue_after)
         now, memory = now + timedelta(seconds=plan.requeue_after), plan.memory
@@ -123,11 +131,9 @@ def test_as_long_as_a_pod_mounts_a_token_it_is_looked_for_more_and_more_rarely()
     assert waits == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000]
 
 
-@pytest.mark.parametrize(
-    "pod", [pytest.param(mounting_pod(projected=True), id="I08"), pytest.param(mounting_pod("web"), id="elsewhere")]
-)
-def test_pods_that_do_not_mount_the_secret_itself_do_not_count(pod: dict[str, Any]) -> None:
-    clusters = shop(token_secret(), service_account(automount=False), pod)
+@pytest.mark.parametrize("projected", [False, True])
+def test_a_pod_of_another_namespace_mounts_another_secret_of_that_name(*, projected: bool) -> None:
+    clusters = shop(token_secret(), service_account(automount=False), mounting_pod("web", projected=projected))
 
     turn(clusters)
 
@@ -178,7 +184,7 @@ def test_a_patch_that_comes_too_late_is_made_again() -> None:
     clusters = shop(token_secret(), service_account(automount=False))
     clusters.refused = {KEY: Refusal(409, "Conflict", "the object has been modified")}
 
-    assert turn(clusters).end.is_final, "so that the refusal counts"
+    assert turn(clusters).end.actions, "so that the refusal counts"
     clusters.refused = {}
     turn(clusters)
 
@@ -285,3 +291,35 @@ def test_only_the_two_labels_of_the_secret_ever_change_and_only_once(
     assert clusters.target[SECRETS][KEY]["data"] == token_secret()["data"]
     assert {resource: dict(clusters.target[resource]) for resource in others} == others
     assert not turn(clusters).actions
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(None, id="gone"),
+        pytest.param(token_secret(uid="another", resourceVersion="8"), id="created anew"),
+        pytest.param(token_secret(account="another", resourceVersion="8"), id="of another account"),
+    ],
+)
+@pytest.mark.parametrize("step", [0, 1])
+def test_a_secret_that_changes_meanwhile_is_left_to_the_turn_of_that_change(
+    step: int, other: dict[str, Any] | None
+) -> None:
+    clusters = shop(token_secret(), service_account(automount=False))
+
+    def meanwhile(performed: int) -> None:
+        if performed == step:
+            clusters.target[SECRETS] = {} if other is None else {KEY: other}
+
+    assert take_turn(clusters, CONTROLLER, KEY, meanwhile=meanwhile).actions == []
+
+
+def test_an_account_that_wants_its_token_mounted_by_now_keeps_it() -> None:
+    clusters = shop(token_secret(), service_account(automount=False))
+
+    def meanwhile(_performed: int) -> None:
+        clusters.put(SERVICE_ACCOUNTS, service_account(automount=True))
+
+    take_turn(clusters, CONTROLLER, KEY, meanwhile=meanwhile)
+
+    assert labels(clusters) == MARKED

@@ -276,6 +276,29 @@ def test_a_kubeconfig_that_cannot_be_used_is_told_and_costs_no_token(given: Any,
     assert workshop.secret == before
 
 
+@pytest.mark.parametrize("due_in", [None, -timedelta(minutes=1), timedelta(hours=1)])
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        pytest.param(kubeconfig("old", current=""), "current-context: is not set", id="no current context"),
+        pytest.param(kubeconfig("old", current="gone"), NO_CONTEXT, id="an unknown context"),
+        pytest.param(kubeconfig("old", user="gone"), NO_USER, id="an unknown user"),
+    ],
+)
+def test_a_kubeconfig_without_a_current_user_has_no_token_so_that_its_service_account_is_made(
+    given: Any, problem: str, due_in: timedelta | None
+) -> None:
+    said = {} if due_in is None else {RENEWAL: at(due_in)}
+    workshop = Workshop().given(token_secret({"kubeconfig": given}, said))
+
+    course = workshop.turn()
+
+    assert workshop.account is not None
+    assert workshop.account["automountServiceAccountToken"] is False
+    assert course.problems == [f"Secret bar/source: data[kubeconfig]: {problem}"]
+    assert course.tokens == 0
+
+
 def test_a_kubeconfig_in_the_target_cluster_that_cannot_be_used_is_looked_at_again() -> None:
     workshop = Workshop().given(token_secret(said=TO_TARGET)).given_target({"kubeconfig": "{}"})
 
@@ -316,6 +339,22 @@ def test_q25_all_service_accounts_are_in_the_namespace_that_is_configured() -> N
 
     assert workshop.account is None
     assert workshop.target.get(SERVICE_ACCOUNTS, ObjectKey("bar", ACCOUNT.name)) is not None
+
+
+@pytest.mark.parametrize(("namespaces", "handled"), [((), True), (("bar",), True), (("foo", "baz"), False)])
+def test_only_secrets_of_the_configured_source_namespaces_get_tokens(
+    namespaces: tuple[str, ...], *, handled: bool
+) -> None:
+    config = TokenRequestorConfig(source_namespaces=namespaces)
+    workshop = Workshop(config=config).given(token_secret())
+    secrets, _ = token_requestor(config).watches
+
+    course = workshop.turn()
+
+    assert course.tokens == handled
+    assert (workshop.account is not None) is handled
+    change = Change(None, secrets.keep(token_secret()))
+    assert set(concerned_keys(secrets, change, StoreSnapshot({}))) == ({KEY} if handled else set())
 
 
 def test_audiences_are_asked_for_as_configured() -> None:
@@ -410,10 +449,14 @@ def test_a_token_is_not_given_to_a_secret_that_wants_one_of_somebody_else_by_now
             told.append(action)
             workshop.annotate({"name": "cook"})
 
-    course = workshop.turn(meanwhile=change_once)
+    unused = workshop.turn(meanwhile=change_once)
+    assert [action.key.name for action in unused.actions] == ["baker"]
+    assert workshop.values == {}
 
-    assert [action.key.name for action in course.actions if is_token_request(action)] == ["baker", "cook"]
-    assert course.tokens == 2
+    course = workshop.turn()
+
+    assert [action.key.name for action in course.actions if is_token_request(action)] == ["cook"]
+    assert set(workshop.values) == {"token"}
 
 
 def test_a_service_account_that_the_cache_does_not_show_yet_is_asked_for() -> None:

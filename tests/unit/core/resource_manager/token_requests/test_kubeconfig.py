@@ -119,7 +119,7 @@ def test_the_first_context_and_the_first_user_of_a_name_count() -> None:
         (
             b"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [%s]\nc: &c [%s]\nd: &d [%s]\ne: [%s]"
             % tuple(b",".join([b"*" + name] * 9) for name in (b"a", b"b", b"c", b"d")),
-            "is neither YAML nor JSON",
+            "holds more than 5000 values",
         ),
         (b"{" * 100_000, "is neither YAML nor JSON"),
     ],

@@ -9,7 +9,8 @@ from unittest.mock import Mock
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.resource_manager.token_requests import read_kubeconfig, token_data, token_requestor
+from hedgerow.resource_manager.token_requests import token_data, token_requestor
+from hedgerow.resource_manager.token_requests.kubeconfig import decoded_kubeconfig
 from hedgerow_adapters.simulation import lapse
 from tests.unit.core.resource_manager.token_requests.workshop import (
     KEY,
@@ -127,7 +128,7 @@ def test_a_kubeconfig_that_is_too_large_to_be_read_is_told_and_costs_no_token(sa
 
 
 def test_a_kubeconfig_that_would_be_too_large_to_be_read_again_is_told_and_costs_no_token() -> None:
-    compact = json.dumps({**kubeconfig(), "extra": [1] * 35_000})
+    compact = json.dumps({**kubeconfig(), "extra": ["x" * 30] * 3_500})
     assert len(compact) < 128 * 1024
 
     course = Workshop().given(token_secret({"kubeconfig": compact}), account=IN_ORDER).turn()
@@ -136,8 +137,8 @@ def test_a_kubeconfig_that_would_be_too_large_to_be_read_again_is_told_and_costs
 
 
 def test_a_kubeconfig_is_read_once_in_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = Mock(wraps=read_kubeconfig)
-    monkeypatch.setattr(f"{token_data.__name__}.read_kubeconfig", read)
+    read = Mock(wraps=decoded_kubeconfig)
+    monkeypatch.setattr(f"{token_data.__name__}.decoded_kubeconfig", read)
     due = {"token-renew-timestamp": at(-timedelta(hours=1))}
 
     assert Workshop().given(token_secret({"kubeconfig": kubeconfig()}, due)).turn().tokens == 1

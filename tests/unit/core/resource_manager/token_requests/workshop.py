@@ -10,16 +10,18 @@ from typing import Any
 import yaml
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Action, Create, Outcome, Plan
-from hedgerow.machinery.turn import Turn
+from hedgerow.machinery.steps import Step
 from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
 from hedgerow.resource_manager.token_requests.names import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import InMemory, snapshot_of
+from hedgerow_adapters.simulation import InMemory, performed, snapshot_of
+from tests.executions import LiveSnapshot, executed
 
 NOW = datetime(2021, 10, 4, 10, tzinfo=UTC)
 KEY = ObjectKey("bar", "source")
@@ -170,22 +172,27 @@ class Workshop:
         """
         surroundings = InMemory({Cluster.SOURCE: self.source, Cluster.TARGET: self.target})
         controller = token_requestor(self.config)
-        turn, outcomes = Turn(controller, key, jitter=jitter), list[Outcome]()
-        while True:
-            plan = turn.plan(self._snapshot(controller), self.clock(), {})
-            stage: list[Outcome] = []
-            for action in plan.actions:
-                if len(outcomes) + len(stage) >= crash_after:
-                    raise CrashedError
-                meanwhile(action)
-                stage.append(surroundings.carry_out(action))
-                if plan.in_order and stage[-1].refusal:
-                    break
-            outcomes += stage
-            if plan.is_final:
-                return Course(plan, outcomes)
-            answers = {each: surroundings.answer(each) for each in turn.open_questions(plan)}
-            turn = turn.after(stage).told(answers, {})
+        outcomes: list[Outcome] = []
+
+        def carry_out(action: Action) -> Outcome:
+            if len(outcomes) >= crash_after:
+                raise CrashedError
+            meanwhile(action)
+            outcomes.append(surroundings.carry_out(action))
+            return outcomes[-1]
+
+        def perform(step: Step[Any]) -> Any:
+            reply = performed(step, surroundings, self.clock, carry_out)
+            snapshot.advance()
+            return reply
+
+        snapshot = LiveSnapshot(lambda: self._snapshot(controller))
+        context = Context(self.clock(), controller.config, jitter=jitter)
+        plan, _ = executed(controller.reconcile(key, snapshot, context), perform)
+        for action in plan.actions:
+            if carry_out(action).refusal and plan.in_order:
+                break
+        return Course(plan, outcomes)
 
     def _snapshot(self, controller: Any) -> Any:
         _, snapshot = snapshot_of({Cluster.SOURCE: self.source, Cluster.TARGET: self.target}, controller)

@@ -54,10 +54,6 @@ def stored(manifest: Manifest) -> Manifest:
         (volume(capacity={"storage": 1}), volume(capacity={"storage": 1}, claimRef=BOUND)),
         (volume(claimRef=NAMED), volume(claimRef=BOUND)),
         (of_kind("v1 PersistentVolumeClaim", spec={}), of_kind("v1 PersistentVolumeClaim", spec={"volumeName": "x"})),
-        (api_service(), api_service(caBundle="WA==")),
-        (api_service(caBundle=""), api_service(caBundle="WA==")),
-        (webhooks({"url": "a"}, {"url": "b"}), webhooks({"url": "a", "caBundle": "WA=="}, {"url": "b"})),
-        (definition(), definition(caBundle="WA==")),
         (of_kind("v1 Node"), of_kind("v1 Node", spec={"providerID": "x", "taints": [CONTROLLERS_TAINT]})),
         (node({"key": "a"}), node({"key": "a"}, CONTROLLERS_TAINT)),
     ],
@@ -91,7 +87,9 @@ def test_what_the_manifest_says_is_written_as_it_says_it(manifest: Manifest, liv
 
 
 def test_the_trust_of_one_webhook_is_not_given_to_another() -> None:
-    live = webhooks({"url": "a"}, {"url": "b", "caBundle": "WA=="})
+    injected: Manifest = {'k:{"name":"1.a.b"}': {"f:clientConfig": {"f:caBundle": {}}}}
+    managed = {"name": "x", "managedFields": [{"manager": "injector", "fieldsV1": {"f:webhooks": injected}}]}
+    live = {**webhooks({"url": "a"}, {"url": "b", "caBundle": "WA=="}), "metadata": managed}
     reversed_order = {
         **live,
         "webhooks": [{"name": "1.a.b", "clientConfig": {}}, {"name": "0.a.b", "clientConfig": {}}],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.resource_manager.managed_resources.merge.maps import merged_map
+from hedgerow.resource_manager.managed_resources.merge.merging import merged_map
 
 
 @pytest.mark.parametrize(

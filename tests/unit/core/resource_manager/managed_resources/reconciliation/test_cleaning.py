@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.plan import Action, Delete, DeleteCollection, Update
+from hedgerow.machinery.plan import Action, Delete, Update
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.names import (
@@ -259,16 +259,49 @@ def claim(name: str = "data-s-0") -> Manifest:
 class TestClaims:
     def test_mr_34_go_with_their_stateful_set(self) -> None:
         made = applied(STATEFUL_SET, deletePersistentVolumeClaims=True)
-        made.put(claim(), {**claim("other"), "metadata": {"name": "other", "namespace": "default"}})
+        made.put(claim("data-s-0"), claim("data-s-17"))
+        uids = [made.live(CLAIMS, name)["metadata"]["uid"] for name in ("data-s-0", "data-s-17")]
 
         report = drop_everything(made)
 
-        deletions = [each.action for each in report.outcomes if isinstance(each.action, Delete | DeleteCollection)]
-        assert isinstance(deletions[0], DeleteCollection)
-        assert deletions[0].label_selector == "app=s,tier=x"
-        assert isinstance(deletions[1], Delete)
-        assert deletions[1].propagation == "Foreground"
-        assert (made.get(CLAIMS, "data-s-0"), made.get(CLAIMS, "other") is None) == (None, False)
+        *claims, stateful_set = (each.action for each in report.outcomes if isinstance(each.action, Delete))
+        assert [(each.key.name, each.uid) for each in claims] == [("data-s-0", uids[0]), ("data-s-17", uids[1])]
+        assert stateful_set.propagation == "Foreground"
+        assert (made.get(CLAIMS, "data-s-0"), made.get(CLAIMS, "data-s-17")) == (None, None)
+
+    @pytest.mark.parametrize(
+        "name", ["backup", "data-s", "data-s-01", "data-s-0-copy", "logs-s-0", "data-s-t-0", "my-data-s-0"]
+    )
+    def test_of_others_stay_even_if_their_labels_match(self, name: str) -> None:
+        made = applied(STATEFUL_SET, deletePersistentVolumeClaims=True)
+        made.put(claim(name))
+
+        drop_everything(made)
+
+        assert (made.get(CLAIMS, name) is not None, made.get(STATEFUL_SETS, "s")) == (True, None)
+
+    def test_of_others_stay_even_if_their_name_matches(self) -> None:
+        made = applied(STATEFUL_SET, deletePersistentVolumeClaims=True)
+        made.put({**claim("data-s-0"), "metadata": {"name": "data-s-0", "namespace": "default"}})
+
+        drop_everything(made)
+
+        assert made.get(CLAIMS, "data-s-0") is not None
+
+    def test_a_new_claim_in_the_place_of_the_one_that_was_seen_stays(self) -> None:
+        made = applied(STATEFUL_SET, deletePersistentVolumeClaims=True)
+        made.put(claim())
+
+        def replace(action: Action) -> None:
+            if isinstance(action, Delete) and action.resource == CLAIMS:
+                made.delete(CLAIMS, "data-s-0")
+                made.put(claim())
+
+        made.before_write = replace
+        drop_everything(made)
+
+        assert made.get(CLAIMS, "data-s-0") is not None
+        assert "failed cleaning up PersistentVolumeClaims of StatefulSet: " in made.condition().message
 
     @pytest.mark.parametrize("case", ["flag", "templates", "claims"])
     def test_mr_35_are_let_be_where_there_is_nothing_to_do_about_them(self, case: str) -> None:
@@ -451,10 +484,29 @@ def test_objects_of_a_kind_that_a_server_has_not_learnt_of_yet_are_not_given_up(
     assert made.source.get(MANAGED_RESOURCES, KEY) is None
 
 
+def test_nothing_is_released_while_a_404_proves_nothing() -> None:
+    made = applied(config_map("a"))
+    made.restart()
+    made.delete(MANAGED_RESOURCES, KEY.name)
+    bare = NotAnswered(404, "", "404 page not found")
+    made.answer = lambda question: bare if question.resource == CONFIG_MAPS else None
+    for _ in range(3):
+        made.turn()
+        made.clock.advance(10)
+
+    assert "404 page not found" in made.condition().message
+    made.answer = lambda _question: None
+    assert made.get(CONFIG_MAPS, "a") is not None
+    made.turn()
+    made.turn()
+    assert made.get(CONFIG_MAPS, "a") is None
+    assert made.source.get(MANAGED_RESOURCES, KEY) is None
+
+
 def test_old_objects_go_at_once_and_not_one_after_the_other() -> None:
     made = applied(*(config_map(f"a{place}") for place in range(50)))
 
     report = drop_everything(made)
 
-    assert report.stages <= 5
+    assert report.waits <= 5
     assert sum(write.startswith("Delete") for write in report.writes) == 50

@@ -4,17 +4,23 @@ from typing import Any
 
 import pytest
 
-from hedgerow.machinery.objects import Manifest
+from hedgerow.api.definition import build_definition
+from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.names import (
     DESCRIPTION,
     FINALIZER,
     IGNORE,
+    KEEP_OBJECT,
     MANAGED_RESOURCES,
     ORIGIN,
     SECRETS,
 )
+from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS
+from hedgerow_adapters.protocol import requests
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     KEY,
@@ -103,7 +109,106 @@ class TestDeletion:
         assert made.turn().plan.requeue_after is None
 
 
+class TestDefinition:
+    def deleted_with_its_definition(self, made: Workshop) -> None:
+        name = "managedresources.resources.gardener.cloud"
+        made.put(
+            {
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": name, "finalizers": ["example.com/instances"]},
+                "spec": build_definition(MANAGED_RESOURCE)["spec"],
+            },
+            cluster=made.source,
+        )
+        made.source.handle(requests.delete(DEFINITIONS, ObjectKey("", name)))
+        made.delete(MANAGED_RESOURCES, KEY.name)
+
+    def test_objects_stay_while_it_is_terminating_and_a_warning_says_so(self) -> None:
+        made = applied(config_map("a"), config_map("b"))
+        before = made.live(CONFIG_MAPS, "a")
+        self.deleted_with_its_definition(made)
+
+        report = made.turn()
+
+        assert made.source.get(MANAGED_RESOURCES, KEY) is None
+        assert (made.live(CONFIG_MAPS, "a"), made.get(CONFIG_MAPS, "b") is None) == (before, False)
+        assert report.events == (
+            "Warning DefinitionTerminating: the definition of ManagedResource is being deleted, so the objects stay",
+        )
+
+    def test_it_counts_in_the_source_cluster(self) -> None:
+        made = Workshop(source=new_cluster())
+        made.put(secret(objects=[config_map("a")]), managed_resource("secret"))
+        made.turn()
+        self.deleted_with_its_definition(made)
+
+        made.turn()
+
+        assert (made.source.get(MANAGED_RESOURCES, KEY), made.get(CONFIG_MAPS, "a") is None) == (None, False)
+
+    def test_what_is_pending_when_it_begins_to_terminate_stays(self) -> None:
+        made = applied(config_map("a", finalizers=["example.com/held"]), config_map("b"))
+        made.patch(CONFIG_MAPS, "b", {"metadata": {"annotations": {KEEP_OBJECT: "true"}}})
+        made.delete(MANAGED_RESOURCES, KEY.name)
+        made.turn()
+        made.patch(CONFIG_MAPS, "b", {"metadata": {"annotations": {KEEP_OBJECT: None}}})
+        self.deleted_with_its_definition(made)
+
+        made.turn()
+
+        assert (made.source.get(MANAGED_RESOURCES, KEY), made.get(CONFIG_MAPS, "b") is None) == (None, False)
+
+    @pytest.mark.parametrize(
+        ("problem", "conditions"),
+        [
+            pytest.param(NotAnswered(403, "Forbidden", "you may not"), "False/DeletionFailed", id="forbidden"),
+            pytest.param(NotAnswered(500, "", "timed out"), "True/ApplySucceeded", id="not answered"),
+        ],
+    )
+    def test_nothing_is_deleted_as_long_as_it_cannot_be_read(self, problem: NotAnswered, conditions: str) -> None:
+        made = applied()
+        made.delete(MANAGED_RESOURCES, KEY.name)
+        made.answer = lambda question: problem if question.resource == DEFINITIONS else None
+
+        report = made.turn()
+
+        assert made.get(CONFIG_MAPS, "a") is not None
+        assert made.said()["ResourcesApplied"] == conditions
+        (failure,) = report.plan.failures
+        assert failure.retryable
+        assert failure.problem == (
+            f"could not read the definition of ManagedResource, so nothing is deleted: {problem.message}"
+        )
+        assert not made.turn().writes, "it is said once"
+        made.answer = lambda _question: None
+        made.turn()
+        made.turn()
+        assert (made.source.get(MANAGED_RESOURCES, KEY), made.get(CONFIG_MAPS, "a")) == (None, None)
+
+    def test_it_is_not_read_where_objects_stay_anyway(self) -> None:
+        made = applied(keepObjects=True)
+        made.delete(MANAGED_RESOURCES, KEY.name)
+
+        assert not made.turn().questions
+
+
 class TestClasses:
+    def test_a_move_is_told_by_conditions_and_a_warning(self) -> None:
+        made = applied()
+        made.put(managed_resource("secret", **{"class": "seed"}))
+
+        report = made.turn()
+
+        assert made.said() == {
+            "ResourcesHealthy": "Unknown/HandedOver",
+            "ResourcesProgressing": "Unknown/HandedOver",
+            "ResourcesApplied": "Progressing/HandedOver",
+        }
+        assert made.condition().message == 'The resources are handed over to class "seed".'
+        assert report.events == ('Warning HandedOver: handed over to class "seed"; its objects stay',)
+        assert made.turn().events == ()
+
     def test_mr_14_what_is_of_another_class_is_left_alone(self) -> None:
         made = Workshop()
         made.put(secret(objects=[config_map("a")]), managed_resource("secret", **{"class": "test"}))

@@ -1,13 +1,15 @@
 """What holds for ManagedResources whatever happens to them."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.objects import Manifest, annotations_of, key_of
 from hedgerow.machinery.plan import Action, Create, Delete, Update
+from hedgerow.machinery.steps import Step
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.names import (
@@ -118,6 +120,124 @@ def test_a_crash_at_any_write_makes_no_difference_in_the_end(
         crashing.restart()
 
     assert world(settled(crashing)) == world(settled(undisturbed))
+
+
+class Interruption:
+    """Something that happens once, before a step."""
+
+    def __init__(self, made: Workshop, place: int, happen: Callable[[Workshop], None]) -> None:
+        self._made, self._place, self._happen = made, place, happen
+        self._steps = itertools.count()
+        self.is_over = False
+        made.before_step = self._before_step
+
+    def _before_step(self, _step: Step[Any]) -> None:
+        if next(self._steps) == self._place:
+            self.happen()
+
+    def happen(self) -> None:
+        """What happens, unless it has happened."""
+        if not self.is_over:
+            self.is_over = True
+            self._happen(self._made)
+
+
+def crash(_made: Workshop) -> None:
+    raise CrashError
+
+
+PLACES: Final = st.integers(0, 24)
+"""No reconciliation of these ManagedResources takes more steps."""
+CACHES: Final = st.sampled_from(["fresh", "as old as the reconciliation"])
+
+
+@given(contents(), contents(), PLACES, CACHES)
+def test_a_reconciliation_that_is_closed_at_any_step_makes_no_difference_in_the_end(
+    before: list[Manifest], after: list[Manifest], place: int, caches: str
+) -> None:
+    closed, undisturbed = (settled(workshop(before)) for _ in range(2))
+    for made in (closed, undisturbed):
+        made.caches_are_fresh = caches == "fresh"
+        made.put(secret(objects=after))
+    Interruption(closed, place, crash)
+
+    try:
+        settled(closed)
+    except CrashError:
+        closed.restart()
+
+    assert world(settled(closed)) == world(settled(undisturbed))
+
+
+def delete_but_for_its_objects(made: Workshop) -> None:
+    made.put(managed_resource("secret", keepObjects=True))
+    made.delete(MANAGED_RESOURCES, KEY.name)
+
+
+CHANGES: Final[dict[str, Callable[[Workshop], None]]] = {
+    "edited": lambda made: made.put(managed_resource("secret", injectLabels={"injected": "x"})),
+    "annotated": lambda made: made.annotate(other="x"),
+    "emptied": lambda made: made.put(managed_resource()),
+    "deleted": lambda made: made.delete(MANAGED_RESOURCES, KEY.name),
+    "deleted but for its objects": delete_but_for_its_objects,
+    "ignored": lambda made: made.annotate(**{IGNORE: "true"}),
+    "moved": lambda made: made.put(managed_resource("secret", **{"class": "seed"})),
+}
+
+
+@given(contents(), contents(), PLACES, st.sampled_from(sorted(CHANGES)), CACHES)
+def test_a_managed_resource_that_changes_or_goes_at_any_step_comes_to_what_it_asks_for_then(
+    before: list[Manifest], after: list[Manifest], place: int, change: str, caches: str
+) -> None:
+    disturbed, undisturbed = (settled(workshop(before)) for _ in range(2))
+    for made in (disturbed, undisturbed):
+        made.caches_are_fresh = caches == "fresh"
+        made.put(secret(objects=after))
+
+    interruption = Interruption(disturbed, place, CHANGES[change])
+    settled(disturbed)
+    interruption.happen()
+    CHANGES[change](settled(undisturbed))
+
+    found, expected = world(settled(disturbed)), world(settled(undisturbed))
+    if change in {"ignored", "moved", "deleted but for its objects"}:
+        # Objects stay as they are when it comes to that, and the status refers to them.
+        said, held = conditions_of(found), found["held"]
+        assert (said, held) == (conditions_of(expected), expected["held"])
+    else:
+        released = {each["metadata"]["name"] for each in after if MODE in each["metadata"]["annotations"]}
+        for name in released:
+            # It depends on the moment whether an object is released, or deleted.
+            found["objects"].pop(name, None)
+            expected["objects"].pop(name, None)
+        assert beside_nothing(found) == beside_nothing(expected)
+
+
+@given(contents(), PLACES, st.sampled_from(["deleted", "emptied"]), CACHES)
+def test_no_object_is_left_of_a_new_managed_resource_that_goes_or_asks_for_nothing_from_any_step_on(
+    asked: list[Manifest], place: int, change: str, caches: str
+) -> None:
+    made = workshop(asked)
+    made.caches_are_fresh = caches == "fresh"
+    interruption = Interruption(made, place, CHANGES[change])
+
+    made.turn()
+    interruption.happen()
+    settled(made)
+
+    assert [each for each in made.target.objects(CONFIG_MAPS) if ORIGIN in annotations_of(each)] == []
+    assert made.source.get(MANAGED_RESOURCES, KEY) is None or change == "emptied"
+
+
+def beside_nothing(found: dict[str, Any]) -> dict[str, Any]:
+    """The world without empty members of the status: one that was never written is as good as one that is empty."""
+    status = found["status"]
+    return {**found, "status": status and {name: value for name, value in status.items() if value}}
+
+
+def conditions_of(found: dict[str, Any]) -> list[tuple[str, str, str]]:
+    conditions = (found["status"] or {}).get("conditions", [])
+    return sorted((each["type"], each["status"], each["reason"]) for each in conditions)
 
 
 @given(contents(), contents(), st.sampled_from(["a: [", "{", "- x", "--- oops\na: b"]))

@@ -2,15 +2,22 @@
 
 import hashlib
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.machinery.documents.budget import ReadingBudget
+from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources import checksums
-from hedgerow.resource_manager.managed_resources.reconciliation import secrets
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.decoding import LONGEST, OVERTIME
+from hedgerow.resource_manager.managed_resources.reconciliation.conditions import MOST_ERRORS
+from hedgerow_adapters.memory.clock import SettableClock
 from tests.unit.core.resource_manager.managed_resources.workshop import (
+    CONFIG_MAPS,
     Workshop,
     config_map,
     managed_resource,
@@ -58,7 +65,6 @@ def documents(draw: st.DrawFn) -> str:
     return as_json({**named, **fields}, quoted=draw(st.booleans()))
 
 
-@settings(max_examples=150)
 @given(st.lists(documents(), min_size=1, max_size=3), st.sampled_from(["---\n", "", "\n"]))
 def test_nothing_is_told_of_the_values_of_a_secret(texts: list[str], between: str) -> None:
     workshop = Workshop()
@@ -72,7 +78,7 @@ def test_nothing_is_told_of_the_values_of_a_secret(texts: list[str], between: st
 
 
 def test_a_large_secret_is_summed_up_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksums, "PORTION", 1024)
+    monkeypatch.setattr(checksums, "SLICE", 1024)
     workshop = Workshop()
     text = "---\n".join(json.dumps(config_map(f"large-{number}")) + "\n" for number in range(10))
     workshop.put(secret(k=f"# YAML\n{text}"), managed_resource("secret"))
@@ -81,19 +87,105 @@ def test_a_large_secret_is_summed_up_in_portions(monkeypatch: pytest.MonkeyPatch
 
     told = workshop.managed_resource()["status"]["secretsDataChecksum"]
     assert told == hashlib.sha256(f"# YAML\n{text}".encode() * 10).hexdigest()
-    assert report.stages >= 10
+    assert report.pauses >= 8
 
 
-def test_large_secrets_are_decoded_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = stages_of_three_secrets()
-    monkeypatch.setattr(secrets, "ENOUGH", 1)
-
-    assert stages_of_three_secrets() == usual + 2
-
-
-def stages_of_three_secrets() -> int:
+def test_a_large_secret_is_decoded_in_slices_and_applied() -> None:
     workshop = Workshop()
-    workshop.put(*(secret(name, k=[config_map(name)]) for name in "abc"), managed_resource(*"abc"))
+    text = "---\n".join(f"{json.dumps(config_map(f'large-{number}'))}\n" for number in range(500))
+    workshop.put(secret(k=f"# YAML\n{text}"), managed_resource("secret"))
+
     report = workshop.turn()
-    assert workshop.references() == ["ConfigMap/a", "ConfigMap/b", "ConfigMap/c"]
-    return report.stages
+
+    assert report.pauses > 16
+    assert len(workshop.references()) == 500
+    assert workshop.said()["ResourcesApplied"] == "True/ApplySucceeded"
+
+
+def frugal(*secrets: Manifest, documents: int) -> Workshop:
+    """A ManagedResource of these Secrets, and a controller that reads so many documents in a turn."""
+    workshop = Workshop(ManagedResourceConfig(budget=lambda: ReadingBudget(documents=documents)))
+    workshop.put(*secrets, managed_resource(*(each["metadata"]["name"] for each in secrets)))
+    return workshop
+
+
+def told(*errors: str) -> str:
+    return f"Could not decode all new resources: [{' '.join(errors)}]"
+
+
+def exceeded(limit: str, index: int, key: str, name: str) -> str:
+    cause = f"the secrets hold {limit}, and nothing from here on is decoded"
+    return f"Could not decode resource at index {index} in '{key}' in secret 'default/{name}': {cause}."
+
+
+def test_documents_before_a_limit_are_applied_and_nothing_behind_it_is_deleted() -> None:
+    a, b = secret("a", k=[config_map("read")]), secret("b", k=[config_map("cut-off")], m=[config_map("behind")])
+    workshop = frugal(a, b, documents=4)
+    workshop.turn()
+    workshop.put(secret("a", broken="--- x", k=[config_map("read", {"k": "new"}), config_map("added")]))
+    workshop.put(secret("b", k=[config_map("added-too"), config_map("cut-off")], m=[config_map("behind")]))
+
+    report = workshop.turn()
+
+    errors = (
+        "Could not decode resource at index 0 in 'broken' in secret 'default/a': invalid Yaml document separator: x.",
+        exceeded("more than 4 documents", 1, "k", "b"),
+    )
+    assert workshop.said()["ResourcesApplied"] == "False/DecodingFailed"
+    assert workshop.condition().message == told(*errors)
+    assert workshop.live(CONFIG_MAPS, "read")["data"] == {"k": "new"}
+    assert workshop.references() == [
+        f"ConfigMap/{name}" for name in ("added", "added-too", "behind", "cut-off", "read")
+    ]
+    assert all(workshop.get(CONFIG_MAPS, name) for name in ("added", "added-too", "behind", "cut-off"))
+    assert not report.plan.failures[0].retryable
+
+
+def test_secrets_over_a_limit_are_not_decoded_again_before_they_change() -> None:
+    workshop = frugal(secret("a", k=[config_map(name) for name in ("one", "two", "three")]), documents=2)
+    workshop.turn()
+
+    again = workshop.turn()
+    workshop.put(secret("a", k=[config_map("one"), config_map("two")]))
+    workshop.turn()
+
+    assert (again.waits, again.requests) == (0, 0)
+    assert again.plan.requeue_after == 60
+    assert workshop.said()["ResourcesApplied"] == "True/ApplySucceeded"
+    assert workshop.references() == ["ConfigMap/one", "ConfigMap/two"]
+
+
+class PassingClock(SettableClock):
+    """A third of the time that decoding may take passes until it is asked again."""
+
+    def __call__(self) -> datetime:
+        self.advance(LONGEST.seconds / 3)
+        return self.now
+
+
+def test_secrets_that_take_too_long_are_applied_as_far_as_the_time_reaches_and_tried_again() -> None:
+    workshop = Workshop()
+    text = f"---\n{json.dumps(config_map('read'))}\n---\n[{'[],' * 9_000}[]]\n---\n{json.dumps(config_map('last'))}\n"
+    workshop.put(secret(k=text), managed_resource("secret"))
+    workshop.clock = PassingClock()
+
+    report = workshop.turn()
+
+    assert workshop.condition().message == told(exceeded(OVERTIME, 1, "k", "secret"))
+    assert report.plan.failures[0].retryable
+    assert workshop.references() == ["ConfigMap/read"]
+
+    workshop.clock = SettableClock()
+    workshop.turn()
+    assert workshop.references() == ["ConfigMap/last", "ConfigMap/read"]
+
+
+def test_errors_without_number_are_counted() -> None:
+    workshop = Workshop()
+    workshop.put(secret(**{f"k{number:03}": "--- x" for number in range(100)}), managed_resource("secret"))
+
+    workshop.turn()
+
+    message = workshop.condition().message
+    assert message.count("Could not decode resource") == MOST_ERRORS + 1
+    assert "(79 more errors.) Could not decode resource at index 0 in 'k099'" in message

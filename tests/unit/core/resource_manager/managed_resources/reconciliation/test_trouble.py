@@ -144,7 +144,7 @@ class TestCreationThatIsRefusedForAnyReason:
 
         assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
         assert made.live(CONFIG_MAPS, "a099")["data"] == {"k": "v"}
-        assert report.stages < 10
+        assert report.waits < 10
 
 
 class TestDocumentThatCannotBeApplied:

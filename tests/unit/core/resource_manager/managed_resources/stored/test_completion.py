@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
-from hedgerow.resource_manager.managed_resources.stored.completion import completed
+from hedgerow.resource_manager.managed_resources.stored.catalog import completed, stored_rule
 from hedgerow.resource_manager.managed_resources.stored.differences import differences
 
 WANTED = {

@@ -6,8 +6,7 @@ import pytest
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
-from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT
-from hedgerow.resource_manager.managed_resources.stored.schemas import stored_custom_resource
+from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, stored_custom_resource
 
 
 def definition(spec: Any) -> Manifest:

@@ -1,0 +1,101 @@
+"""The stores of everything that one controller watches, as the snapshot that its decisions read."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Self, TypeAlias
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Controller, Read
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.snapshot import Index, Value
+from hedgerow_adapters.cache.store import ObjectStore
+
+_TARGET: Final = Cluster.TARGET
+World: TypeAlias = Mapping[Resource, Iterable[Manifest]]
+"""The whole objects of one cluster."""
+
+
+def _nothing_followed(_cluster: Cluster, _resource: Resource) -> ObjectStore | None:
+    return None
+
+
+class StoreSnapshot:
+    """The stores of everything that one controller watches, as the snapshot that its decisions read."""
+
+    def __init__(
+        self,
+        target: Mapping[Resource, ObjectStore],
+        source: Mapping[Resource, ObjectStore] | None = None,
+        followed: Callable[[Cluster, Resource], ObjectStore | None] = _nothing_followed,
+    ) -> None:
+        """A snapshot of stores.
+
+        Args:
+            target: those of the target cluster.
+            source: those of the source cluster.
+            followed: where else the objects of a resource are, if they are at hand at the moment.
+        """
+        self._target = target
+        self._source = source or {}
+        self._followed = followed
+
+    @classmethod
+    def of(cls, controller: Controller[Any], target: World | None = None, source: World | None = None) -> Self:
+        """The snapshot that a controller reads, over whole objects; without objects it is empty.
+
+        Args:
+            controller: who reads.
+            target: the objects of the target cluster.
+            source: those of the source cluster; none: it is the target.
+        """
+        target = target or {}
+        worlds = {Cluster.TARGET: target, Cluster.SOURCE: target if source is None else source}
+        stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
+        for watch in controller.watches:
+            indexes = [index for index in controller.indexes if is_over(index, watch)]
+            store = stores[watch.cluster][watch.resource] = ObjectStore(indexes)
+            for manifest in worlds[watch.cluster].get(watch.resource, ()):
+                store.put(watch.keep(manifest))
+        return cls(stores[Cluster.TARGET], stores[Cluster.SOURCE])
+
+    def store(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> ObjectStore:
+        """The store of a watched resource."""
+        return (self._target if cluster is _TARGET else self._source)[resource]
+
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
+        """The object of that key; none if it does not exist, or its resource is not held."""
+        store = self._held(resource, cluster)
+        return None if store is None else store.get(key)
+
+    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        """Whether the objects of a resource are at hand."""
+        return self._held(resource, cluster) is not None
+
+    def list(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        selector: LabelSelector | None = None,
+        cluster: Cluster = Cluster.TARGET,
+    ) -> Sequence[Manifest]:
+        """The objects of a resource, of one namespace or of all, that a selector matches."""
+        store = self._held(resource, cluster)
+        if store is None:
+            return ()
+        found = store.all() if namespace is None else store.of_namespace(namespace)
+        return found if selector is None else [manifest for manifest in found if selector.matches(labels_of(manifest))]
+
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
+        """The objects that a declared index files under a value."""
+        store = self._held(index.resource, index.cluster)
+        return () if store is None else store.under(index, value)
+
+    def _held(self, resource: Resource, cluster: Cluster) -> ObjectStore | None:
+        store = (self._target if cluster is _TARGET else self._source).get(resource)
+        return self._followed(cluster, resource) if store is None else store
+
+
+def is_over(index: Index[Any], read: Read) -> bool:
+    """Whether an index looks up what is read there."""
+    return (index.resource, index.cluster) == (read.resource, read.cluster)

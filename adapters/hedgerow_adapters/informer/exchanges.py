@@ -1,0 +1,132 @@
+"""Sends the requests of one list-and-watch, and reads their answers.
+
+Knows neither what was asked before nor what an answer leads to.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from http import HTTPStatus
+from typing import Final
+
+from hedgerow.machinery.clusters import Part
+from hedgerow.machinery.controller import Read
+from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.informer.answers import Reader, Refused
+from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent, is_before
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.api_errors import api_error
+from hedgerow_adapters.protocol.object_documents import NO_LIST, list_page
+from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport
+from hedgerow_adapters.slices import slices
+
+PAGE_SIZE: Final = 500
+LONGEST_SILENCE: Final = 30.0
+"""Seconds without a byte after which a list is given up."""
+
+
+class RestoredError(Exception):
+    """The server's storage is older than what it has delivered: it was restored from a backup."""
+
+    def __init__(self, known: str, current: str) -> None:
+        super().__init__(f"the server is at version {current}, which is before version {known} that it has delivered")
+
+
+class Exchanges:
+    """What one list-and-watch asks an API server.
+
+    Every method raises `Refused` where the server refuses, and TransportError where it does not answer.
+    """
+
+    def __init__(self, transport: Transport, read: Read, part: Part) -> None:
+        """Nothing was asked yet.
+
+        Args:
+            transport: leads to the API server.
+            read: what to list and watch, and what to keep of it.
+            part: of the objects.
+        """
+        self._transport = transport
+        self._read = read
+        self._part = part
+        self._reader = Reader(read.resource, read.keep)
+
+    async def page(self, continuation: str, *, whole: bool) -> Page:
+        """The next page of a list, read in slices.
+
+        Args:
+            continuation: the token of the page before; empty: this is the first.
+            whole: whether the page is to hold the whole list.
+
+        Raises:
+            ProtocolError: the answer is no list.
+            UnreadableObjectError: one of the objects is malformed.
+        """
+        request = requests.list_page(
+            self._read.resource,
+            namespace=self._part.namespace,
+            name=self._part.name,
+            limit=requests.WHOLE if whole else PAGE_SIZE,
+            continuation=continuation,
+            selector=self._read.label_selector,
+            field_selector=self._read.field_selector,
+            metadata_only=self._read.metadata_only,
+        )
+        response = await self._transport.send(request, timeout=LONGEST_SILENCE)
+        if not response.is_success:
+            raise Refused(request, api_error(response))
+        if (shown := list_page(response.body)) is None:
+            raise ProtocolError(NO_LIST)
+        kept: list[Manifest] = []
+        for items in slices(shown.items):
+            kept += self._reader.objects(items)
+            await asyncio.sleep(0)
+        return Page(tuple(kept), shown.continuation, shown.resource_version)
+
+    async def compare(self, version: str) -> None:
+        """Ask the server for its current version: what it has delivered is older, unless a backup was restored.
+
+        Each resource is compared by itself, as resources may be in different storages. The list is a consistent read:
+        it states no version.
+
+        Raises:
+            RestoredError: the server is at a version before that one.
+        """
+        request = requests.list_page(
+            self._read.resource, namespace=self._part.namespace, name=self._part.name, limit=1, metadata_only=True
+        )
+        response = await self._transport.send(request)
+        if not response.is_success:
+            raise Refused(request, api_error(response))
+        shown = list_page(response.body)
+        if shown is not None and is_before(shown.resource_version, version):
+            raise RestoredError(version, shown.resource_version)
+
+    @asynccontextmanager
+    async def watch(self, version: str, *, seconds: float, patience: float) -> AsyncIterator[AsyncIterator[WatchEvent]]:
+        """Open a watch; its events raise `ProtocolError` and `UnreadableObjectError` as `Reader.event` does.
+
+        Args:
+            version: after which changes are wanted.
+            seconds: after which the server is to end the watch.
+            patience: seconds after which the connection is given up.
+        """
+        request = requests.watch(
+            self._read.resource,
+            resource_version=version,
+            timeout_seconds=int(seconds),
+            namespace=self._part.namespace,
+            name=self._part.name,
+            selector=self._read.label_selector,
+            field_selector=self._read.field_selector,
+            metadata_only=self._read.metadata_only,
+        )
+        async with self._transport.stream(request, timeout=patience) as stream:
+            if stream.status != HTTPStatus.OK:
+                raise Refused(request, api_error(Response(stream.status, stream.body, stream.headers)))
+            async with aclosing(self._events(request, stream)) as events:
+                yield events
+
+    async def _events(self, request: Request, stream: Stream) -> AsyncGenerator[WatchEvent, None]:
+        async for event in stream.events:
+            yield self._reader.event(request, event)

@@ -1,0 +1,131 @@
+"""Which connections a server keeps, and which it closes for the sake of others.
+
+A connection is `unproven` until it has brought a whole request, `quiet` between its requests and while one arrives,
+and `busy` while a request that has arrived is answered. When there are too many, the unproven one that is there longest
+goes first, then the one that is quiet longest; a busy one never. So a client that opens connections without end takes
+them from itself, and not from clients at work.
+
+All requests together hold no more bytes than the server allows, from their arrival until their answers are sent. Where
+there are too many, requests that have not arrived in full are refused, the oldest large one first; one that is answered
+never. A share is left to small requests, so that they are answered beside large ones that take long.
+
+Knows no sockets and no HTTP.
+"""
+
+from collections import OrderedDict
+from typing import Final, Protocol
+
+SMALL: Final = 1 / 64
+"""The part of the bytes of all requests that a small one has at most."""
+FOR_SMALL: Final = 1 / 8
+"""The part of the bytes of all requests that only small ones may use."""
+
+
+class Closable(Protocol):
+    """A connection as it is seen here."""
+
+    deadline: float
+    """When it has to be closed, by the loop's clock."""
+
+    def abort(self) -> None:
+        """Close it without further words."""
+        ...
+
+    def refuse(self) -> None:
+        """Answer that there is no room for its request, which has not arrived in full."""
+        ...
+
+
+class Connections:
+    """All connections of one server."""
+
+    def __init__(self, most: int, held: int) -> None:
+        """No connection yet.
+
+        Args:
+            most: how many there may be.
+            held: bytes of all requests together, until their answers are sent.
+        """
+        self._most = most
+        self._most_held = held
+        self._unproven: OrderedDict[Closable, None] = OrderedDict()
+        self._quiet: OrderedDict[Closable, None] = OrderedDict()
+        self._busy: set[Closable] = set()
+        self._arriving: OrderedDict[Closable, int] = OrderedDict()
+        """Bytes of requests that have not arrived in full."""
+        self._arrived: dict[Closable, int] = {}
+        """Bytes of requests whose answers are not sent."""
+        self._held = 0
+        """Bytes of all requests."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._unproven) + len(self._quiet) + len(self._busy)
+
+    @property
+    def are_full(self) -> bool:
+        """Whether there is no room for one more."""
+        return len(self) >= self._most
+
+    def close_idlest(self) -> bool:
+        """Close the connection that is missed least, if any can be."""
+        for idle in (self._unproven, self._quiet):
+            if idle:
+                connection, _ = idle.popitem(last=False)
+                connection.abort()
+                return True
+        return False
+
+    def opened(self, connection: Closable) -> None:
+        """Count a new connection."""
+        self._unproven[connection] = None
+
+    def closed(self, connection: Closable) -> None:
+        """Forget a connection, whatever it was."""
+        self._unproven.pop(connection, None)
+        self._quiet.pop(connection, None)
+        self._busy.discard(connection)
+        self._let_go(connection)
+
+    def holds(self, connection: Closable, size: int) -> None:
+        """Note that so many bytes of a request have arrived; where there are too many in all, refuse requests."""
+        self._arriving[connection] = self._arriving.get(connection, 0) + size
+        self._held += size
+        while connection in self._arriving and self._held > self._room_for(connection):
+            refused = next(filter(self._is_large, self._arriving), None) or next(iter(self._arriving))
+            self._held -= self._arriving.pop(refused)
+            refused.refuse()
+
+    def answered(self, connection: Closable) -> None:
+        """Note that the answer to a request is sent."""
+        self._let_go(connection)
+
+    def begins(self, connection: Closable) -> None:
+        """Note that a request has arrived in full."""
+        self._arrived[connection] = self._arrived.get(connection, 0) + self._arriving.pop(connection, 0)
+        self._unproven.pop(connection, None)
+        self._quiet.pop(connection, None)
+        self._busy.add(connection)
+
+    def rests(self, connection: Closable) -> None:
+        """Note that a connection that was busy has its answer, unless it is gone."""
+        if connection in self._busy:
+            self._busy.remove(connection)
+            self._quiet[connection] = None
+
+    def close_overdue(self, now: float) -> int:
+        """Close those whose deadline has passed; how many."""
+        overdue = [each for each in (*self._unproven, *self._quiet, *self._busy) if each.deadline < now]
+        for connection in overdue:
+            self.closed(connection)
+            connection.abort()
+        return len(overdue)
+
+    def _room_for(self, connection: Closable) -> float:
+        return self._most_held * (1 - FOR_SMALL if self._is_large(connection) else 1)
+
+    def _is_large(self, connection: Closable) -> bool:
+        return self._arriving[connection] > SMALL * self._most_held
+
+    def _let_go(self, connection: Closable) -> None:
+        self._held -= self._arriving.pop(connection, 0) + self._arrived.pop(connection, 0)

@@ -1,0 +1,165 @@
+"""Serves HTTP at one address, in plain or over TLS, within limits.
+
+HTTP/1.1 is the only protocol. Assumptions: answers are short, as they share one event loop.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeAlias
+
+from aiohttp import web
+
+from hedgerow_adapters.listening.accepting import Door, first_byte, hang_up, listening_socket
+from hedgerow_adapters.listening.addresses import Listener
+from hedgerow_adapters.listening.connection import Caller, Connection
+from hedgerow_adapters.listening.connections import Connections
+from hedgerow_adapters.listening.files import FileBudget
+from hedgerow_adapters.listening.limits import Limits
+from hedgerow_adapters.listening.observer import ConnectionObserver
+
+Respond: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+"""Answers a request. While a body arrives, it is within `receiving` of the request's protocol. Once it has arrived in
+full, it calls `begin`, and `rest` when the answer is known."""
+
+_SWEEP: Final = 1.0
+
+
+class HttpServer:
+    """One listener, from its opening until it is closed.
+
+    Expected flow: `open`; `close_door` takes no more connections; `close` ends those that are open.
+    """
+
+    def __init__(
+        self,
+        purpose: str,
+        where: Listener,
+        respond: Respond,
+        *,
+        limits: Limits,
+        files: FileBudget | None = None,
+        observer: ConnectionObserver | None = None,
+        tls: Callable[[], ssl.SSLContext] | None = None,
+    ) -> None:
+        """A server that does not listen yet.
+
+        Args:
+            purpose: what is served, for the sentence that says why it cannot be.
+            where: the address.
+            respond: answers requests.
+            limits: of its clients.
+            files: of all listeners of the process; none: there is no other one.
+            observer: is told about connections.
+            tls: the settings for a connection that is made now; none: connections are plain.
+        """
+        self._purpose = purpose
+        self._where = where
+        self._respond = respond
+        self._limits = limits
+        share = (files or FileBudget.of(limits.connections)).share(limits.connections)
+        self._connections = Connections(share, limits.held)
+        self._observer = observer or ConnectionObserver()
+        self._tls = tls
+        self._http: web.Server | None = None
+        self._door: Door | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def open(self) -> int:
+        """Serve from now on; the port.
+
+        Raises:
+            ListenError: the address cannot be listened on.
+        """
+        http = self._http = web.Server(self._respond)
+        listening = listening_socket(self._purpose, self._where)
+        self._door = Door(listening, lambda accepted: self._take(accepted, http), self._cannot)
+        self._tasks.add(asyncio.create_task(self._sweep()))
+        return self._door.port
+
+    def close_door(self) -> None:
+        """Take no more connections; nothing happens the second time."""
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+
+    async def close(self) -> None:
+        """End all connections; answers under way have a moment to arrive."""
+        self.close_door()
+        if self._http is not None:
+            await self._http.shutdown(self._limits.goodbye)
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _take(self, accepted: socket.socket, http: web.Server) -> None:
+        """Begin with a connection, unless all others are busy and there are too many of them."""
+        if self._connections.are_full:
+            has_room = self._connections.close_idlest()
+            self._observer.crowded(refused=not has_room)
+            if not has_room:
+                accepted.close()
+                return
+        self._greet(accepted, http)
+
+    def _cannot(self, error: OSError) -> None:
+        """Make room where there are no more files for connections."""
+        self._observer.cannot_accept(error.strerror or str(error))
+        self._connections.close_idlest()
+
+    def _greet(self, accepted: socket.socket, http: web.Server) -> None:
+        def done(handshake: asyncio.Task[None]) -> None:
+            self._tasks.discard(handshake)
+            self._connections.closed(caller)
+            if handshake.cancelled():  # perhaps before it began
+                accepted.close()
+
+        caller = Caller()
+        handshake = asyncio.create_task(self._shake_hands(caller, accepted, http))
+        caller.ends_by(handshake.cancel)
+        self._connections.opened(caller)
+        self._tasks.add(handshake)
+        handshake.add_done_callback(done)
+
+    async def _shake_hands(self, caller: Caller, accepted: socket.socket, http: web.Server) -> None:
+        try:
+            async with asyncio.timeout(self._limits.handshake):
+                brings_something = await first_byte(accepted)
+            self._connections.closed(caller)
+            if brings_something:
+                await self._connect(accepted, http)
+            else:
+                accepted.close()
+        except OSError as error:
+            self._observer.handshake_failed(getattr(error, "reason", None) or str(error) or type(error).__name__)
+            accepted.close()
+
+    async def _connect(self, accepted: socket.socket, http: web.Server) -> None:
+        connection = Connection(http, self._connections, self._limits, self._observer)
+        # Cancelled, a handshake would keep its buffers until its time is up.
+        connection.ends_by(lambda: hang_up(accepted))
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted, **self._security())
+        except BaseException:
+            self._connections.closed(connection)
+            raise
+
+    def _security(self) -> dict[str, Any]:
+        if self._tls is None:
+            return {}
+        limits = self._limits
+        return {
+            "ssl": self._tls(),
+            "ssl_handshake_timeout": limits.handshake,
+            "ssl_shutdown_timeout": limits.goodbye,
+        }
+
+    async def _sweep(self) -> None:
+        """Close what takes too long, every second."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(min(_SWEEP, self._limits.request))
+            for _ in range(self._connections.close_overdue(loop.time())):
+                self._observer.overdue()

@@ -1,0 +1,266 @@
+"""From a parsed document to a valid configuration: decode, default, validate.
+
+Finds all errors of a stage, not the first alone. `null` means the same as an absent field, unknown fields are ignored
+with a warning. Knows no component.
+
+Source: managed-resources §3.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import Enum, auto
+from typing import Any, ClassVar, Final, Generic, TypeVar, get_origin
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.configuration.section import (
+    ZERO_IS_UNSET,
+    Purpose,
+    Section,
+    SectionField,
+)
+from hedgerow.machinery.durations import parse_duration
+from hedgerow.machinery.fields import (
+    FieldError,
+    FieldErrorType,
+    ShapeError,
+    child,
+    forbidden,
+    joined,
+    json_type,
+    nearest,
+    rendered,
+)
+
+
+class Document(Section):
+    """A whole configuration file."""
+
+    api_version: ClassVar[str]
+    kind: ClassVar[str]
+
+    def manifest(self) -> dict[str, Any]:
+        """The file that states the configuration in full, defaults included, as a plain document."""
+        return {**head(type(self)), **super().manifest()}
+
+
+D = TypeVar("D", bound=Document)
+S = TypeVar("S", bound=Section)
+E = TypeVar("E", ShapeError, FieldError)
+
+
+def head(kind: type[Document]) -> dict[str, str]:
+    """The two fields by which a file is known."""
+    return {"apiVersion": kind.api_version, "kind": kind.kind}
+
+
+class Stage(Enum):
+    """How far a document came before it was refused."""
+
+    DECODING = auto()
+    """It is another document, or a field has a wrong type."""
+    VALIDATION = auto()
+    """A field has a value that breaks a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationErrors:
+    """Why a document is no valid configuration; at least one error, all of one stage."""
+
+    stage: Stage
+    errors: tuple[ShapeError | FieldError, ...]
+    warnings: tuple[str, ...] = ()
+    """As those of a valid file: a misspelt field is often what makes it invalid. None from a file that has no shape."""
+
+    def __str__(self) -> str:
+        """One error as it is, several as `[first, second]`."""
+        return joined(self.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded(Generic[D]):
+    """A valid configuration, and what its author should know of the file."""
+
+    configuration: D
+    warnings: tuple[str, ...]
+    """One clause each, which opens with the full path of the field."""
+
+
+def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[D], ConfigurationErrors]:
+    """The configuration that a parsed document states, or everything wrong with it.
+
+    Args:
+        kind: the configuration of a component.
+        document: the content of its file.
+        purpose: what the configuration is read for.
+    """
+    reader = _Reader()
+    configuration = reader.document(kind, document)
+    if reader.errors:
+        return Failure(ConfigurationErrors(Stage.DECODING, reader.in_written_spelling(reader.errors)))
+    warnings = tuple(map(reader.as_written, (*reader.warnings, *configuration.warnings("", purpose))))
+    problems = (*reader.problems, *configuration.problems("", purpose))
+    if problems:
+        return Failure(ConfigurationErrors(Stage.VALIDATION, reader.in_written_spelling(problems), warnings))
+    return Success(Decoded(configuration, warnings))
+
+
+_UNREADABLE: Final[Any] = None
+"""In place of a value of a wrong type; with an error, no value counts."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """What was found on the way through one document."""
+
+    errors: list[ShapeError] = field(default_factory=list)
+    """Values of wrong types."""
+    problems: list[FieldError] = field(default_factory=list)
+    """Misspelt limits, and two spellings of one field."""
+    warnings: list[str] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
+    """The path that the author wrote, by the path of the field that it is another spelling of."""
+
+    def as_written(self, text: str) -> str:
+        """A path, or a text that opens with one, in the author's spelling."""
+        for path, written in self.aliases.items():
+            if text.startswith(path) and not text[len(path) :][:1].isalnum():
+                return written + text[len(path) :]
+        return text
+
+    def in_written_spelling(self, errors: Iterable[E]) -> tuple[E, ...]:
+        """The errors with the paths that the author wrote."""
+        return tuple(replace(error, path=self.as_written(error.path)) for error in errors)
+
+    def document(self, kind: type[D], document: object) -> D:
+        """The configuration that a document states, if it is of this version and kind."""
+        if not isinstance(document, Mapping):
+            self._expected("an object", document, "")
+            return kind()
+        for name, expected in head(kind).items():
+            found = document.get(name)
+            if found != expected:
+                shown = "nothing" if found is None else rendered(found)
+                self._unreadable(f"expected {rendered(expected)}, got {shown}", name)
+        return kind() if self.errors else self.section(kind(), document, "")
+
+    def section(self, base: S, document: object, path: str) -> S:
+        """The section that a document states; `base` has the values of what it leaves out."""
+        if not isinstance(document, Mapping):
+            self._expected("an object", document, path)
+            return base
+        self._tell_unknown(type(base), document, path)
+        stated = dict(self._stated(base, document, path))
+        for key in document:
+            if not isinstance(key, str):
+                self._expected("a string as key", key, f"{path}[{key}]")
+        return replace(base, **stated).defaulted()
+
+    def _tell_unknown(self, section: type[Section], document: Mapping[Any, Any], path: str) -> None:
+        known = {declared.name: declared for declared in section.declared}
+        known |= {alias.name: declared for declared in tuple(known.values()) for alias in declared.aliases}
+        names = [*known, *(head(section) if issubclass(section, Document) else ())]
+        for name in document:
+            if isinstance(name, str) and name not in names:
+                at, meant = child(path, name), nearest(name, names) or ""
+                hint = f"; did you mean {meant}?" if meant else ""
+                if section.is_strict or (meant in known and known[meant].is_limit):
+                    self.problems.append(FieldError(at, FieldErrorType.INVALID, f"is an unknown field{hint}"))
+                else:
+                    self.warnings.append(f"{at}: unknown field, ignored{hint}")
+
+    def _stated(self, base: Section, document: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
+        """The attributes that a document sets, with their values."""
+        for declared in base.declared:
+            value = self._under_any_name(declared, document, path)
+            if value is not None:
+                default = getattr(base, declared.attribute)
+                read = self._value(declared, declared.value_type, value, child(path, declared.name), default)
+                if read or ZERO_IS_UNSET not in declared.marks:
+                    yield declared.attribute, read
+
+    def _under_any_name(self, declared: SectionField, document: Mapping[Any, Any], path: str) -> Any:
+        """The value of a field, whichever of its spellings the document has; None: no value."""
+        value, at = document.get(declared.name), child(path, declared.name)
+        for alias in declared.aliases:
+            written, other = child(path, alias.name), document.get(alias.name)
+            if other is not None and value is not None:
+                self.problems.append(forbidden(written, f"must not be set together with {declared.name}"))
+            elif other is not None:
+                self.aliases[f"{at}[0]" if alias.is_single else at] = written
+                value = [other] if alias.is_single else other
+            if other is not None and alias.is_deprecated:
+                self.warnings.append(f"{written}: is an alias of {declared.name}")
+        return value
+
+    def _value(self, declared: SectionField, type_: Any, value: object, path: str, base: Any = None) -> Any:
+        if isinstance(type_, type) and issubclass(type_, Section):
+            return self.section(type_() if base is None else base, value, path)
+        if get_origin(type_) is tuple:
+            if not isinstance(value, list):
+                return self._expected("a list", value, path)
+            items = enumerate(value)
+            return tuple(self._value(declared, declared.item_type, item, f"{path}[{index}]") for index, item in items)
+        if get_origin(type_) is Mapping:
+            return self._texts(value, path)
+        return self._scalar(type_, declared.bits, value, path)
+
+    def _texts(self, value: object, path: str) -> Any:
+        if not isinstance(value, Mapping):
+            return self._expected("an object", value, path)
+        for key, text in value.items():
+            if not isinstance(key, str):
+                self._expected("a string as key", key, f"{path}[{key}]")
+            elif not isinstance(text, str):
+                self._expected("a string", text, child(path, key))
+        return dict(value)
+
+    def _scalar(self, type_: Any, bits: int, value: object, path: str) -> Any:
+        match value:
+            case bool() | str() if type_ is type(value):
+                return value
+            case str() if type_ is timedelta:
+                return self._duration(value, path)
+            case int() if type_ is int and not isinstance(value, bool):
+                return self._integer(value, bits, path)
+            case int() | float() if type_ is float and not isinstance(value, bool):
+                return self._finite(value, path)
+        return self._expected(_EXPECTED[type_], value, path)
+
+    def _integer(self, number: int, bits: int, path: str) -> Any:
+        if (number if number >= 0 else ~number).bit_length() < bits:
+            return number
+        return self._unreadable(f"expected an integer of {bits} bits, got a longer one", path)
+
+    def _duration(self, text: str, path: str) -> Any:
+        duration = parse_duration(text)
+        if isinstance(duration, Failure):
+            return self._unreadable(f"{duration.failure()}, got {rendered(text)}", path)
+        return duration.unwrap()
+
+    def _finite(self, number: float, path: str) -> Any:
+        try:
+            if math.isfinite(number):
+                return float(number)
+        except OverflowError:
+            pass
+        return self._expected("a finite number", number, path)
+
+    def _expected(self, expected: str, value: object, path: str) -> Any:
+        shown = rendered(value) if isinstance(value, float) else json_type(value)
+        return self._unreadable(f"expected {expected}, got {shown}", path)
+
+    def _unreadable(self, problem: str, path: str) -> Any:
+        self.errors.append(ShapeError(path, problem))
+        return _UNREADABLE
+
+
+_EXPECTED: Final = {
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    timedelta: 'a duration such as "1h30m0s"',
+}

@@ -1,0 +1,98 @@
+"""The rules about single fields that component configurations share, in the words of Kubernetes.
+
+A rule holds for a field that is unset, unless it asks for a value.
+
+Source: managed-resources §3.1, §3.2.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, TypeAlias
+
+from hedgerow.machinery.configuration.section import Rule
+from hedgerow.machinery.fields import FieldError, child, invalid, rendered, required, unsupported
+from hedgerow.machinery.names import label_key_problem, label_value_problem
+
+Number: TypeAlias = int | timedelta
+_NOTHING: Final = timedelta(0)
+
+
+def at_least(least: Number, detail: str = "", *, only_if_enabled: bool = False) -> Rule:
+    """The value is not less than `least`; `detail` is the error, where the reference has another text."""
+    shown = rendered(least)
+    return _checked(
+        lambda value: value < least, detail or f"must be at least {shown}", f"At least {shown}.", only_if_enabled
+    )
+
+
+def between(least: Number, most: Number) -> Rule:
+    """The value is not less than `least` and not more than `most`."""
+    detail = f"must be between {rendered(least)} and {rendered(most)}"
+    return _checked(lambda value: not least <= value <= most, detail, f"At most {rendered(most)}.")
+
+
+def longer_than_zero(says: str = "Longer than 0.") -> Rule:
+    """The duration is neither zero nor negative."""
+    return _checked(lambda value: value <= _NOTHING, "must be greater than zero", says)
+
+
+def one_of(values: Sequence[str]) -> Rule:
+    """The text is one of `values`."""
+
+    def errors(path: str, value: str) -> Iterator[FieldError]:
+        if value not in values:
+            yield unsupported(path, value, values)
+
+    return Rule(errors, f"One of {', '.join(f'`{value}`' for value in values)}.")
+
+
+def must_be_set(detail: str, says: str = "Must be set.") -> Rule:
+    """The value is there and not empty."""
+
+    def errors(path: str, value: object) -> Iterator[FieldError]:
+        if value is None or value == "":
+            yield required(path, detail)
+
+    return Rule(errors, says)
+
+
+def valid(problem_of: Callable[[str], str | None], *, may_be_empty: bool = False) -> Rule:
+    """The text, or each text of a list, has no problem, as a function finds it; an empty one passes if it may."""
+
+    def errors(path: str, value: str | tuple[str, ...] | None) -> Iterator[FieldError]:
+        texts = enumerate(value) if isinstance(value, tuple) else [(None, value)] if value is not None else []
+        for index, text in texts:
+            if (text or not may_be_empty) and (problem := problem_of(text)):
+                yield invalid(path if index is None else f"{path}[{index}]", text, problem)
+
+    return Rule(errors)
+
+
+def each_set(detail: str) -> Rule:
+    """No text of a list is empty."""
+
+    def errors(path: str, value: Sequence[str]) -> Iterator[FieldError]:
+        yield from (required(f"{path}[{index}]", detail) for index, text in enumerate(value) if not text)
+
+    return Rule(errors)
+
+
+def labels() -> Rule:
+    """The keys and values are those of labels; a key is told at the map, a value at its key."""
+
+    def errors(path: str, value: Mapping[str, str]) -> Iterator[FieldError]:
+        for key, text in value.items():
+            if problem := label_key_problem(key):
+                yield invalid(path, key, problem)
+            if problem := label_value_problem(text):
+                yield invalid(child(path, key), text, problem)
+
+    return Rule(errors)
+
+
+def _checked(is_broken: Callable[[Any], bool], detail: str, says: str, only_if_enabled: bool = False) -> Rule:  # noqa: FBT001, FBT002 -- private
+    def errors(path: str, value: Any) -> Iterator[FieldError]:
+        if value is not None and is_broken(value):
+            yield invalid(path, value, detail)
+
+    return Rule(errors, says, only_if_enabled)

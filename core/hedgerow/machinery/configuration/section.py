@@ -1,0 +1,263 @@
+"""The declaration of a section: a frozen dataclass whose annotations carry marks.
+
+Knows no component, no document and no particular rule.
+
+Source: managed-resources §3.1.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from datetime import timedelta
+from enum import Enum, auto
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Final, Self, dataclass_transform, get_args, get_origin
+
+from hedgerow.machinery.durations import format_duration
+from hedgerow.machinery.fields import FieldError, child
+
+
+class Purpose(Enum):
+    """What a configuration is read for."""
+
+    RUN = auto()
+    """A process in a cluster: everything that it needs must be there."""
+    OFFLINE = auto()
+    """A command that runs controllers by name, whether the file enables them or not, without leader election."""
+
+
+class Mark(Enum):
+    """A property of a field."""
+
+    LIMIT = auto()
+    """The field says which cluster is meant, or limits what is done there. A misspelling of it, or of a section that
+    holds it, is an error: without it the process would do more than its author wants."""
+    IDLE = auto()
+    """No code acts on the field. Its author gets a warning unless it has its default."""
+    ZERO_IS_UNSET = auto()
+    """Zero and the empty string stand for the default, as in the reference."""
+
+
+LIMIT: Final = Mark.LIMIT
+IDLE: Final = Mark.IDLE
+ZERO_IS_UNSET: Final = Mark.ZERO_IS_UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name of a field in documents, where it is not the attribute in camel case."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another spelling of a field. Both at once are an error."""
+
+    name: str
+    nature: str
+    """What the documentation calls it, such as "An older name"."""
+    is_deprecated: bool = False
+    """Whether its use is a warning."""
+    is_single: bool = False
+    """Whether it takes one item instead of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """The length of an integer in the reference, sign included; 64 for an integer without this mark."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WhenEnabled:
+    """The default of a field in a section that is enabled; in others the field stays unset."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule about the value of one field."""
+
+    errors: Callable[[str, Any], Iterable[FieldError]]
+    """The errors of a value, given the path of its field."""
+    says: str = ""
+    """The rule as a sentence of the documentation; empty: the meaning of the field tells."""
+    only_if_enabled: bool = False
+    """Whether offline commands ignore it in a section that is not enabled."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionField:
+    """One field of a section, as declared."""
+
+    attribute: str
+    name: str
+    """In documents."""
+    value_type: Any
+    """Without marks, and without None for a field that may be unset."""
+    default: Any
+    marks: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, field: Field[Any]) -> Self:
+        """The declaration that a field of a dataclass states."""
+        type_, *marks = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
+        if NoneType in get_args(type_):
+            type_ = next(each for each in get_args(type_) if each is not NoneType)
+        first, *others = field.name.split("_")
+        name = next(
+            (mark.name for mark in marks if isinstance(mark, Named)), first + "".join(map(str.capitalize, others))
+        )
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        return cls(field.name, name, type_, default, tuple(marks))
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules, in the order in which they are checked."""
+        return [mark for mark in self.marks if isinstance(mark, Rule)]
+
+    @property
+    def aliases(self) -> list[Alias]:
+        """The other spellings."""
+        return [mark for mark in self.marks if isinstance(mark, Alias)]
+
+    @property
+    def bits(self) -> int:
+        """The length of an integer."""
+        return next((mark.count for mark in self.marks if isinstance(mark, Bits)), 64)
+
+    @property
+    def default_when_enabled(self) -> Any:
+        """The default in a section that is enabled."""
+        return next((mark.value for mark in self.marks if isinstance(mark, WhenEnabled)), self.default)
+
+    @property
+    def item_type(self) -> Any:
+        """The type of the items of a list; the type itself if it is no list."""
+        return get_args(self.value_type)[0] if get_origin(self.value_type) is tuple else self.value_type
+
+    @property
+    def section(self) -> "type[Section] | None":
+        """The section that the field, or each of its items, holds."""
+        return self.item_type if isinstance(self.item_type, type) and issubclass(self.item_type, Section) else None
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether a misspelling of the field is an error: it is a limit, or a section that holds one."""
+        if self.section is None:
+            return LIMIT in self.marks
+        return self.section.is_strict or any(field.is_limit for field in self.section.declared)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """An object in a configuration file. Every subclass becomes a frozen dataclass."""
+
+    declared: ClassVar[tuple[SectionField, ...]] = ()
+    """The fields, in the order of their declaration."""
+    is_strict: ClassVar[bool] = False
+    """Whether any unknown field is an error."""
+    omits_defaults: ClassVar[bool] = False
+    """Whether a printed section leaves out the fields that have their default."""
+
+    def __init_subclass__(cls) -> None:
+        """Make the class a dataclass, and keep the declarations of its fields."""
+        dataclass(frozen=True, kw_only=True)(cls)
+        cls.declared = tuple(map(SectionField.of, fields(cls)))
+
+    def is_checked(self, _purpose: Purpose, /) -> bool:
+        """False if the rules do not apply to this section."""
+        return True
+
+    def defaulted(self) -> Self:
+        """The section with those defaults that depend on its other fields."""
+        return self
+
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+        """The errors of the section and of those below it, in the order of the fields.
+
+        Args:
+            path: of the section, from the top of the document.
+            purpose: what the configuration is read for.
+        """
+        if self.is_checked(purpose):
+            yield from self.field_problems(path, purpose, *(field.attribute for field in self.declared))
+
+    def field_problems(self, path: str, purpose: Purpose, *attributes: str) -> Iterator[FieldError]:
+        """The errors of some fields: of each the first rule that it breaks, then the errors of the sections below."""
+        for field, at, value in self._values(path):
+            if field.attribute in attributes:
+                rules = (rule for rule in field.rules if not rule.only_if_enabled or self.is_checked(Purpose.RUN))
+                yield from next(filter(None, ([*rule.errors(at, value)] for rule in rules)), ())
+                for below, section in _sections_in(at, value):
+                    yield from section.problems(below, purpose)
+
+    def warnings(self, path: str, purpose: Purpose, /) -> Iterator[str]:
+        """Full sentences about valid values of the section, and of those below it, that do nothing or cannot work."""
+        for field, at, value in self._values(path):
+            if IDLE in field.marks and value != field.default:
+                yield f"{at}: this field is not acted on in this version"
+            for below, section in _sections_in(at, value):
+                yield from section.warnings(below, purpose)
+
+    def manifest(self) -> dict[str, Any]:
+        """The section as a plain document, defaults included; fields that are unset are left out."""
+        return {
+            field.name: _plain(value)
+            for field, _, value in self._values("")
+            if value is not None and not (self.omits_defaults and value == field.default)
+        }
+
+    def _values(self, path: str) -> Iterator[tuple[SectionField, str, Any]]:
+        """The fields with their paths and values."""
+        for field in self.declared:
+            yield field, child(path, field.name), getattr(self, field.attribute)
+
+
+class Switched(Section):
+    """A section that enables what it configures."""
+
+    enabled: bool = False
+    """Whether it is enabled."""
+
+    def is_checked(self, purpose: Purpose, /) -> bool:
+        """False if disabled, unless a command may run the controller all the same."""
+        return self.enabled or purpose is Purpose.OFFLINE
+
+    def defaulted(self) -> Self:
+        """The section with the defaults that only an enabled one gets."""
+        if not self.enabled:
+            return self
+        unset = (field for field in self.declared if getattr(self, field.attribute) is None)
+        return replace(self, **{field.attribute: field.default_when_enabled for field in unset})
+
+    def manifest(self) -> dict[str, Any]:
+        """The section as a plain document, which always says whether it is enabled."""
+        return {"enabled": self.enabled, **super().manifest()}
+
+
+def _sections_in(path: str, value: object) -> Iterator[tuple[str, Section]]:
+    """The section that a field holds, or those in its list, each with its path."""
+    if isinstance(value, Section):
+        yield path, value
+    elif isinstance(value, tuple):
+        yield from ((f"{path}[{index}]", item) for index, item in enumerate(value) if isinstance(item, Section))
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Section():
+            return value.manifest()
+        case timedelta():
+            return format_duration(value)
+        case float() if value.is_integer():
+            return int(value)
+        case tuple():
+            return [_plain(item) for item in value]
+        case Mapping():
+            return dict(value)
+        case _:
+            return value

@@ -1,0 +1,115 @@
+"""How much may be read for one decision, and after how much of it others get their turn.
+
+Small texts can stand for very large values: packed, with aliases, or with nothing but brackets.
+"""
+
+from typing import Final
+
+from hedgerow.machinery.slices import SliceCounter
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of text once decompressed: more than ten times what a Secret can hold."""
+MOST_NODES: Final = 500_000
+"""Keys, scalars, lists and mappings, those that aliases repeat included. A node takes up to 100 bytes of memory."""
+MOST_DOCUMENTS: Final = 5_000
+"""References to so many objects are about 1 MiB of a status; etcd stores no object of more than 1.5 MiB."""
+
+NODES_OF_A_DOCUMENT: Final = 100_000
+"""What is done with one object is not sliced. An object of the 1.5 MiB that etcd stores has fewer."""
+TEXT_OF_A_DOCUMENT: Final = 3 * 1024 * 1024
+"""Characters of a YAML document: API servers accept no larger requests, and a parser reads one scalar at once."""
+
+CHARACTERS_OF_A_NODE: Final = 100
+"""A longer text counts as several nodes."""
+SEARCHED_AT_ONCE: Final = 64 * 1024
+"""Characters that are searched at once."""
+_CHARACTERS_FOR_A_NODE: Final = 256
+"""Characters that are searched in the time that it takes to read a node."""
+
+
+class OverBudgetError(Exception):
+    """There is more to read than the budget allows; the text names the limit."""
+
+
+class ReadingBudget(SliceCounter):
+    """What is left to read, and what is left of the current slice."""
+
+    def __init__(
+        self,
+        *,
+        size: int = MOST_BYTES,
+        nodes: int = MOST_NODES,
+        documents: int = MOST_DOCUMENTS,
+        nodes_of_a_document: int = NODES_OF_A_DOCUMENT,
+        text_of_a_document: int = TEXT_OF_A_DOCUMENT,
+    ) -> None:
+        """A budget of which nothing is spent.
+
+        Args:
+            size: bytes of text.
+            nodes: keys, scalars, lists and mappings.
+            documents: documents, empty and broken ones included.
+            nodes_of_a_document: nodes of one of them.
+            text_of_a_document: characters of a YAML document.
+        """
+        super().__init__()
+        self._most_bytes, self._most_nodes, self._most_documents = size, nodes, documents
+        self.nodes_of_a_document: Final = nodes_of_a_document
+        self.text_of_a_document: Final = text_of_a_document
+        self._bytes = self._documents = 0
+        self._ended: str | None = None
+        self.nodes = 0
+        """Nodes that were read."""
+        self.exceeded: str | None = None
+        """The limit that was passed, as errors name it; nothing more may be read."""
+
+    @property
+    def nodes_of_next_document(self) -> int:
+        """How many nodes the next document may have; it is broken, or over the budget, if it has more."""
+        return min(self.nodes_of_a_document, self._most_nodes - self.nodes)
+
+    def end(self, limit: str) -> None:
+        """Let nothing more be read.
+
+        Args:
+            limit: what the error names that is raised when more is read.
+        """
+        self._ended = limit
+
+    def spend_bytes(self, size: int) -> None:
+        """Count bytes of text.
+
+        Raises:
+            OverBudgetError: they are too many.
+        """
+        self._bytes += size
+        if self._ended or self._bytes > self._most_bytes:
+            raise self._over(f"more than {self._most_bytes} bytes once decompressed")
+
+    def spend_nodes(self, nodes: int) -> None:
+        """Count nodes.
+
+        Raises:
+            OverBudgetError: they are too many.
+        """
+        self.nodes += nodes
+        if self._ended or self.nodes > self._most_nodes:
+            raise self._over(f"more than {self._most_nodes} values")
+
+    def spend_document(self) -> None:
+        """Count a document.
+
+        Raises:
+            OverBudgetError: they are too many.
+        """
+        self._documents += 1
+        if self._ended or self._documents > self._most_documents:
+            raise self._over(f"more than {self._most_documents} documents")
+
+    def _over(self, limit: str) -> OverBudgetError:
+        self.exceeded = self._ended or limit
+        return OverBudgetError(self.exceeded)
+
+    def search_ends_slice(self, characters: int) -> bool:
+        """True if to search so many characters, or as many as are searched at once, completes a slice."""
+        return self.ends_slice(1 + min(characters, SEARCHED_AT_ONCE) // _CHARACTERS_FOR_A_NODE)

@@ -1,0 +1,145 @@
+"""Execution: runs one decision from its first line to its end, step by step.
+
+::
+
+    with Execution(controller.reconcile(key, snapshot, context)) as execution:
+        step = execution.begin()
+        while isinstance(step, Step):
+            step = execution.go_on(perform(step))
+    # step is the end of the decision, such as a Plan
+
+Guarantees: a step is handed out once, and the next one only after its reply. Closing an execution stops the decision
+where it waits, as a crash would. Starting again from the first line, in a new execution, is always allowed.
+"""
+
+from collections.abc import Coroutine, Iterable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar, overload
+
+from hedgerow.machinery.steps import AtOnce, Step
+
+End = TypeVar("End")
+
+MOST_STEPS: Final = 10_000
+"""Steps of one decision. Decisions need a few, one more for each refusal that they tolerate, and one for each slice of
+long work: at most some thousands to decode Secrets and to compute their checksum."""
+
+
+class EndlessDecisionError(Exception):
+    """A decision took too many steps. That is a defect."""
+
+    def __init__(self, about: object, position: str) -> None:
+        super().__init__(f"the decision about {about} has not ended after {MOST_STEPS} steps; it waits at {position}")
+
+
+class Execution(Generic[End]):
+    """One decision under way: either made already, or a coroutine that awaits steps."""
+
+    __slots__ = ("_about", "_decision", "_is_waiting", "_steps")
+
+    @overload
+    def __init__(self, decision: Coroutine[Any, Any, End], about: object = ...) -> None: ...
+
+    @overload
+    def __init__(self, decision: End | Coroutine[Any, Any, End], about: object = ...) -> None: ...
+
+    def __init__(self, decision: End | Coroutine[Any, Any, End], about: object = "a part") -> None:
+        """An execution that has not begun.
+
+        Args:
+            decision: what `reconcile` or `review` returned: the end itself, or a coroutine.
+            about: the key or the request that it decides about, for the messages of defects.
+        """
+        self._about = about
+        self._decision: End | Coroutine[Any, Any, End] | None = decision
+        self._steps = 0
+        self._is_waiting = False
+
+    def __enter__(self) -> Self:
+        """The execution itself."""
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def begin(self) -> Step[Any] | End:
+        """The first step, or the end of a decision that needs none.
+
+        Raises:
+            RuntimeError: the execution has begun already, or is closed.
+        """
+        if self._is_waiting:
+            raise RuntimeError("the execution has begun already")
+        return self._advance(None)
+
+    def go_on(self, reply: Any) -> Step[Any] | End:
+        """The next step, or the end.
+
+        Args:
+            reply: of the last step.
+
+        Raises:
+            EndlessDecisionError: the decision took too many steps.
+            RuntimeError: no step waits for a reply.
+        """
+        if not self._is_waiting:
+            raise RuntimeError("no step waits for a reply: the execution has not begun, or has ended")
+        return self._advance(reply)
+
+    def close(self) -> None:
+        """Stop the decision where it waits. Closing again does nothing."""
+        decision, self._decision, self._is_waiting = self._decision, None, False
+        if isinstance(decision, Coroutine):
+            decision.close()
+
+    @property
+    def position(self) -> str:
+        """Where the decision waits: functions and lines, from the outermost to the innermost, for logs."""
+        places: list[str] = []
+        inner: Any = self._decision
+        while (frame := getattr(inner, "cr_frame", None)) is not None:
+            places.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
+            inner = inner.cr_await
+        return " > ".join(places)
+
+    def _advance(self, reply: Any) -> Step[Any] | End:
+        decision = self._decision
+        if decision is None:
+            raise RuntimeError("the execution has ended, or is closed")
+        if not isinstance(decision, Coroutine):
+            self._decision = None
+            return decision
+        if self._steps > MOST_STEPS:
+            raise EndlessDecisionError(self._about, self.position)
+        self._decision, self._is_waiting = None, False
+        try:
+            step = decision.send(reply)
+        except StopIteration as end:
+            value: End = end.value
+            return value
+        if not isinstance(step, Step):
+            decision.close()
+            raise TypeError(f"the decision awaits {type(step).__name__}, which is not a Step")
+        self._decision, self._is_waiting = decision, True
+        self._steps += 1
+        return step
+
+
+async def concurrently(parts: Iterable[Coroutine[Any, Any, End]]) -> tuple[End, ...]:
+    """The results of several coroutines, in their order.
+
+    They advance side by side: the driver gets the steps that all of them await as one, and each part goes on when all
+    replies are there.
+    """
+    with ExitStack() as stack:
+        executions = [stack.enter_context(Execution(part)) for part in parts]
+        states = [execution.begin() for execution in executions]
+        while waiting := [place for place, state in enumerate(states) if isinstance(state, Step)]:
+            replies = await AtOnce(tuple(state for state in states if isinstance(state, Step)))
+            for place, reply in zip(waiting, replies, strict=True):
+                states[place] = executions[place].go_on(reply)
+        return tuple(state for state in states if not isinstance(state, Step))

@@ -1,0 +1,90 @@
+"""What commands print of an object: a mark in place of each value that nobody may read.
+
+A mark says whether the value changes. Which values are confidential is decided in `manifests`, as for records.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hedgerow.admission.token_invalidator import INVALIDATED
+from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.objects import Kind
+from hedgerow.resource_manager.disguise.manifests import Manifests, ShowManifest
+from hedgerow.resource_manager.managed_resources.names import SECRETS
+
+REDACTED: Final = "(redacted)"
+CHANGED: Final = "(redacted, changed)"
+_CLAIMS_A_KIND: Final = re.compile(r"kind\W{0,8}:", re.IGNORECASE)
+_CLAIMS_A_SECRET: Final = re.compile(r"""\bkind["'\\]*\s*:\s*["'\\]*secret""", re.IGNORECASE)
+
+
+def redacted(value: Any, before: Any = None, kind: Kind | None = None) -> Any:
+    """The object, or another JSON value, with marks in place of what is confidential; the same if nothing is.
+
+    Args:
+        value: what is to be printed.
+        before: the same before a change, so that marks say which values change; none: nothing is compared.
+        kind: what the value is, where it need not say so itself.
+    """
+    concealed = _concealed(value, kind)
+    return concealed if concealed is value else _marked(concealed, _concealed(before, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """A value that is not printed. Two are equal if their values are."""
+
+    value: Any
+
+
+class _HiddenValues:
+    """Each value of a Secret by itself, so that the names of data keys are printed."""
+
+    def shown(self, values: Any, _manifests: ShowManifest | None) -> Any:
+        """Of `data`, a token that the webhook has made worthless is printed."""
+        if not isinstance(values, Mapping):
+            return self.hidden(values)
+        return {name: value if value == INVALIDATED else self.hidden(value) for name, value in values.items()}
+
+    def shown_texts(self, values: Any) -> Any:
+        """As `data`."""
+        return self.shown(values, None)
+
+    def hidden(self, value: Any) -> Any:
+        """The value as a whole: names of fields in it may be confidential as well. Null tells nothing."""
+        return None if value is None else _Hidden(value)
+
+
+def _text(text: str) -> Any:
+    """A text, unless it holds the manifest of a Secret in YAML or JSON, or cannot be read and seems to hold one."""
+    if "secret" not in text.casefold() or _CLAIMS_A_KIND.search(text) is None:
+        return text
+    for document in stream_documents(text):
+        if document.problems and _CLAIMS_A_SECRET.search(text):
+            return _Hidden(text)
+        if not isinstance(document.value, str) and _MANIFESTS.shown(document.value) != document.value:
+            return _Hidden(text)
+    return text
+
+
+_MANIFESTS: Final = Manifests(_HiddenValues(), text=_text)
+
+
+def _concealed(value: Any, kind: Kind | None) -> Any:
+    if kind == SECRETS.object_kind and isinstance(value, Mapping):
+        return _MANIFESTS.secret(value)
+    return _MANIFESTS.shown(value)
+
+
+def _marked(value: Any, before: Any) -> Any:
+    if isinstance(value, _Hidden):
+        return REDACTED if before is None or before == value else CHANGED
+    if isinstance(value, Mapping):
+        known = before if isinstance(before, Mapping) else {}
+        return {name: _marked(each, known.get(name)) for name, each in value.items()}
+    if isinstance(value, list):
+        items = before if isinstance(before, list) else []
+        return [_marked(each, items[index] if index < len(items) else None) for index, each in enumerate(value)]
+    return value

@@ -1,0 +1,177 @@
+"""What the status says: conditions and references before objects are pruned or applied, and at the end.
+
+As soon as the ManagedResource asks for other objects than it did, conditions become unknown. Before the first object is
+created, `status.resources` refers to all new ones: a delivery that fails half-way can then be undone, whatever the
+Secrets hold by that time. Mostly one write says both.
+
+Source: managed-resources §7.6, §7.10; decisions "`status.resources`" and "undecodable documents".
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from hedgerow.machinery.conditions import ConditionStatus
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.plan import Event, Plan
+from hedgerow.resource_manager.managed_resources.desired import Desired
+from hedgerow.resource_manager.managed_resources.names import (
+    APPLY_FAILED,
+    DELETION_FAILED,
+    DELETION_PENDING,
+    MANAGED_RESOURCES,
+    RESOURCES_APPLIED,
+    RESOURCES_HEALTHY,
+    RESOURCES_PROGRESSING,
+)
+from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+    Reconciliation,
+    Statement,
+    event,
+    say,
+    status_write,
+    warning_of,
+)
+from hedgerow.resource_manager.managed_resources.reconciliation.pruning import Foreign, foreign_events
+from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content
+from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, State, digest
+from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import finished
+
+MOST_ERRORS: Final = 20
+"""Decoding errors that are told, beside the last one: a status has to hold them all."""
+
+_REASON: Final = "resources-changed"
+_CHECKS_PENDING: Final = "ChecksPending"
+_HEALTH_UNKNOWN: Final = Statement(
+    RESOURCES_HEALTHY,
+    ConditionStatus.UNKNOWN,
+    _CHECKS_PENDING,
+    "The health checks have not yet been executed for the current set of resources.",
+)
+_PROGRESS_UNKNOWN: Final = Statement(
+    RESOURCES_PROGRESSING,
+    ConditionStatus.UNKNOWN,
+    _CHECKS_PENDING,
+    "Checks have not yet been executed for the current set of resources.",
+)
+_APPLYING: Final = ("ApplyProgressing", "The resources are currently being reconciled.")
+_KEPT_REASONS: Final = frozenset({APPLY_FAILED, DELETION_FAILED, DELETION_PENDING})
+"""Reasons that stay, with their messages, until it is known whether they still hold."""
+_APPLIED: Final = Statement(RESOURCES_APPLIED, ConditionStatus.TRUE, "ApplySucceeded", "All resources are applied.")
+
+
+async def invalidate(mr: Reconciliation, desired: Desired) -> Plan | None:
+    """Make conditions unknown before objects are deleted or released; the end of the reconciliation if that fails."""
+    if not desired.left and not desired.orphans:
+        return None
+    return await say(mr, _REASON, *_unknown(mr, desired))
+
+
+async def record(mr: Reconciliation, desired: Desired) -> Plan | None:
+    """Refer to new objects in the status before the first is created; the end of the reconciliation if that fails."""
+    recorded = [each.in_status() for each in desired.recorded]
+    return await say(mr, _REASON, *_unknown(mr, desired), resources=recorded or None)
+
+
+def _unknown(mr: Reconciliation, desired: Desired) -> tuple[Statement, ...]:
+    """The conditions of objects that are not applied yet; none in later attempts to apply the same."""
+    if not desired.changed(mr.status) or mr.state.attempted == asked_for(desired):
+        return ()
+    said = mr.said(RESOURCES_APPLIED)
+    reason, message = _APPLYING if said is None or said.reason not in _KEPT_REASONS else (said.reason, said.message)
+    applying = Statement(RESOURCES_APPLIED, ConditionStatus.PROGRESSING, reason, message)
+    return (_HEALTH_UNKNOWN, _PROGRESS_UNKNOWN, applying)
+
+
+def asked_for(desired: Desired) -> bytes:
+    """Digest of all that is asked for."""
+    return digest([desired.checksum, desired.in_status()])
+
+
+def attempted(mr: Reconciliation, desired: Desired, applied: Iterable[ObjectState] = ()) -> State:
+    """The state after a reconciliation that could not do all that is asked for, and is tried again.
+
+    Args:
+        mr: the ManagedResource.
+        desired: what it asks for.
+        applied: the objects that are as they should be.
+    """
+    objects = {**mr.state.objects, **{each.identity: each for each in applied}}
+    return replace(mr.state, objects=objects, attempted=asked_for(desired), finished=(), unserved={})
+
+
+async def finish(
+    mr: Reconciliation,
+    content: Content,
+    desired: Desired,
+    foreign: Foreign,
+    applied: Sequence[ObjectState],
+    *,
+    was_in_trouble: bool,
+) -> Plan:
+    """The end of a reconciliation that has applied everything that can be decoded.
+
+    Args:
+        mr: the ManagedResource.
+        content: what its Secrets hold.
+        desired: what it asks for.
+        foreign: what is no longer listed and stays.
+        applied: the objects that are as they should be, as far as their state is known.
+        was_in_trouble: whether the condition was false when the reconciliation began.
+    """
+    undecoded = f"decode all new resources: [{' '.join(_told(desired.decoding_errors))}]"
+    statement = _APPLIED
+    failures: tuple[DomainFailure, ...] = ()
+    if desired.decoding_errors:
+        statement = Statement(RESOURCES_APPLIED, ConditionStatus.FALSE, "DecodingFailed", f"Could not {undecoded}")
+        # Undecodable documents have to be corrected, which is a change; only what took too long is tried again.
+        failures = (
+            DomainFailure(MANAGED_RESOURCES, mr.key, "", f"could not {undecoded}", retryable=content.ran_out_of_time),
+        )
+    status = {
+        "observedGeneration": content.generation,
+        "resources": desired.in_status(),
+        "secretsDataChecksum": desired.checksum,
+    }
+    actions = await status_write(
+        mr,
+        "applied" if statement is _APPLIED else statement.reason,
+        statement,
+        resources=status["resources"],
+        checksum=desired.checksum,
+        observed_generation=content.generation,
+    )
+    is_complete = len(applied) == len(desired.objects) and not content.ran_out_of_time
+    return Plan(
+        actions,
+        events=tuple(_events(mr, desired, foreign, statement, was_in_trouble=was_in_trouble)) if actions else (),
+        failures=failures,
+        requeue_after=mr.config.sync_period,
+        memory=replace(
+            mr.state,
+            objects={each.identity: each for each in applied},
+            attempted=asked_for(desired),
+            finished=finished(content.version, content.secrets, status, statement.reason) if is_complete else (),
+            unserved={},
+        ),
+    )
+
+
+def _told(errors: Sequence[str]) -> Sequence[str]:
+    """The first errors and the last one, which may name a limit that was exceeded."""
+    left_out = len(errors) - MOST_ERRORS - 1
+    return errors if left_out <= 0 else (*errors[:MOST_ERRORS], f"({left_out} more errors.)", errors[-1])
+
+
+def _events(
+    mr: Reconciliation, desired: Desired, foreign: Foreign, statement: Statement, *, was_in_trouble: bool
+) -> Iterator[Event]:
+    if statement.status is ConditionStatus.FALSE:
+        yield from warning_of(mr, statement.reason, statement.message)
+    elif was_in_trouble:
+        yield event(mr, "Normal", statement.reason, statement.message)
+    yield from foreign_events(mr, foreign)
+    if desired.repeated:
+        objects = ", ".join(f'"{identity}"' for identity in desired.repeated)
+        note = f"only the last of several manifests is applied of {objects}"
+        yield event(mr, "Warning", "RepeatedResources", note)

@@ -1,0 +1,108 @@
+"""What conditions say while a ManagedResource is let go, and whether its objects go with it.
+
+A ManagedResource that has moved to another class is handed over with its objects, although §7.11 has them deleted first
+and applied anew by the next instance: that would be an outage wherever both look after the same cluster. Where they
+look after different ones, the objects stay behind in the old cluster, for people to delete.
+
+An API server that deletes a CustomResourceDefinition deletes all objects of the kind. A ManagedResource that goes this
+way is released, and what it delivered stays. The definition is read live in every reconciliation of a deletion, as a
+cache may lag behind the deletion of the ManagedResource. Nothing is deleted as long as the definition cannot be read:
+an object that stays too long can still be deleted, one that is gone cannot be restored. Where the API server has no
+such definition, as in a simulation, the deletion counts.
+
+Source: managed-resources §7.11; Kubernetes documentation, "Extend the Kubernetes API with CustomResourceDefinitions",
+deletion.
+"""
+
+from typing import Final
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import ConditionStatus
+from hedgerow.machinery.objects import ObjectKey, is_terminating
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import boolean_at
+from hedgerow.resource_manager.managed_resources.class_filter import class_of
+from hedgerow.resource_manager.managed_resources.names import (
+    DELETION_FAILED,
+    DELETION_PENDING,
+    HANDED_OVER,
+    MANAGED_RESOURCES,
+    RESOURCES_APPLIED,
+    RESOURCES_HEALTHY,
+    RESOURCES_PROGRESSING,
+)
+from hedgerow.resource_manager.managed_resources.reconciliation.finalizers import release
+from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+    Reconciliation,
+    Statement,
+    event,
+    not_found_out,
+    say,
+    trouble,
+)
+from hedgerow.resource_manager.managed_resources.reconciliation.pruning import foreign_events, prune
+from hedgerow.resource_manager.managed_resources.references import references_of
+from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS
+
+DEFINITION: Final = f"{MANAGED_RESOURCES.plural}.{MANAGED_RESOURCES.group}"
+"""The name of the definition."""
+_QUESTION: Final = ObjectQuestion(DEFINITIONS, ObjectKey("", DEFINITION), Cluster.SOURCE)
+_OBJECTS_STAY: Final = "the definition of ManagedResource is being deleted, so the objects stay"
+_NOT_READ: Final = "could not read the definition of ManagedResource, so nothing is deleted"
+_DELETING: Final = "The resources are currently being deleted."
+
+
+async def hand_over(mr: Reconciliation) -> Plan:
+    """Release a ManagedResource of another class. Its objects stay."""
+    to_class = f'handed over to class "{class_of(mr.manifest)}"'
+    message = f"The resources are {to_class}."
+    end = await say(
+        mr,
+        "handed-over",
+        Statement(RESOURCES_HEALTHY, ConditionStatus.UNKNOWN, HANDED_OVER, message),
+        Statement(RESOURCES_PROGRESSING, ConditionStatus.UNKNOWN, HANDED_OVER, message),
+        Statement(RESOURCES_APPLIED, ConditionStatus.PROGRESSING, HANDED_OVER, message),
+    )
+    return end or await release(mr, event(mr, "Warning", HANDED_OVER, f"{to_class}; its objects stay"))
+
+
+async def delete(mr: Reconciliation) -> Plan:
+    """Delete the objects of a ManagedResource that is being deleted, unless they are kept, and release it then."""
+    keeps_objects = boolean_at(mr.manifest, "spec", "keepObjects") is True
+    if not keeps_objects and (end := await _end_with_definition(mr)):
+        return end
+    if end := await say(mr, "deleting", *_deleting(mr, keeps_objects=keeps_objects)):
+        return end
+    if keeps_objects:
+        return await release(mr)
+    foreign = await prune(mr, references_of(mr.manifest), mr.state)
+    return foreign if isinstance(foreign, Plan) else await release(mr, *foreign_events(mr, foreign))
+
+
+async def _end_with_definition(mr: Reconciliation) -> Plan | None:
+    """Release the ManagedResource and leave its objects if its definition is being deleted; wait if that is unknown."""
+    match await _QUESTION:
+        case Found(objects) if any(map(is_terminating, objects)):
+            return await release(mr, event(mr, "Warning", "DefinitionTerminating", _OBJECTS_STAY))
+        case NotAnswered() as problem if not problem.is_not_found:
+            text = f"{_NOT_READ}: {problem.message}"
+            if problem.is_silence:
+                return not_found_out(mr, text, mr.state)
+            return await trouble(mr, DELETION_FAILED, f"{text[0].upper()}{text[1:]}", text, mr.state)
+        case _:
+            return None
+
+
+def _deleting(mr: Reconciliation, *, keeps_objects: bool) -> tuple[Statement, ...]:
+    """The conditions during a deletion. How objects were applied that are kept stays as it was said."""
+    statements = (
+        Statement(RESOURCES_HEALTHY, ConditionStatus.FALSE, DELETION_PENDING, _DELETING),
+        Statement(RESOURCES_PROGRESSING, ConditionStatus.TRUE, DELETION_PENDING, _DELETING),
+    )
+    if keeps_objects:
+        return statements
+    said = mr.said(RESOURCES_APPLIED)
+    is_said = said is not None and said.reason in {DELETION_PENDING, DELETION_FAILED}
+    message = said.message if said is not None and is_said else _DELETING
+    return (*statements, Statement(RESOURCES_APPLIED, ConditionStatus.PROGRESSING, DELETION_PENDING, message))

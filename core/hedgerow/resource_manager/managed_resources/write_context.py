@@ -1,0 +1,218 @@
+"""What a server makes of a write depends on: webhooks, the namespace, limits, the definition, the server's version.
+
+An object that was written stays as it is for as long as none of this changes. When it does, another write of the same
+manifest may store something else, which a dry run tells. Whether the change concerns the object is decided generously:
+a dry run too many changes nothing, one too few keeps a Deployment without its replicas.
+
+MutatingAdmissionPolicies are not watched, nor what a webhook itself depends on: for these each object is tried again
+once an hour.
+
+Source: decision "steady state"; Kubernetes documentation, "Dynamic Admission Control" and "Admission Control in
+Kubernetes", LimitRanger.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from returns.result import Success
+
+from hedgerow.machinery.controller import Change, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of, resource_version_of, uid_of
+from hedgerow.machinery.selectors import Labels, parse_label_selector
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.resource_manager.managed_resources.following import digest_of_metadata, kept_of
+
+MUTATING_WEBHOOKS: Final = Resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingwebhookconfigurations",
+    "MutatingWebhookConfiguration",
+    namespaced=False,
+)
+NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+LIMIT_RANGES: Final = Resource("", "v1", "limitranges", "LimitRange")
+DEFINITIONS: Final = Resource(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
+)
+
+_LIMITED: Final = frozenset({("", "pods"), ("", "persistentvolumeclaims")})
+"""Group and plural of what LimitRanges set defaults and bounds for."""
+_ANY: Final = "*"
+_UPDATE: Final = frozenset({_ANY, "UPDATE"})
+_Known: TypeAlias = str | None
+"""Equal for as long as nothing has changed; none: not known."""
+_NOT_CONCERNED: Final = ""
+
+
+class WriteContext(NamedTuple):
+    """What the result of a write depends on, beside the object that is written."""
+
+    webhooks: _Known = None
+    """The mutating webhook configurations that could match."""
+    namespace: _Known = None
+    """Labels and annotations of the object's namespace."""
+    limits: _Known = None
+    """The LimitRanges of the namespace, where the kind is limited."""
+    definition: _Known = None
+    """The definition of a custom resource."""
+    server: _Known = None
+    """The versions of the API server."""
+
+    def differs(self, earlier: "WriteContext") -> bool:
+        """Whether anything has changed, as far as both know it: a list that is denied or late is no change."""
+        return any(new != old for new, old in zip(self, earlier, strict=True) if new is not None and old is not None)
+
+    def completed_by(self, later: "WriteContext") -> "WriteContext":
+        """The same with what was not known and is by now."""
+        return WriteContext(*(new if old is None else old for old, new in zip(self, later, strict=True)))
+
+
+UNKNOWN: Final = WriteContext()
+
+
+def write_context(
+    snapshot: Snapshot, resource: Resource, namespace: str, server_versions: frozenset[str]
+) -> WriteContext:
+    """What a write of an object depends on now.
+
+    Args:
+        snapshot: what is watched of the target cluster.
+        resource: of the object.
+        namespace: of the object; empty: it has none.
+        server_versions: those that were seen of the API server.
+    """
+    return WriteContext(
+        webhooks=_webhooks(snapshot, resource, namespace),
+        namespace=_namespace(snapshot, namespace),
+        limits=_limits(snapshot, resource, namespace),
+        definition=_definition(snapshot, resource),
+        server=_joined(server_versions) or None,
+    )
+
+
+def watches_of_write_context() -> tuple[Watch, ...]:
+    """What has to be watched for it; nothing is done at once where it changes, nor prevented where it is denied."""
+    return (
+        _watch(MUTATING_WEBHOOKS, metadata_only=False),
+        *(_watch(resource, metadata_only=True) for resource in (NAMESPACES, LIMIT_RANGES, DEFINITIONS)),
+    )
+
+
+def _watch(resource: Resource, *, metadata_only: bool) -> Watch:
+    return Watch(
+        resource, kept_of(resource), _no_keys, _never, metadata_only=metadata_only, optional=True, essential=False
+    )
+
+
+def _no_keys(_manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    return ()
+
+
+def _never(_change: Change) -> bool:
+    """Every ManagedResource looks at the new context when its period is over, so that no change is a burst."""
+    return False
+
+
+def _webhooks(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
+    if not snapshot.holds(MUTATING_WEBHOOKS):
+        return None
+    labels = _labels(snapshot, namespace)
+    return _joined(_version(each) for each in snapshot.list(MUTATING_WEBHOOKS) if could_match(each, resource, labels))
+
+
+def _labels(snapshot: Snapshot, namespace: str) -> Labels | None:
+    """The labels of a namespace; none: they are not known, or there is no namespace."""
+    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if namespace and snapshot.holds(NAMESPACES) else None
+    return None if found is None else labels_of(found)
+
+
+def _namespace(snapshot: Snapshot, namespace: str) -> _Known:
+    if not namespace:
+        return _NOT_CONCERNED
+    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if snapshot.holds(NAMESPACES) else None
+    return None if found is None else f"{uid_of(found)}{digest_of_metadata(found)}"
+
+
+def _limits(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
+    if (resource.group, resource.plural) not in _LIMITED:
+        return _NOT_CONCERNED
+    if not snapshot.holds(LIMIT_RANGES):
+        return None
+    return _joined(_version(each) for each in snapshot.list(LIMIT_RANGES, namespace=namespace))
+
+
+def _definition(snapshot: Snapshot, resource: Resource) -> _Known:
+    if "." not in resource.group:
+        return _NOT_CONCERNED
+    if not snapshot.holds(DEFINITIONS):
+        return None
+    found = snapshot.get(DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"))
+    return _NOT_CONCERNED if found is None else _version(found)
+
+
+def _version(manifest: Manifest) -> str:
+    """What one version of an object is recognised by; its status does not count where changes are counted."""
+    generation = (manifest.get("metadata") or {}).get("generation")
+    return f"{uid_of(manifest)}#{generation}" if generation else f"{uid_of(manifest)}@{resource_version_of(manifest)}"
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return " ".join(sorted(texts))
+
+
+def could_match(configuration: Manifest, resource: Resource, namespace_labels: Labels | None) -> bool:
+    """Whether a webhook configuration has a webhook that may be called when an object is updated.
+
+    Labels of the object and conditions in CEL are not looked at, nor which versions of a kind are equivalent.
+
+    Args:
+        configuration: a MutatingWebhookConfiguration.
+        resource: of the object.
+        namespace_labels: of the object's namespace; none: not known, or there is no namespace.
+    """
+    return any(
+        _selects(webhook.get("namespaceSelector"), namespace_labels)
+        and any(
+            _has_rule_for(rule, resource, exactly=webhook.get("matchPolicy") == "Exact")
+            for rule in _objects(webhook.get("rules"))
+        )
+        for webhook in _objects(configuration.get("webhooks"))
+    )
+
+
+def _selects(selector: Any, labels: Labels | None) -> bool:
+    if not selector or labels is None:
+        return True
+    parsed = parse_label_selector(selector)
+    return not isinstance(parsed, Success) or parsed.unwrap().matches(labels)
+
+
+def _has_rule_for(rule: Manifest, resource: Resource, *, exactly: bool) -> bool:
+    names = {str(name).partition("/")[0] for name in _texts(rule, "resources") if _is_whole(str(name))}
+    scope = {"Namespaced": True, "Cluster": False}.get(rule.get("scope") or _ANY, resource.namespaced)
+    return (
+        bool(_UPDATE.intersection(_texts(rule, "operations")))
+        and bool(names & {_ANY, resource.plural})
+        and scope is resource.namespaced
+        and (not exactly or (_has(rule, "apiGroups", resource.group) and _has(rule, "apiVersions", resource.version)))
+    )
+
+
+def _is_whole(name: str) -> bool:
+    """Whether the name of a resource in a rule stands for objects, and not only for their subresources."""
+    return name.partition("/")[2] in {"", _ANY}
+
+
+def _has(rule: Manifest, member: str, value: str) -> bool:
+    return bool({_ANY, value}.intersection(_texts(rule, member)))
+
+
+def _texts(rule: Manifest, member: str) -> list[str]:
+    values = rule.get(member)
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def _objects(items: Any) -> Iterator[Manifest]:
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict):
+            yield item

@@ -1,0 +1,59 @@
+"""How a component declares its controllers: one entry each, out of which every command builds them.
+
+No particular component is known here. A factory imports what it builds, so that a process pays start-up time and memory
+only for the controllers that it runs.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.snapshot import Snapshot
+
+Configuration = TypeVar("Configuration")
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What an offline command says about the objects of a controller beside what it plans for them."""
+
+    notes: Callable[[Controller[Any], Snapshot], Iterable[str]] = lambda _controller, _snapshot: ()
+    """Which objects the controller leaves alone, and why."""
+    failures: Callable[[Controller[Any], Manifest], Iterable[DomainFailure]] | None = None
+    """What a primary object says, once the plan is carried out, that its author has to correct; none: nothing."""
+
+
+NO_REMARKS: Final = Remarks()
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerEntry(Generic[Configuration]):
+    """The declaration of one controller."""
+
+    name: str
+    """Its name on the command line."""
+    build: Callable[[Configuration, str], Controller[Any]]
+    """The controller for a configuration, enabled or not, and the effective id of the source cluster."""
+    section: str = ""
+    """Its section below `controllers` in the configuration file; empty: it has none."""
+    is_enabled: Callable[[Configuration], bool] = lambda _configuration: True
+    """Whether a process with a configuration runs it."""
+    namespaces: tuple[str, ...] = ()
+    """The fields of its section that name a namespace in which it needs permissions."""
+    remarks: Callable[[], Remarks] = lambda: NO_REMARKS
+
+
+def enabled_controllers(
+    entries: Iterable[ControllerEntry[Configuration]], configuration: Configuration, cluster_id: str
+) -> list[Controller[Any]]:
+    """The controllers that a process runs, in the order of their entries.
+
+    Args:
+        entries: those of the component.
+        configuration: valid.
+        cluster_id: the effective id of the source cluster; it may be empty.
+    """
+    return [entry.build(configuration, cluster_id) for entry in entries if entry.is_enabled(configuration)]

@@ -1,0 +1,67 @@
+"""What the project's own webhook makes of a Deployment reaches one that is settled, although nobody changes it."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+import pytest
+
+from tests.contract.webhook_server import ServingPair
+from tests.e2e.admission import CONSIDERED, registered_for
+from tests.e2e.managed_resources.estate import SETTLED, Estate
+from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manifests import config_map, deployment, named
+
+HA: Final = "high-availability-config.resources.gardener.cloud"
+SYNC_PERIOD: Final = 15.0
+"""Seconds; the shortest that may be configured is enough to see that more than one passes."""
+LOOKS: Final = 2
+
+
+@pytest.fixture
+def serving(estate: Estate, serving_pair: ServingPair) -> Iterator[Manager]:
+    """A process that applies ManagedResources, and serves the webhook that nobody has registered yet."""
+    settings = estate.configuration(
+        controllers={"managedResource": {"syncPeriod": f"{SYNC_PERIOD:g}s"}},
+        webhooks={"highAvailabilityConfig": {"enabled": True}},
+    )
+    with Manager(estate.folder, settings) as running:
+        running.wait_ready()
+        yield running
+
+
+def considered_deployment(namespace: str) -> dict[str, Any]:
+    manifest = deployment(namespace, "web")
+    manifest["metadata"]["labels"] = {**manifest["metadata"].get("labels", {}), f"{HA}/type": "server"}
+    manifest["spec"].pop("replicas", None)
+    return manifest
+
+
+def test_a_webhook_that_is_registered_later_and_zones_of_a_namespace_reach_a_settled_deployment(
+    estate: Estate, serving: Manager, serving_pair: ServingPair
+) -> None:
+    web, settings = considered_deployment(estate.namespace), config_map(estate.namespace, "settings", a="1")
+    namespace = named("v1", "Namespace", "", estate.namespace)
+    estate.patch(namespace, {"metadata": {"labels": CONSIDERED}})
+    estate.deliver("shop", web, settings)
+    estate.wait_until_applied(expected=SETTLED)
+    assert estate.get(web)["spec"]["replicas"] == 1
+
+    with registered_for(estate.control_plane, estate.namespace, serving, serving_pair):
+        estate.wait_for(lambda: bool(estate.get(web)["spec"]["replicas"] == 2), "the webhook reaches the Deployment")
+
+        zones = {f"{HA}/zones": "a,b", f"{HA}/zone-pinning": "true"}
+        estate.patch(namespace, {"metadata": {"annotations": zones}})
+        estate.wait_for(lambda: "zone" in str(estate.get(web)["spec"]["template"]), "the zones reach it")
+        estate.wait_until_applied(expected=SETTLED)
+        serving.wait_until_idle()
+
+        # What is judged of the Deployment may be written once more after that.
+        serving.wait_for(partial(nothing_is_written, estate, serving), "something is written though nothing changes")
+
+
+def nothing_is_written(estate: Estate, serving: Manager) -> bool:
+    """Whether nothing is written while everything is looked at some more times."""
+    position, looks = estate.control_plane.audit_position(), serving.reconciliations()
+    serving.wait_for(lambda: serving.reconciliations() >= looks + LOOKS, "is not looked at again")
+    return estate.writes(position) == []

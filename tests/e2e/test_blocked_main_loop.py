@@ -1,0 +1,96 @@
+"""What blocks the main loop of a leader does not cost it the lease, unless it blocks the loop for ever."""
+
+import json
+import signal
+from datetime import datetime, timedelta
+from typing import Final
+
+from tests.control_plane import PATIENCE
+from tests.e2e.hasty import HastyResourceManager
+from tests.e2e.resource_manager import WORKING
+from tests.e2e.territory import Manifest, Territory, pair, service
+
+LEASE: Final = "gardener-resource-manager"
+BLOCKED: Final = 20
+"""Seconds, longer than a lease lasts."""
+BLOCKS: Final = f"""
+import signal, sys, threading, time
+def compute(*_):
+    end = time.monotonic() + {BLOCKED}
+    while time.monotonic() < end:
+        pass
+    print("computed", flush=True)
+signal.signal(signal.SIGUSR1, compute)
+signal.signal(signal.SIGUSR2, lambda *_: threading.Event().wait())
+"""
+"""One signal keeps the main thread computing for long, the other lets it wait for ever."""
+
+
+def blockable(territory: Territory, **constants: float) -> HastyResourceManager:
+    config = territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home})
+    times = {f"hedgerow_adapters.leader_election.elector_thread.{name}": value for name, value in constants.items()}
+    return HastyResourceManager(territory.folder, config, times, before=BLOCKS)
+
+
+def lease_of(territory: Territory) -> Manifest:
+    spec: Manifest = territory.get("Lease", territory.home, LEASE)["spec"]
+    return spec
+
+
+def renewed_at(lease: Manifest) -> datetime:
+    return datetime.fromisoformat(lease["renewTime"])
+
+
+def test_a_leader_that_computes_for_longer_than_its_lease_lasts_goes_on_leading(territory: Territory) -> None:
+    shop = territory.namespace("shop")
+    with blockable(territory) as process:
+        process.wait_for_line(f"{WORKING} as the leader")
+        before = lease_of(territory)
+
+        process.send_signal(signal.SIGUSR1)
+        process.wait_for(lambda: "computed" in process.output(), "has not come to its end")
+        after = lease_of(territory)
+        territory.create(service(shop, "cart"))
+        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+
+        assert renewed_at(after) - renewed_at(before) > timedelta(seconds=BLOCKED / 2)
+        assert after["leaseTransitions"] == before["leaseTransitions"]
+        assert lease_of(territory)["holderIdentity"] == before["holderIdentity"]
+        assert process.metric("leader_election_master_status", name=LEASE) == 1
+
+
+def test_a_leader_whose_main_loop_never_answers_again_ends_and_says_where_it_stands(territory: Territory) -> None:
+    territory.namespace("shop")
+    with blockable(territory, PATIENCE=6.0) as process:
+        process.wait_for_line(f"{WORKING} as the leader")
+
+        process.send_signal(signal.SIGUSR2)
+
+        assert process.wait() == 1
+        reason = f"left the election for the lease {territory.home}/{LEASE}: the main loop has not answered for 6 s"
+        said, logged = process.output().splitlines()[-2:]
+        line = json.loads(logged)
+        assert said == reason
+        assert (line["msg"], line["error"]) == ("Process is stuck", reason)
+        assert ", in wait\n" in line["stacktrace"]
+
+
+ASKS_WHILE_CONTROLLERS_ARE_DECLARED: Final = f"""
+import urllib.request
+import hedgerow_entrypoints.resource_manager as module
+declared_controllers = module.declared_controllers
+def asking(settings, cluster_id):
+    url = f"http://127.0.0.1:{{settings.server.health_probes.port}}/healthz/ping"
+    print("answered", urllib.request.urlopen(url, timeout={PATIENCE}).status, flush=True)
+    return declared_controllers(settings, cluster_id)
+module.declared_controllers = asking
+"""
+
+
+def test_probes_are_answered_while_controllers_are_imported(territory: Territory) -> None:
+    territory.namespace("shop")
+    before = ASKS_WHILE_CONTROLLERS_ARE_DECLARED
+    with HastyResourceManager(territory.folder, territory.configuration(), {}, before=before) as process:
+        process.wait_for(lambda: f"{WORKING} " in process.output(), "does not work")
+
+        assert "answered 200\n" in process.output()

@@ -1,0 +1,115 @@
+"""Whatever a crowd does to the probes of a leader, it renews its lease in time and answers others."""
+
+import asyncio
+import resource
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+
+import aiohttp
+import pytest
+
+from tests.control_plane import PATIENCE, wait_until
+from tests.control_plane.fault_proxy import FaultProxy
+from tests.e2e.resource_manager import WORKING, ResourceManager
+from tests.e2e.territory import Territory
+
+LEASE = "gardener-resource-manager"
+ASKERS = 150
+LATENCY = 1.5
+"""Seconds from a request to its answer."""
+
+
+def renewed_at(territory: Territory) -> datetime:
+    return datetime.fromisoformat(territory.get("Lease", territory.home, LEASE)["spec"]["renewTime"])
+
+
+async def test_probes_without_end_at_a_slow_api_server_do_not_cost_the_lease(
+    territory: Territory, proxy: FaultProxy
+) -> None:
+    territory.namespace("shop")
+    config = territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home})
+    answers = Counter[int]()
+
+    async def ask_on(session: aiohttp.ClientSession, url: str) -> None:
+        while True:
+            async with session.get(url) as response:
+                answers[response.status] += 1
+
+    with proxy.delaying(LATENCY / 2), ResourceManager(territory.folder, config) as process:
+        await asyncio.to_thread(process.wait_for_line, f"{WORKING} as the leader")
+        began = renewed_at(territory)
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            url = f"http://127.0.0.1:{process.health_port}/healthz"
+            askers = [asyncio.create_task(ask_on(session, url)) for _ in range(ASKERS)]
+            await asyncio.to_thread(
+                process.wait_for,
+                lambda: renewed_at(territory) - began > timedelta(seconds=30),
+                "has not renewed its lease for 30 s",
+                120,
+            )
+            for asker in askers:
+                asker.cancel()
+            await asyncio.wait(askers)
+
+        assert set(answers) == {200}
+        assert process.log_lines("Leader election", level="error") == []
+
+
+HALF = b"GET /healthz HTTP/1.1\r\nHost: probes\r\n"
+CROWD = 2_000
+FEW_FILES = 1_024
+
+
+@pytest.fixture
+def files() -> Iterator[None]:
+    """As many files for the clients as the system allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Whether the server has closed a connection without an answer."""
+    try:
+        return client.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.usefixtures("files")
+def test_half_sent_requests_are_closed_and_cost_neither_lease_nor_probes_where_files_are_few(
+    territory: Territory,
+) -> None:
+    territory.namespace("shop")
+    config = territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home})
+    with ResourceManager(territory.folder, config, files=FEW_FILES) as process, ExitStack() as stack:
+        process.wait_for_line(f"{WORKING} as the leader")
+        crowd = []
+        for number in range(CROWD):
+            port = process.metrics_port if number % 2 else process.health_port
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            client.sendall(HALF)
+            client.settimeout(0)
+            crowd.append(client)
+        began = renewed_at(territory)
+
+        assert process.probe("/healthz") == (200, "ok")
+        assert process.metric("process_open_fds") < FEW_FILES - 100
+        waiting = set(crowd)
+
+        def all_closed() -> bool:
+            waiting.difference_update([client for client in waiting if is_closed(client)])
+            return not waiting
+
+        wait_until(all_closed, timeout=PATIENCE, otherwise=lambda: process.error(f"{len(waiting)} are still open"))
+        process.wait_for(
+            lambda: renewed_at(territory) - began > timedelta(seconds=5), "has not renewed its lease for 5 s"
+        )
+        assert process.log_lines("Leader election", level="error") == []
+        assert process.log_lines("Cannot take connections") == []

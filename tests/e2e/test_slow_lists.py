@@ -1,0 +1,67 @@
+"""Lists that are larger than the network is fast: they take longer than anybody waits for an answer to begin."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.gateways import NarrowGateway
+from tests.e2e.hasty import HastyResourceManager, run_hasty_command
+from tests.e2e.landscapes import controller_settings
+from tests.e2e.resource_manager import errors_of
+from tests.e2e.territory import Territory, pair, service
+
+PAUSE = 0.25
+"""Seconds between two pieces of a list, of which there are many."""
+PATIENCE = 2.0
+"""Seconds that a list may take to begin, or be silent: half of what it takes altogether."""
+CONSTANTS = {
+    "hedgerow_adapters.kubernetes.listing.PATIENCE": PATIENCE,
+    "hedgerow_adapters.informer.exchanges.LONGEST_SILENCE": PATIENCE,
+}
+NAMES = [f"s{number}" for number in range(12)]
+
+
+@pytest.fixture
+def gateway(territory: Territory) -> Iterator[NarrowGateway]:
+    """Between the kubeconfig of the territory and the API server, in front of Services of more than a mebibyte."""
+    shop = territory.namespace("shop")
+    territory.create(*(service(shop, name, annotations={"large": "x" * 100_000}) for name in NAMES))
+    document = yaml.safe_load(territory.kubeconfig.read_text(encoding="utf-8"))
+    with NarrowGateway(territory.control_plane, document["users"][0]["user"]["token"], pause=PAUSE) as running:
+        document["clusters"][0]["cluster"] = {"server": running.url}
+        territory.kubeconfig = territory.folder / "narrow.kubeconfig"
+        territory.kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
+        yield running
+
+
+@pytest.fixture
+def config_file(territory: Territory) -> Path:
+    file = territory.folder / "config.yaml"
+    file.write_text(yaml.safe_dump(territory.configuration(controller_settings(territory))), encoding="utf-8")
+    return file
+
+
+def test_a_command_waits_for_a_list_that_goes_on(
+    territory: Territory, gateway: NarrowGateway, config_file: Path
+) -> None:
+    done = run_hasty_command(
+        CONSTANTS,
+        *("plan", "network-policy", "--kubeconfig", str(territory.kubeconfig)),
+        *("--config", str(config_file), "-o", "table"),
+    )
+
+    assert (done.returncode, done.stderr) == (2, f"{2 * len(NAMES)} to create\n")
+    assert gateway.slowed == 1
+
+
+def test_a_process_lists_what_takes_longer_than_an_answer_may_take(
+    territory: Territory, gateway: NarrowGateway
+) -> None:
+    with HastyResourceManager(territory.folder, territory.configuration(), CONSTANTS) as process:
+        territory.wait_for_policies({policy for name in NAMES for policy in pair("shop", f"{name}-tcp-8080")})
+
+        assert errors_of(process.log_lines()) == []
+        assert process.log_lines("Watch interrupted") == []
+    assert gateway.slowed == 1

@@ -1,0 +1,40 @@
+"""What is said of an address that cannot be listened on; nothing is listened on here."""
+
+import errno
+
+import pytest
+
+from hedgerow_adapters.listening import Listener, ListenError, explained
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 99999])
+def test_a_port_that_there_is_not_is_refused_before_anybody_could_take_it_for_another(port: int) -> None:
+    tried = []
+    with (
+        pytest.raises(ListenError, match=rf"^server\.metrics\.port: {port} is no port, which are 0 to 65535$"),
+        explained("metrics", Listener("", port, "server.metrics")),
+    ):
+        tried.append(port)
+
+    assert tried == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(errno.EADDRINUSE, "taken"), "address already in use"),
+        (OSError(-2, "Name or service not known"), "Name or service not known"),
+        (UnicodeError("label too long"), "'no address' is no address"),
+    ],
+    ids=["in use", "unknown name", "no name"],
+)
+def test_an_address_is_told_with_the_section_that_asks_for_it(error: Exception, reason: str) -> None:
+    sentence = f"server.healthProbes: cannot listen on no address:8081 for health probes: {reason}"
+
+    with (
+        pytest.raises(ListenError) as refused,
+        explained("health probes", Listener("no address", 8081, "server.healthProbes")),
+    ):
+        raise error
+
+    assert str(refused.value) == sentence

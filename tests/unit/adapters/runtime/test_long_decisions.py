@@ -1,0 +1,176 @@
+"""Decisions that compute for long: one at a time, within memory, and everybody else gets a turn in between."""
+
+import asyncio
+from itertools import pairwise
+
+from hedgerow.machinery.controller import Context, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.plan import Plan, RecordEvents
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Pause
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol import requests as build
+from hedgerow_adapters.runtime.long_decisions import MOST_HELD, LongDecisions, NoRoomError
+from hedgerow_adapters.runtime.turns import PAUSE
+from tests.unit.adapters.runtime.wishes import CONFIG_MAPS, SECRETS, a_while, controller, secret
+from tests.unit.adapters.runtime.world import Ears, at_work
+from tests.virtual_clock import virtual_time
+
+
+class Waking:
+    """Which turns may begin, and which keys are woken."""
+
+    def __init__(self) -> None:
+        self.decisions = LongDecisions()
+        self.woken: list[str] = []
+
+    def begins(self, turn: str) -> bool:
+        try:
+            self.decisions.begin(turn, lambda: self.woken.append(turn))
+        except NoRoomError:
+            self.decisions.end(turn)
+            return False
+        return True
+
+
+def test_one_decision_computes_at_a_time_and_others_are_woken_in_their_order() -> None:
+    at = Waking()
+
+    assert [at.begins(turn) for turn in "abca"] == [True, False, False, True]
+    at.decisions.computed("a", 10)
+    assert at.woken == ["b"]
+    assert at.begins("b")
+    at.decisions.end("b")
+    assert at.woken == ["b", "c"]
+
+
+def test_the_end_of_any_turn_wakes_who_waits_where_one_that_was_woken_did_not_begin() -> None:
+    at = Waking()
+    assert [at.begins(turn) for turn in "abc"] == [True, False, False]
+
+    at.decisions.end("a")
+    at.decisions.end("b")
+
+    assert at.woken == ["b", "c"]
+
+
+def test_nobody_begins_while_turns_hold_too_much() -> None:
+    at = Waking()
+    assert at.begins("a")
+    at.decisions.computed("a", MOST_HELD + 1)
+
+    assert not at.begins("b")
+    at.decisions.end("another")
+    assert at.woken == []
+    at.decisions.end("a")
+    assert at.woken == ["b"]
+
+
+def test_a_turn_that_holds_much_may_go_on() -> None:
+    at = Waking()
+    assert at.begins("a")
+    at.decisions.computed("a", MOST_HELD + 1)
+
+    assert at.begins("a")
+
+
+def test_a_turn_that_has_computed_goes_on_beside_another_one() -> None:
+    at = Waking()
+    assert at.begins("a")
+    at.decisions.computed("a", 0)
+    assert at.begins("b")
+
+    assert at.begins("a")
+    at.decisions.end("a")
+    assert not at.begins("a")
+    assert at.woken == []
+
+
+def test_a_turn_that_has_not_computed_waits_although_it_has_asked() -> None:
+    at = Waking()
+    assert at.begins("a")
+
+    at.decisions.computed("b", 0)
+
+    assert not at.begins("b")
+
+
+SLICES = 50
+
+
+class Slices:
+    """Decisions about ConfigMaps that take many slices, and about Secrets that take one; and who had a turn when."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+
+    async def decide(self, key: ObjectKey, _snapshot: Snapshot, _context: Context[None]) -> Plan:
+        self.log.append(key.name)
+        for _ in range(0 if key.name.startswith("small") else SLICES - 1):
+            await Pause()
+            self.log.append(key.name)
+        return Plan()
+
+
+def own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey]:
+    return (key_of(manifest),)
+
+
+@virtual_time
+async def test_slices_of_long_decisions_leave_turns_to_others_and_to_the_loop() -> None:
+    cluster, ears, slices = InMemoryCluster(), Ears(), Slices()
+    large = [f"large-{number}" for number in range(10)]
+    for name in large:
+        cluster.handle(build.create(CONFIG_MAPS, {"metadata": {"name": name}}, "default"))
+    both = controller(
+        lambda *_: Plan(),
+        watches=(Watch(CONFIG_MAPS, dict, keys=own_key), Watch(SECRETS, dict, keys=own_key)),
+        reconcile=slices.decide,
+    )
+
+    async def look() -> None:
+        """Have work all the time, as probes and webhooks do that are answered."""
+        while True:
+            slices.log.append("loop")
+            await asyncio.sleep(PAUSE / 4)
+
+    async with at_work(cluster, both, observer=ears):
+        looking = asyncio.create_task(look())
+        await a_while(0.02)
+        cluster.handle(build.create(SECRETS, secret("small"), "default"))
+        await a_while(10 * SLICES * 0.01)
+        looking.cancel()
+
+    computed = [name for name in slices.log if name.startswith("large")]
+    in_turn = [name for name, after in pairwise(computed) if name == after]
+    assert {name: computed.count(name) >= SLICES for name in large} == dict.fromkeys(large, True)
+    assert len(in_turn) >= 10 * (SLICES - 2)
+    assert "small" in slices.log[: slices.log.index(computed[-1]) + len(slices.log) // 2]
+    assert [key for key, _ in ears.errors] == []
+    pairs = list(pairwise(slices.log))
+    assert not [pair for pair in pairs if pair[0] == pair[1] != "loop"]
+
+
+@virtual_time
+async def test_a_decision_holds_what_it_has_decoded_even_if_it_pauses_for_other_work_later() -> None:
+    cluster, ears = InMemoryCluster(), Ears()
+    log: list[str] = []
+
+    async def decide(key: ObjectKey, _snapshot: Snapshot, _context: Context[None]) -> Plan:
+        await Pause(MOST_HELD + 1 if key.name == "first" else 0)
+        for _ in range(SLICES):
+            log.append(key.name)
+            await RecordEvents(())
+            await Pause()
+        return Plan()
+
+    for name in ("first", "second"):
+        cluster.handle(build.create(CONFIG_MAPS, {"metadata": {"name": name}}, "default"))
+    pausing = controller(lambda *_: Plan(), watches=(Watch(CONFIG_MAPS, dict, keys=own_key),), reconcile=decide)
+
+    async with at_work(cluster, pausing, observer=ears):
+        await a_while(10 * SLICES * PAUSE)
+
+    until_second = log[: log.index("second")]
+    assert until_second.count("first") % SLICES == 0
+    assert [key for key, _ in ears.errors] == []

@@ -1,0 +1,137 @@
+"""Which changes may make another write of an object store something else."""
+
+from typing import Any, Final
+
+import pytest
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.resource_manager.managed_resources.following import kept_of
+from hedgerow.resource_manager.managed_resources.write_context import (
+    DEFINITIONS,
+    LIMIT_RANGES,
+    MUTATING_WEBHOOKS,
+    NAMESPACES,
+    UNKNOWN,
+    WriteContext,
+    could_match,
+    write_context,
+)
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
+
+DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment")
+PODS: Final = Resource("", "v1", "pods", "Pod")
+NODES: Final = Resource("", "v1", "nodes", "Node", namespaced=False)
+CARTS: Final = Resource("shop.dev", "v1", "carts", "Cart")
+ALL: Final = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
+
+
+def configuration(*rules: Manifest, name: str = "hooks", generation: int = 1, **fields: Any) -> Manifest:
+    webhook = {"name": "a.b.c", "clientConfig": {}, "rules": list(rules), **fields}
+    return {"metadata": {"name": name, "uid": name, "generation": generation}, "webhooks": [webhook]}
+
+
+def named(name: str, namespace: str = "", version: str = "1", **metadata: Any) -> Manifest:
+    return {"metadata": {"name": name, "namespace": namespace, "uid": name, "resourceVersion": version, **metadata}}
+
+
+def snapshot(**objects: list[Manifest]) -> StoreSnapshot:
+    """What is watched, by the plural of its resource; what is not given is not at hand."""
+    stores = {}
+    for resource in (MUTATING_WEBHOOKS, NAMESPACES, LIMIT_RANGES, DEFINITIONS):
+        if resource.plural in objects:
+            store = stores[resource] = ObjectStore(())
+            for each in objects[resource.plural]:
+                store.put(kept_of(resource)(each))
+    return StoreSnapshot(
+        {}, followed=lambda cluster, resource: stores.get(resource) if cluster is Cluster.TARGET else None
+    )
+
+
+def context(world: StoreSnapshot, resource: Resource = DEPLOYMENTS, namespace: str = "shop") -> WriteContext:
+    return write_context(world, resource, namespace, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("rule", "fields", "expected"),
+    [
+        (ALL, {}, True),
+        ({**ALL, "operations": ["CREATE", "UPDATE"]}, {}, True),
+        ({**ALL, "operations": ["CREATE", "DELETE"]}, {}, False),
+        ({**ALL, "resources": ["deployments"]}, {}, True),
+        ({**ALL, "resources": ["deployments/*"]}, {}, True),
+        ({**ALL, "resources": ["*/*"]}, {}, True),
+        ({**ALL, "resources": ["deployments/scale", "pods"]}, {}, False),
+        ({**ALL, "scope": "Namespaced"}, {}, True),
+        ({**ALL, "scope": "Cluster"}, {}, False),
+        ({**ALL, "apiGroups": ["extensions"], "apiVersions": ["v1beta1"]}, {}, True),
+        ({**ALL, "apiGroups": ["extensions"]}, {"matchPolicy": "Exact"}, False),
+        ({**ALL, "apiVersions": ["v1beta1"]}, {"matchPolicy": "Exact"}, False),
+        (ALL, {"matchPolicy": "Exact"}, True),
+        (ALL, {"namespaceSelector": {"matchLabels": {"tier": "web"}}}, True),
+        (ALL, {"namespaceSelector": {"matchLabels": {"tier": "db"}}}, False),
+        (ALL, {"objectSelector": {"matchLabels": {"app": "other"}}}, True),
+        ({**ALL, "resources": None}, {}, False),
+    ],
+)
+def test_a_webhook_could_match_by_its_rules_and_the_labels_of_the_namespace(
+    rule: Manifest, fields: dict[str, Any], *, expected: bool
+) -> None:
+    assert could_match(configuration(rule, **fields), DEPLOYMENTS, {"tier": "web"}) is expected
+
+
+def test_where_the_labels_of_the_namespace_are_not_known_every_selector_could_match() -> None:
+    selecting = configuration(ALL, namespaceSelector={"matchLabels": {"tier": "db"}})
+
+    assert could_match(selecting, DEPLOYMENTS, None)
+
+
+WORLD: Final[dict[str, list[Manifest]]] = {
+    "mutatingwebhookconfigurations": [configuration({**ALL, "resources": ["deployments"]})],
+    "namespaces": [named("shop", labels={"tier": "web"})],
+    "limitranges": [named("l", "shop")],
+    "customresourcedefinitions": [named("carts.shop.dev", generation=1)],
+}
+CHANGES: Final[dict[str, list[Manifest]]] = {
+    "mutatingwebhookconfigurations": [configuration({**ALL, "resources": ["deployments"]}, generation=2)],
+    "namespaces": [named("shop", labels={"tier": "web"}, annotations={"zones": "a"})],
+    "limitranges": [named("l", "shop", "2")],
+    "customresourcedefinitions": [named("carts.shop.dev", generation=2)],
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "concerned"),
+    [
+        ("mutatingwebhookconfigurations", [DEPLOYMENTS]),
+        ("namespaces", [DEPLOYMENTS, PODS, CARTS]),
+        ("limitranges", [PODS]),
+        ("customresourcedefinitions", [CARTS]),
+    ],
+)
+def test_a_change_concerns_those_objects_whose_writes_it_may_change(changed: str, concerned: list[Resource]) -> None:
+    before, after = snapshot(**WORLD), snapshot(**{**WORLD, changed: CHANGES[changed]})
+
+    differing = [
+        resource
+        for resource in (DEPLOYMENTS, PODS, CARTS)
+        if context(after, resource).differs(context(before, resource))
+    ]
+
+    assert differing == concerned
+    assert not context(after, NODES, "").differs(context(before, NODES, ""))
+
+
+def test_what_nothing_tells_the_decision_about_is_no_change() -> None:
+    nothing = snapshot()
+
+    assert context(nothing, PODS) == UNKNOWN._replace(definition="")
+    assert not context(snapshot(**WORLD), PODS).differs(context(nothing, PODS))
+    assert not context(nothing, PODS).differs(context(snapshot(**WORLD), PODS))
+
+
+def test_the_status_of_an_object_changes_no_write() -> None:
+    busy = {**WORLD, "namespaces": [named("shop", version="9", labels={"tier": "web"})]}
+    busy["customresourcedefinitions"] = [named("carts.shop.dev", version="9", generation=1)]
+
+    assert not context(snapshot(**busy), CARTS).differs(context(snapshot(**WORLD), CARTS))
