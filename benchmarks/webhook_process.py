@@ -31,7 +31,7 @@ class Settled:
             read.resource: ObjectStore(index for index in served.indexes if index.resource == read.resource)
             for read in served.reads
         }
-        stores[served.reads[0].resource].put(served.reads[0].keep(namespace()))
+        stores[served.reads[0].resource].put(served.reads[0].transform(namespace()))
         self.snapshot = StoreSnapshot(stores, {})
 
     async def completed(self) -> None:

@@ -123,7 +123,7 @@ class LiveClusters:
             try:
                 stores[watch.cluster][watch.resource] = self._runner.run(self._store(controller, watch))
             except CommandError:
-                if watch.essential:
+                if watch.required_for_sync:
                     raise
         snapshot = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
         questions = Questions(self._transports, self._namespaces, beyond=controller.owned is None, hurried=False)
@@ -145,14 +145,14 @@ class LiveClusters:
                     transport,
                     watch.resource,
                     part,
-                    watch.keep,
+                    watch.transform,
                     metadata_only=watch.metadata_only,
                     label_selector=watch.label_selector,
                     field_selector=watch.field_selector,
                 ):
                     store.put(kept)
         except UnknownResourceError as error:
-            if not watch.optional:
+            if not watch.may_be_absent:
                 raise CommandError(str(error)) from error
             if watch.resource == controller.primary:
                 note(f"note: the cluster does not know {watch.resource}")

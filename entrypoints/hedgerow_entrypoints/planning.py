@@ -75,7 +75,7 @@ class Situation:
             store = self.snapshot.store(action.resource, action.cluster)
             answer = self.surroundings.answer(_subject(action))
             if isinstance(answer, Found):
-                store.put(watch.keep(answer.objects[0]))
+                store.put(watch.transform(answer.objects[0]))
             else:
                 store.remove(action.key)
 

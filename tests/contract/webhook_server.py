@@ -134,7 +134,9 @@ class _LiveView:
             )
             answer = self._target.send(requests.list_page(read.resource))
             for manifest in answer.body["items"] if answer.is_success else ():
-                store.put(read.keep({"apiVersion": read.resource.api_version, "kind": read.resource.kind, **manifest}))
+                store.put(
+                    read.transform({"apiVersion": read.resource.api_version, "kind": read.resource.kind, **manifest})
+                )
         return StoreSnapshot(stores)
 
 

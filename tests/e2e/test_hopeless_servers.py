@@ -16,8 +16,8 @@ from tests.e2e.loopback_servers import CHUNKED, JSON
 
 SERVICES = Watch(
     Resource("", "v1", "services", "Service"),
-    keep=lambda manifest: manifest,
-    keys=lambda manifest, _snapshot: (key_of(manifest),),
+    transform=lambda manifest: manifest,
+    enqueue=lambda manifest, _snapshot: (key_of(manifest),),
 )
 EMPTY_LIST = json.dumps({"metadata": {"resourceVersion": "1"}, "items": []}).encode()
 LISTED = JSON + b"Content-Length: %d\r\n\r\n" % len(EMPTY_LIST) + EMPTY_LIST

@@ -55,7 +55,7 @@ class StoreSnapshot:
             indexes = [index for index in controller.indexes if is_over(index, watch)]
             store = stores[watch.cluster][watch.resource] = ObjectStore(indexes)
             for manifest in worlds[watch.cluster].get(watch.resource, ()):
-                store.put(watch.keep(manifest))
+                store.put(watch.transform(manifest))
         return cls(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
     def store(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> ObjectStore:

@@ -49,7 +49,7 @@ class Exchanges:
         self._transport = transport
         self._read = read
         self._part = part
-        self._reader = Reader(read.resource, read.keep)
+        self._reader = Reader(read.resource, read.transform)
 
     async def page(self, continuation: str, *, whole: bool) -> Page:
         """The next page of a list, read in slices.

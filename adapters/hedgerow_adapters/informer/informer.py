@@ -99,7 +99,7 @@ class Informer:
         self.heard_at = asyncio.get_running_loop().time()
         """When the server last showed that nothing is missed, by a whole list or a watch; before when this was made."""
         self._exchanges = Exchanges(transport, read, part)
-        self._is_optional = read.optional
+        self._may_be_absent = read.may_be_absent
         self._deliver = deliver
         self._observer = observer
         self._random = random
@@ -200,7 +200,7 @@ class Informer:
                     self._resumes = True
                     return await self._watch_from(version)
         except Refused as refused:
-            if self._is_optional and refused.is_unproven_absence and await self._is_absent():
+            if self._may_be_absent and refused.is_unproven_absence and await self._is_absent():
                 return await self._found_absent()
             raise
 

@@ -112,13 +112,13 @@ class Caches:
         Raises:
             ValueError: somebody else has an index of the same name over the same objects.
         """
-        essential: dict[tuple[Cluster, Resource], Cache] = {}
+        required: dict[tuple[Cluster, Resource], Cache] = {}
         beside: dict[tuple[Cluster, Resource], Cache] = {}
         for read in reads:
-            caches = essential if read.essential else beside
+            caches = required if read.required_for_sync else beside
             cache = caches[read.cluster, read.resource] = self.join(read)
             cache.serve(observer, [index for index in indexes if is_over(index, read)])
-        return View(essential, beside)
+        return View(required, beside)
 
     def when_recovered(self, tell: Callable[[], None]) -> None:
         """Tell somebody whenever an API server that was away is ready again."""
@@ -181,9 +181,9 @@ class Caches:
         return (
             role,
             read.resource,
-            read.keep,
+            read.transform,
             read.metadata_only,
-            read.optional,
+            read.may_be_absent,
             read.label_selector,
             read.field_selector,
             read.namespace,
@@ -218,7 +218,7 @@ def _insist_on_one_projection(controller: Controller[Any]) -> None:
         for watch in controller.watches:
             for followed in follow.watches(watch.resource):
                 is_same = (followed.resource, followed.cluster) == (watch.resource, watch.cluster)
-                if is_same and followed.keep != watch.keep:
+                if is_same and followed.transform != watch.transform:
                     raise ValueError(f"{watch.resource} is watched and followed, and not the same is kept of it")
 
 

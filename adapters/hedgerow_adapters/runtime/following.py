@@ -220,7 +220,7 @@ class _Reading:
 
     def __init__(self, watch: Watch, ground: Ground, wake: Callable[[Kind], None]) -> None:
         # What is served today may not be tomorrow, which then is no trouble.
-        self._read = replace(watch, optional=True)
+        self._read = replace(watch, may_be_absent=True)
         self._ground = ground
         self._wake = wake
         self._kinds: set[Kind] = set()

@@ -234,7 +234,7 @@ class ControllerRunner:
         """Let what is asked for, or what befalls other objects of a key, not wait for the end of a fight."""
         if self._turns.fights.concerns(key, watch.resource, place, watch.cluster):
             return
-        if watch.asks:
+        if watch.is_desired_state:
             self.queue.release(key)
         else:
             self.queue.shorten(key, BESIDE_WAIT)

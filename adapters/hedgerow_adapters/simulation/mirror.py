@@ -141,11 +141,11 @@ class Mirror:
         is_seen = seen_by(watch, self._namespaces)
         for manifest in cluster.objects(watch.resource):
             if is_seen(manifest):
-                store.put(watch.keep(manifest))
+                store.put(watch.transform(manifest))
 
         def follow_suit(change: Change) -> None:
             if change.new is not None and is_seen(change.new):
-                self._tell(watch, [store.put(watch.keep(change.new))])
+                self._tell(watch, [store.put(watch.transform(change.new))])
             elif (gone := store.remove(key_of(change.new or change.old or {}))) is not None:
                 self._tell(watch, [gone])
 

@@ -162,7 +162,7 @@ def _read(
     store = ObjectStore(indexes)
     if cluster.serves(watch.resource):
         for manifest in filter(seen_by(watch, namespaces), cluster.objects(watch.resource)):
-            store.put(watch.keep(manifest))
+            store.put(watch.transform(manifest))
     return store
 
 

@@ -78,7 +78,7 @@ class LocalWebhooks:
             )
             cluster = self._clusters[read.cluster]
             for manifest in cluster.objects(read.resource) if cluster.serves(read.resource) else ():
-                store.put(read.keep(manifest))
+                store.put(read.transform(manifest))
         return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
     def _found(self, question: Question) -> Answer:

@@ -26,21 +26,21 @@ ROUND: Final = ObjectKey("", "")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How one object changed: created (no old), deleted (no new), or updated. A resync is an update to itself."""
+    """The change of one object: created (no old), deleted (no new), or updated. A resync has the same object twice."""
 
     old: Manifest | None
     new: Manifest | None
 
 
 def every_change(_change: Change) -> bool:
-    """The predicate of a watch that lets everything pass."""
+    """The predicate that lets every change pass."""
     return True
 
 
 def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Callable[[Change], bool]:
-    """A predicate that lets creations and deletions pass, and those updates for which `changed(old, new)` holds.
+    """A predicate that lets creations, deletions, and updates with `changed(old, new)` pass.
 
-    Another object of the same name, whose deletion nobody saw, is a creation.
+    An update to another uid is a creation: the deletion in between was missed.
     """
 
     def passes(change: Change) -> bool:
@@ -52,49 +52,48 @@ def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Calla
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Objects of one resource in one cluster that decisions look up, kept in a cache.
+    """The objects of one resource in one cluster that decisions look up in a cache.
 
-    `keep` projects an object to the fields that are read: it is all that a cache holds and a snapshot shows.
+    `transform` reduces an object to the fields that decisions read. Caches and snapshots hold nothing else.
     """
 
     resource: Resource
-    keep: Callable[[Manifest], Manifest]
+    transform: Callable[[Manifest], Manifest]
     _: KW_ONLY
     metadata_only: bool = False
-    """Whether `keep` reads nothing but metadata, so that an API server need not send the rest."""
+    """True if `transform` keeps nothing but metadata: the API server then sends only metadata."""
     cluster: Cluster = Cluster.TARGET
-    optional: bool = False
-    """Whether the resource may be unknown to the API server, as one is whose definition is not installed: then it has
-    no objects."""
-    essential: bool = True
-    """Whether nothing is decided before the objects were listed. What is not essential is waited for only a while, and
-    not held by a snapshot until then."""
+    may_be_absent: bool = False
+    """True if the API server may lack the resource, because its definition is not installed. It then has no objects."""
+    required_for_sync: bool = True
+    """True if no decision begins before the objects are listed. Otherwise the wait is short, and the snapshot lacks the
+    resource until the list is there."""
     label_selector: str = ""
-    """As a query spells it: objects with other labels are not read at all; empty: all are."""
+    """The query's label selector: only objects that match are read; empty: all objects."""
     field_selector: str = ""
-    """As a query spells it: objects with other values in these fields are not read at all; empty: all are."""
+    """The query's field selector: only objects that match are read; empty: all objects."""
     namespace: str = ""
-    """Objects in other namespaces are not read at all, so that a role in this one is enough; empty: all are."""
+    """The only namespace that is read, so that a role in it is enough; empty: all namespaces."""
 
     def reads(self, manifest: Manifest) -> bool:
-        """Whether an object of the resource is among those that are read."""
+        """True if selectors and namespace select the object."""
         is_selected = selected_by(self.label_selector, self.field_selector)
         return self.namespace in {"", key_of(manifest).namespace} and is_selected(manifest)
 
 
 @dataclass(frozen=True, slots=True)
 class Watch(Read):
-    """Objects that a controller reads, and which keys their changes concern.
+    """Objects that a controller reads, and the keys that their changes enqueue.
 
-    The other functions see no more of an object than `keep` leaves. `keys` is asked for the old and the new version of
-    a changed object, so a key that an object no longer names is looked at as well.
+    `enqueue` and `predicate` see only what `transform` leaves of an object. `enqueue` is called with the old and the
+    new version of a changed object, so that a key that the object no longer names is reconciled too.
     """
 
-    keys: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
-    when: Callable[[Change], bool] = every_change
+    enqueue: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
+    predicate: Callable[[Change], bool] = every_change
     _: KW_ONLY
-    asks: bool = False
-    """Whether the objects say what is asked for, as the primary ones do; others show what has come of it."""
+    is_desired_state: bool = False
+    """True if the objects are desired state, not output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +174,10 @@ def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozense
         change: the projected object before and after.
         snapshot: the world after the change, for mappings that look others up.
     """
-    if not watch.when(change):
+    if not watch.predicate(change):
         return frozenset()
     versions = (change.old, change.new) if change.old is not change.new else (change.new,)
-    return frozenset(key for version in versions if version is not None for key in watch.keys(version, snapshot))
+    return frozenset(key for version in versions if version is not None for key in watch.enqueue(version, snapshot))
 
 
 def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectKey]:

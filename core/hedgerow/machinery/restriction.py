@@ -145,7 +145,7 @@ def _following_within(follow: Follow, own: Callable[[Iterable[ObjectKey]], list[
 
 
 def _within(watch: Watch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Watch:
-    return replace(watch, keys=lambda manifest, snapshot: own(watch.keys(manifest, snapshot)))
+    return replace(watch, enqueue=lambda manifest, snapshot: own(watch.enqueue(manifest, snapshot)))
 
 
 def _theft(

@@ -63,8 +63,8 @@ class Facts:
         Raises:
             CommandError: the cluster does not show it.
         """
-        (optional,) = {read.optional for read in webhook.reads if read.resource == resource}
-        await self._of_cluster(resource, optional=optional)
+        (may_be_absent,) = {read.may_be_absent for read in webhook.reads if read.resource == resource}
+        await self._of_cluster(resource, may_be_absent=may_be_absent)
         self._snapshots.clear()
 
     async def namespace_labels(self, name: str) -> Labels:
@@ -75,7 +75,7 @@ class Facts:
         """
         key = ObjectKey("", name)
         if key not in self._held(NAMESPACES):
-            await self._of_cluster(NAMESPACES, optional=False)
+            await self._of_cluster(NAMESPACES, may_be_absent=False)
         return labels_of(self._known(NAMESPACES).get(key) or {})
 
     async def answer(self, question: Question) -> Answer:
@@ -91,7 +91,7 @@ class Facts:
         store = ObjectStore(index for index in webhook.indexes if index.resource == read.resource)
         for key, manifest in self._known(read.resource).items():
             try:
-                store.put(read.keep(manifest))
+                store.put(read.transform(manifest))
             except Exception as problem:
                 # What a cache keeps has been checked by an API server; files hold whatever somebody wrote.
                 raise CommandError(self._located(read.resource, key, _explanation(problem))) from problem
@@ -103,11 +103,11 @@ class Facts:
         live = self._live.get(resource, ())
         return {key_of(manifest): manifest for manifest in (*(() if isinstance(live, CommandError) else live), *held)}
 
-    async def _of_cluster(self, resource: Resource, *, optional: bool) -> Sequence[Manifest]:
+    async def _of_cluster(self, resource: Resource, *, may_be_absent: bool) -> Sequence[Manifest]:
         """What the cluster shows of a resource; it is asked once, also where it refuses."""
         if resource not in self._live:
             try:
-                self._live[resource] = await self._listed(resource, optional=optional)
+                self._live[resource] = await self._listed(resource, may_be_absent=may_be_absent)
             except CommandError as error:
                 self._live[resource] = error
         found = self._live[resource]
@@ -115,7 +115,7 @@ class Facts:
             raise found
         return found
 
-    async def _listed(self, resource: Resource, *, optional: bool) -> Sequence[Manifest]:
+    async def _listed(self, resource: Resource, *, may_be_absent: bool) -> Sequence[Manifest]:
         if self._transport is None:
             return ()
         from hedgerow_adapters.kubernetes import listing  # noqa: PLC0415 -- slow to import, and seldom needed
@@ -125,7 +125,7 @@ class Facts:
             try:
                 found += await listing.objects_of(self._transport, resource, part)
             except listing.UnknownResourceError as error:
-                if not optional:
+                if not may_be_absent:
                     raise CommandError(str(error)) from error
             except listing.ListingError as error:
                 raise CommandError(str(error)) from error

@@ -66,8 +66,8 @@ def test_a_cluster_that_does_not_know_managed_resources_yet_keeps_no_controller_
     watches = [watch for each in declared_controllers(configuration(), "") for watch in each.watches]
     reads = [watch for watch in watches if watch.resource == MANAGED_RESOURCES]
 
-    assert [watch.optional for watch in reads] == [True] * len(ALWAYS)
-    assert len({watch.keep for watch in reads}) == 1, "they share one cache"
+    assert [watch.may_be_absent for watch in reads] == [True] * len(ALWAYS)
+    assert len({watch.transform for watch in reads}) == 1, "they share one cache"
 
 
 def test_controllers_are_told_what_the_file_says() -> None:
@@ -136,7 +136,7 @@ def test_machines_are_looked_for_where_anything_is_seen_at_all() -> None:
 
 def test_nothing_but_what_every_cluster_serves_is_waited_for() -> None:
     declared = declared_controllers(configuration(**OPTIONAL), "")
-    needed = {watch.resource.group for each in declared for watch in each.watches if not watch.optional}
+    needed = {watch.resource.group for each in declared for watch in each.watches if not watch.may_be_absent}
 
     assert needed <= {"", "networking.k8s.io", "certificates.k8s.io"}
 

@@ -81,7 +81,7 @@ async def test_a_decision_that_goes_on_begins_anew_with_the_object_at_hand_where
         return Plan((create("b"),))
 
     watches = tuple(
-        Watch(resource, dict, keys=keys)
+        Watch(resource, dict, enqueue=keys)
         for resource, keys in ((CONFIG_MAPS, lambda _manifest, _snapshot: (WISH,)), (SECRETS, nobody))
     )
     async with at_work(cluster, wishing(decide, watches=watches), observer=ears):

@@ -126,7 +126,7 @@ def webhook(config: HighAvailabilityConfig) -> Webhook:
         reads=(
             Read(NAMESPACES, kept_of_namespace, metadata_only=True),
             Read(HORIZONTAL_POD_AUTOSCALERS, kept_of_hpa),
-            Read(HVPAS, kept_of_hvpa, optional=True),
+            Read(HVPAS, kept_of_hvpa, may_be_absent=True),
         ),
         indexes=(HPAS_BY_TARGET, HVPAS_BY_TARGET),
         permissions=(Permission.of(NAMESPACES, "get"),),

@@ -55,7 +55,7 @@ def namespace_network_policy_controller(
             Watch(NAMESPACES, kept_of_namespace, _own_key, still_exists),
             Watch(ENDPOINTS, kept_of_endpoints, relevant, field_selector=_API_SERVER_ALONE),
             Watch(NETWORK_POLICIES, kept_of_policy, namespace_of_policy),
-            Watch(CLUSTERS, kept_of_cluster, _own_key, cluster_changed, optional=True),
+            Watch(CLUSTERS, kept_of_cluster, _own_key, cluster_changed, may_be_absent=True),
         ),
         indexes=(OWN_POLICIES,),
         owned=OWN_POLICIES,

@@ -36,7 +36,7 @@ def managed_resource_watch(class_filter: ClassFilter) -> Watch:
         _own_key,
         calls_for_judgement(class_filter),
         cluster=Cluster.SOURCE,
-        optional=True,
+        may_be_absent=True,
     )
 
 

@@ -65,7 +65,7 @@ def managed_resource_controller(
                 _own_key,
                 managed_resource_changed(class_filter),
                 cluster=Cluster.SOURCE,
-                optional=True,
+                may_be_absent=True,
             ),
             Watch(
                 SECRETS,
@@ -74,10 +74,10 @@ def managed_resource_controller(
                 secret_changed(class_filter),
                 metadata_only=True,
                 cluster=Cluster.SOURCE,
-                asks=True,
+                is_desired_state=True,
             ),
             *(
-                replace(followed(autoscalers, drifted, object_drifted), optional=True, essential=False)
+                replace(followed(autoscalers, drifted, object_drifted), may_be_absent=True, required_for_sync=False)
                 for autoscalers in (HPAS, HVPAS)
             ),
             *watches_of_write_context(),

@@ -63,7 +63,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
                 _secrets,
                 creation_deletion_or(_spec_changed),
                 cluster=Cluster.SOURCE,
-                optional=True,
+                may_be_absent=True,
             ),
         ),
         indexes=(MANAGED_RESOURCES_BY_SECRET,),

@@ -100,7 +100,13 @@ def watches_of_write_context() -> tuple[Watch, ...]:
 
 def _watch(resource: Resource, *, metadata_only: bool) -> Watch:
     return Watch(
-        resource, kept_of(resource), _no_keys, _never, metadata_only=metadata_only, optional=True, essential=False
+        resource,
+        kept_of(resource),
+        _no_keys,
+        _never,
+        metadata_only=metadata_only,
+        may_be_absent=True,
+        required_for_sync=False,
     )
 
 

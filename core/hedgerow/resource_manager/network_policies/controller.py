@@ -38,12 +38,12 @@ def network_policy_controller(
         concurrency: how many Services are reconciled at once.
     """
     watches: tuple[Watch, ...] = (
-        Watch(SERVICES, kept_of_service, _own_key, when=creation_deletion_or(service_changed)),
-        Watch(NETWORK_POLICIES, kept_of_policy, _owner, when=every_change),
+        Watch(SERVICES, kept_of_service, _own_key, predicate=creation_deletion_or(service_changed)),
+        Watch(NETWORK_POLICIES, kept_of_policy, _owner, predicate=every_change),
         Watch(NAMESPACES, kept_of_namespace, _every_service, metadata_only=True),
     )
     if config.ingress_controller:
-        ingresses = Watch(INGRESSES, kept_of_ingress, _backends, when=creation_deletion_or(ingress_changed))
+        ingresses = Watch(INGRESSES, kept_of_ingress, _backends, predicate=creation_deletion_or(ingress_changed))
         watches = (*watches, ingresses)
     return Controller(
         name=NAME,

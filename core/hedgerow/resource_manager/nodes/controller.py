@@ -75,7 +75,11 @@ def node_controller(
     return Controller(
         name=NAME,
         primary=NODES,
-        watches=(Watch(NODES, kept_of_node, lambda node, _snapshot: (key_of(node),), _is_new_and_waits, asks=True),),
+        watches=(
+            Watch(
+                NODES, kept_of_node, lambda node, _snapshot: (key_of(node),), _is_new_and_waits, is_desired_state=True
+            ),
+        ),
         indexes=(),
         owned=None,
         concurrency=concurrency,

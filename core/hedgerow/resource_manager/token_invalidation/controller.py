@@ -56,8 +56,8 @@ def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None
         name=NAME,
         primary=SECRETS,
         watches=(
-            Watch(SECRETS, kept_of_secret, _own_key, _holds_a_token, metadata_only=True, asks=True),
-            Watch(SERVICE_ACCOUNTS, kept_of_service_account, _listed_secrets, _changes_its_mind, asks=True),
+            Watch(SECRETS, kept_of_secret, _own_key, _holds_a_token, metadata_only=True, is_desired_state=True),
+            Watch(SERVICE_ACCOUNTS, kept_of_service_account, _listed_secrets, _changes_its_mind, is_desired_state=True),
         ),
         indexes=(),
         owned=None,

@@ -61,7 +61,7 @@ def token_requestor(
                 is_worth_a_look,
                 cluster=Cluster.SOURCE,
                 label_selector=f"{PURPOSE}={TOKEN_REQUESTOR}",
-                asks=True,
+                is_desired_state=True,
             ),
             Watch(SERVICE_ACCOUNTS, kept_of_service_account, _nothing, namespace=config.target_namespace),
         ),

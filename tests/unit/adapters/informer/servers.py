@@ -27,7 +27,7 @@ def kept(config_map: Manifest) -> Manifest:
     return {"metadata": metadata, "data": config_map["data"]}
 
 
-WATCH = Watch(CONFIG_MAPS, keep=kept, keys=lambda manifest, _snapshot: (key_of(manifest),))
+WATCH = Watch(CONFIG_MAPS, transform=kept, enqueue=lambda manifest, _snapshot: (key_of(manifest),))
 
 
 def config_map(name: str, version: int = 1, *, namespace: str = "default", **data: str) -> dict[str, Any]:

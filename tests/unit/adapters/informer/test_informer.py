@@ -83,7 +83,9 @@ async def test_changes_arrive_in_order_projected_and_with_their_version() -> Non
 @virtual_time
 async def test_what_is_kept_need_not_hold_the_version() -> None:
     cluster, listener = InMemoryCluster(), Listener()
-    watch = Watch(CONFIG_MAPS, keep=lambda manifest: {"metadata": key_of(manifest)._asdict()}, keys=WATCH.keys)
+    watch = Watch(
+        CONFIG_MAPS, transform=lambda manifest: {"metadata": key_of(manifest)._asdict()}, enqueue=WATCH.enqueue
+    )
     informer = informer_of(MemoryTransport(cluster), listener, watch=watch)
 
     async with running(informer):
@@ -113,7 +115,7 @@ async def test_one_namespace_is_asked_for_by_its_path() -> None:
 @virtual_time
 async def test_where_metadata_is_enough_no_more_is_asked_for() -> None:
     cluster, listener = InMemoryCluster(), Listener()
-    watch = Watch(CONFIG_MAPS, keep=lambda manifest: manifest, keys=WATCH.keys, metadata_only=True)
+    watch = Watch(CONFIG_MAPS, transform=lambda manifest: manifest, enqueue=WATCH.enqueue, metadata_only=True)
     wire = Wire(MemoryTransport(cluster))
 
     async with running(informer_of(wire, listener, watch=watch)):

@@ -23,7 +23,7 @@ from tests.unit.adapters.informer.servers import (
 )
 from tests.virtual_clock import virtual_time
 
-OPTIONAL = replace(WATCH, optional=True)
+OPTIONAL = replace(WATCH, may_be_absent=True)
 UNKNOWN = Response(404, None)
 """What a server says of a path that it does not know."""
 NO_SUCH_RESOURCE = refusal(404, "NotFound", "the server could not find the requested resource")

@@ -52,7 +52,7 @@ class Scene:
             assert answer.is_success, answer.body
         self.wire = Wire(MemoryTransport(self.cluster))
         self.caches = caches_of(Clusters.single(Access(self.wire)))
-        reads = [replace(Read(each, whole), optional=True) for each in (HPAS, WIDGETS)]
+        reads = [replace(Read(each, whole), may_be_absent=True) for each in (HPAS, WIDGETS)]
         self.view: View = self.caches.reading(reads, (), Ears())
 
     def shown(self) -> list[str]:

@@ -155,9 +155,9 @@ async def test_of_a_namespace_that_is_out_of_sight_nothing_is_read() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(WHOLE, keep=names_only),
+        replace(WHOLE, transform=names_only),
         replace(WHOLE, metadata_only=True),
-        replace(WHOLE, optional=True),
+        replace(WHOLE, may_be_absent=True),
         replace(WHOLE, label_selector="value"),
         replace(WHOLE, field_selector="metadata.name=a"),
         replace(WHOLE, namespace="default"),

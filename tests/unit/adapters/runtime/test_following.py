@@ -177,7 +177,7 @@ async def test_who_comes_to_share_a_cache_hears_of_what_it_holds() -> None:
     late = replace(early, follows=(replace(early.follows[0], kinds=replace(early.follows[0].kinds, name="others")),))
     also = Index("late", SECRETS, lambda _secret: ["x"])
     stage.view(early)
-    declared = Watch(SECRETS, kept, owner, optional=True)
+    declared = Watch(SECRETS, kept, owner, may_be_absent=True)
     view = stage.view(replace(late, watches=(*late.watches, declared), indexes=(also,)))
     stage.give(SECRETS, "s", "a")
 

@@ -124,7 +124,7 @@ async def test_slices_of_long_decisions_leave_turns_to_others_and_to_the_loop() 
         cluster.handle(build.create(CONFIG_MAPS, {"metadata": {"name": name}}, "default"))
     both = controller(
         lambda *_: Plan(),
-        watches=(Watch(CONFIG_MAPS, dict, keys=own_key), Watch(SECRETS, dict, keys=own_key)),
+        watches=(Watch(CONFIG_MAPS, dict, enqueue=own_key), Watch(SECRETS, dict, enqueue=own_key)),
         reconcile=slices.decide,
     )
 
@@ -166,7 +166,7 @@ async def test_a_decision_holds_what_it_has_decoded_even_if_it_pauses_for_other_
 
     for name in ("first", "second"):
         cluster.handle(build.create(CONFIG_MAPS, {"metadata": {"name": name}}, "default"))
-    pausing = controller(lambda *_: Plan(), watches=(Watch(CONFIG_MAPS, dict, keys=own_key),), reconcile=decide)
+    pausing = controller(lambda *_: Plan(), watches=(Watch(CONFIG_MAPS, dict, enqueue=own_key),), reconcile=decide)
 
     async with at_work(cluster, pausing, observer=ears):
         await a_while(10 * SLICES * PAUSE)

@@ -264,7 +264,7 @@ async def test_a_change_whose_keys_cannot_be_found_out_is_told_and_the_others_ge
             raise ValueError("no idea")
         return [key_of(manifest)]
 
-    controller = replace(CONTROLLER, watches=(replace(services, keys=keys), *others))
+    controller = replace(CONTROLLER, watches=(replace(services, enqueue=keys), *others))
     world, ears = World(), Ears()
     async with at_work(world, controller, observer=ears):
         await a_while()

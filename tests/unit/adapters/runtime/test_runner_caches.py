@@ -120,7 +120,7 @@ async def test_looking_at_everything_again_writes_nothing_and_looks_at_every_key
 @virtual_time
 async def test_looking_at_everything_again_mends_what_no_event_told_of() -> None:
     services, policies, namespaces = CONTROLLER.watches
-    blind = replace(policies, when=lambda change: change.old is None)
+    blind = replace(policies, predicate=lambda change: change.old is None)
     world = World(service())
     async with at_work(world, replace(CONTROLLER, watches=(services, blind, namespaces)), resync_period=3600.0):
         await a_while()

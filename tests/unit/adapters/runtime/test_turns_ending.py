@@ -203,7 +203,7 @@ async def test_writes_of_any_step_of_a_turn_are_seen_before_the_next_one_begins_
         look(snapshot)
         return Plan(requeue_after=0.1)
 
-    watches = (*controller(decide).watches, Watch(SECRETS, dict, keys=nobody))
+    watches = (*controller(decide).watches, Watch(SECRETS, dict, enqueue=nobody))
 
     async with at_work(cluster, controller(decide, watches=watches), transport=Late(cluster), observer=ears):
         await a_while()
@@ -234,7 +234,7 @@ async def test_deletions_are_held_back_in_every_step_of_a_turn_and_the_decision_
         return Plan()
 
     index = Index("owned", SECRETS, owners)
-    watches = (*controller(decide).watches, Watch(SECRETS, dict, keys=nobody))
+    watches = (*controller(decide).watches, Watch(SECRETS, dict, enqueue=nobody))
     guarded = controller(decide, owned=index, indexes=(index,), watches=watches)
 
     async with at_work(cluster, guarded, observer=ears):

@@ -54,7 +54,7 @@ def controller(decide: Decide, **changes: Any) -> Controller[None]:
     declared: dict[str, Any] = {
         "name": "wishing",
         "primary": CONFIG_MAPS,
-        "watches": (Watch(CONFIG_MAPS, dict, keys=own_key),),
+        "watches": (Watch(CONFIG_MAPS, dict, enqueue=own_key),),
         "indexes": (),
         "owned": None,
         "concurrency": 1,

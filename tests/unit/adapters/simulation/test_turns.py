@@ -48,7 +48,7 @@ def controller(decide: Decide, **changes: Any) -> Controller[None]:
     declared: dict[str, Any] = {
         "name": "wishing",
         "primary": SECRETS,
-        "watches": (Watch(SECRETS, dict, keys=own_key),),
+        "watches": (Watch(SECRETS, dict, enqueue=own_key),),
         "indexes": (),
         "owned": None,
         "concurrency": 1,
@@ -218,7 +218,7 @@ def test_what_a_controller_follows_is_shown_as_far_as_it_is_served(cluster: InMe
             yield Kind("v1", kind)
 
     kinds = Index("kinds by secret", SECRETS, named_kinds)
-    follow = Follow(kinds, lambda resource: (Watch(resource, dict, keys=own_key),))
+    follow = Follow(kinds, lambda resource: (Watch(resource, dict, enqueue=own_key),))
     following = controller(lambda _snapshot, _context: Plan(), indexes=(kinds,), follows=(follow,))
     patch = {"metadata": {"labels": {"a": "ConfigMap", "b": "Unknown", "c": "Secret"}}}
     cluster.handle(requests.merge_patch(SECRETS, WISH, patch))

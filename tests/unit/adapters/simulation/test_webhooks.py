@@ -81,7 +81,7 @@ def test_a_webhook_reads_what_the_cluster_holds_now_as_it_declares_to() -> None:
     reads = (
         Read(SECRETS, lambda manifest: {"metadata": manifest["metadata"]}),
         Read(SECRETS, whole, cluster=Cluster.SOURCE),
-        Read(WIDGETS, whole, optional=True),
+        Read(WIDGETS, whole, may_be_absent=True),
     )
     assert created(review, reads=reads, indexes=(BY_COLOUR,)).status == 201
 

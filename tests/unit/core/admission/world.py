@@ -18,7 +18,7 @@ def world(webhook: Webhook, *manifests: Manifest) -> StoreSnapshot:
         place = (read.resource, read.cluster)
         store = ObjectStore(index for index in webhook.indexes if (index.resource, index.cluster) == place)
         for manifest in objects_of(read.resource, manifests):
-            store.put(read.keep(manifest))
+            store.put(read.transform(manifest))
         stores[read.cluster][read.resource] = store
     return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 

@@ -28,7 +28,7 @@ def test_an_update_passes_only_if_something_changed(change: Change, *, passes: b
 
 
 def test_a_change_concerns_the_keys_of_both_versions() -> None:
-    watch = Watch(THINGS, keep=lambda manifest: manifest, keys=lambda manifest, _snapshot: (key_of(manifest),))
+    watch = Watch(THINGS, transform=lambda manifest: manifest, enqueue=lambda manifest, _snapshot: (key_of(manifest),))
 
     concerned = concerned_keys(watch, Change(thing("a"), thing("b")), EMPTY)
 

@@ -79,7 +79,7 @@ class Clusters:
             store = stores[watch.cluster][watch.resource] = ObjectStore(indexes)
             for key, manifest in self.objects(watch.cluster).get(watch.resource, {}).items():
                 if key not in self.unseen:
-                    store.put(watch.keep(manifest))
+                    store.put(watch.transform(manifest))
         return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
     def _named(self, index: Any) -> set[Any]:

@@ -366,7 +366,7 @@ def test_a_live_object_concerns_the_managed_resource_of_its_origin(
     (watch,) = follow.watches(PODS)
     annotations = {} if origin is None else {"resources.gardener.cloud/origin": origin}
     old, new = (
-        watch.keep(pod(phase, annotations=annotations, resourceVersion=phase)) for phase in ("Pending", "Running")
+        watch.transform(pod(phase, annotations=annotations, resourceVersion=phase)) for phase in ("Pending", "Running")
     )
 
     assert concerned_keys(watch, Change(old, new), Clusters().snapshot(CONTROLLER)) == keys
@@ -376,7 +376,7 @@ def test_a_change_that_leaves_an_object_as_healthy_as_it_was_concerns_nobody() -
     (follow,) = CONTROLLER.follows
     (watch,) = follow.watches(PODS)
     annotations = {"resources.gardener.cloud/origin": "bar/baz"}
-    old, new = (watch.keep(pod("Running", annotations=annotations, resourceVersion=version)) for version in "12")
+    old, new = (watch.transform(pod("Running", annotations=annotations, resourceVersion=version)) for version in "12")
 
     assert not concerned_keys(watch, Change(old, new), Clusters().snapshot(CONTROLLER))
 

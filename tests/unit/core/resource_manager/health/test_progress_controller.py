@@ -195,7 +195,7 @@ def keys_of_change(resource: Resource, change: Change, world: Clusters) -> froze
     """Whom a change concerns that the watches of Deployments see."""
     (follow,) = CONTROLLER.follows
     (watch,) = [watch for watch in follow.watches(DEPLOYMENTS) if watch.resource == resource]
-    old, new = (version and watch.keep(version) for version in (change.old, change.new))
+    old, new = (version and watch.transform(version) for version in (change.old, change.new))
     return concerned_keys(watch, Change(old, new), world.snapshot(CONTROLLER))
 
 
@@ -260,4 +260,6 @@ def test_of_pods_and_replica_sets_of_others_next_to_nothing_is_kept() -> None:
 
     for watch in (replica_sets, pods):
         assert watch.metadata_only
-        assert watch.keep(whole) == {"metadata": {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "1"}}
+        assert watch.transform(whole) == {
+            "metadata": {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "1"}
+        }

@@ -235,7 +235,7 @@ def test_what_is_decided_stays_so_and_next_to_nothing_of_it_is_kept(status: dict
     assert (course.questions, course.actions, course.end.failures) == ([], [], ())
     assert turns_due(None, decided) == set()
     assert turns_due(csr(), decided) == set()
-    kept = WATCH.keep(decided)
+    kept = WATCH.transform(decided)
     assert kept["metadata"] == {"name": KEY.name, "uid": "u-1", "resourceVersion": "7"}
     assert kept["spec"].keys() == {"signerName"}
 
@@ -259,7 +259,7 @@ def test_requests_for_other_signers_are_nobody_elses_business() -> None:  # C2
 
 def turns_due(old: Manifest | None, new: Manifest | None) -> set[ObjectKey]:
     """The keys that get a turn because of a change."""
-    old, new = (None if each is None else WATCH.keep(each) for each in (old, new))
+    old, new = (None if each is None else WATCH.transform(each) for each in (old, new))
     return set(concerned_keys(WATCH, Change(old, new), clusters().snapshot(CONTROLLER)))
 
 
@@ -594,7 +594,7 @@ def test_undecided_requests_are_looked_at_when_a_node_gives_a_name_up(
 ) -> None:
     decided = csr(status={"conditions": [condition("Approved")]})
     decided["metadata"]["name"] = "csr-2"
-    change = Change(*(None if each is None else NODE_WATCH.keep(each) for each in (old, new)))
+    change = Change(*(None if each is None else NODE_WATCH.transform(each) for each in (old, new)))
 
     keys = concerned_keys(NODE_WATCH, change, clusters(csr(), decided).snapshot(CONTROLLER))
 

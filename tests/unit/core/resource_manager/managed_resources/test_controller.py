@@ -309,7 +309,7 @@ async def test_one_that_cannot_be_read_keeps_no_other_from_being_applied(
 @virtual_time
 async def test_what_is_followed_is_kept_as_it_is_declared() -> None:
     controller = managed_resource_controller(ManagedResourceConfig())
-    watches = [replace(each, keep=dict) if each.resource == HPAS else each for each in controller.watches]
+    watches = [replace(each, transform=dict) if each.resource == HPAS else each for each in controller.watches]
     made = landscape()
 
     with pytest.raises(ValueError, match="is watched and followed, and not the same is kept of it"):

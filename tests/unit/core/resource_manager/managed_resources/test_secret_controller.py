@@ -112,7 +112,7 @@ def test_nothing_is_asked_that_could_go_unanswered() -> None:  # SEC-2
     course = take_turn(clusters, CONTROLLER, ONE)
 
     assert not course.questions
-    assert not any(watch.optional for watch in CONTROLLER.watches if watch.resource == SECRETS)
+    assert not any(watch.may_be_absent for watch in CONTROLLER.watches if watch.resource == SECRETS)
     assert FINALIZER in clusters.source[SECRETS][ONE]["metadata"]["finalizers"]
 
 
@@ -127,7 +127,7 @@ def keys_of(resource: Resource, change: Change, *managed_resources: Manifest) ->
     """The Secrets that a change concerns."""
     (watch,) = [watch for watch in CONTROLLER.watches if watch.resource == resource]
     snapshot = Clusters.of(source={MANAGED_RESOURCES: managed_resources}).snapshot(CONTROLLER)
-    old, new = (version and watch.keep(version) for version in (change.old, change.new))
+    old, new = (version and watch.transform(version) for version in (change.old, change.new))
     return concerned_keys(watch, Change(old, new), snapshot)
 
 
@@ -157,7 +157,7 @@ def test_no_more_than_metadata_is_read_of_a_secret() -> None:
     (watch,) = [watch for watch in CONTROLLER.watches if watch.resource == SECRETS]
 
     assert watch.metadata_only
-    assert watch.keep(secret(FINALIZER, labels={"a": "b"})) == {"metadata": secret(FINALIZER)["metadata"]}
+    assert watch.transform(secret(FINALIZER, labels={"a": "b"})) == {"metadata": secret(FINALIZER)["metadata"]}
     assert {each.cluster for each in CONTROLLER.watches} == {Cluster.SOURCE}
 
 

@@ -80,7 +80,7 @@ def test_a_change_concerns_the_services_whose_policies_it_may_alter(
 ) -> None:
     snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: [service(), service(name="orders")]})
     watch = watch_on(resource)
-    change = Change(old and watch.keep(old), new and watch.keep(new))
+    change = Change(old and watch.transform(old), new and watch.transform(new))
 
     assert concerned_keys(watch, change, snapshot) == keys
 

@@ -186,7 +186,7 @@ class Cluster:
         self.controller = network_policy_controller(config)
         self.objects: dict[Resource, dict[ObjectKey, Manifest]] = {resource: {} for resource in RESOURCES.values()}
         self._history: list[tuple[Resource, ObjectKey, Manifest | None]] = []
-        self._keeps = {watch.resource: watch.keep for watch in self.controller.watches}
+        self._keeps = {watch.resource: watch.transform for watch in self.controller.watches}
         self._current = StoreSnapshot.of(self.controller)
 
     @classmethod

@@ -43,7 +43,7 @@ PLAIN = node(taint("other"))
 )
 def test_a_node_is_looked_at_when_it_is_created_with_the_taint(change: Change, *, wakes: bool) -> None:
     (watch,) = CONTROLLER.watches
-    kept = Change(change.old and watch.keep(change.old), change.new and watch.keep(change.new))
+    kept = Change(change.old and watch.transform(change.old), change.new and watch.transform(change.new))
 
     assert concerned_keys(watch, kept, cluster().snapshot(CONTROLLER)) == ({NODE} if wakes else set())
 

@@ -194,7 +194,7 @@ def test_a_patch_that_comes_too_late_is_made_again() -> None:
 def keys_of(resource: Resource, old: Any, new: Any) -> frozenset[ObjectKey]:
     """The Secrets that a change concerns."""
     (watch,) = [watch for watch in CONTROLLER.watches if watch.resource == resource]
-    change = Change(old and watch.keep(old), new and watch.keep(new))
+    change = Change(old and watch.transform(old), new and watch.transform(new))
     return concerned_keys(watch, change, shop(None, None).snapshot(CONTROLLER))
 
 
@@ -238,9 +238,9 @@ def test_secrets_are_read_as_others_of_the_process_read_them_and_without_their_d
     (watch,) = [watch for watch in CONTROLLER.watches if watch.resource == SECRETS]
     (other,) = [watch for watch in secret_controller(ClassFilter("c")).watches if watch.resource == SECRETS]
 
-    assert watch.keep is other.keep
+    assert watch.transform is other.transform
     assert watch.metadata_only is other.metadata_only is True
-    assert "data" not in watch.keep(token_secret())
+    assert "data" not in watch.transform(token_secret())
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,7 @@ def test_only_secrets_of_the_configured_source_namespaces_get_tokens(
 
     assert course.tokens == handled
     assert (workshop.account is not None) is handled
-    change = Change(None, secrets.keep(token_secret()))
+    change = Change(None, secrets.transform(token_secret()))
     assert set(concerned_keys(secrets, change, StoreSnapshot({}))) == ({KEY} if handled else set())
 
 
@@ -544,10 +544,10 @@ def test_a_change_concerns_whom_it_concerned_or_concerns(
 ) -> None:
     controller = token_requestor(TokenRequestorConfig(class_name="shoot"))
     watch, accounts = controller.watches
-    versions = (watch.keep(token_secret(labels={**PURPOSE, **labels})) for labels in (old, new))
+    versions = (watch.transform(token_secret(labels={**PURPOSE, **labels})) for labels in (old, new))
 
     assert bool(concerned_keys(watch, Change(*versions), NOTHING)) is concerned
-    assert list(accounts.keys({}, NOTHING)) == []
+    assert list(accounts.enqueue({}, NOTHING)) == []
 
 
 def test_only_secrets_that_ask_for_a_token_are_read_and_of_those_nothing_else() -> None:
@@ -557,5 +557,5 @@ def test_only_secrets_that_ask_for_a_token_are_read_and_of_those_nothing_else() 
 
     assert secrets.reads(manifest)
     assert not secrets.reads(token_secret(labels={}))
-    assert set(secrets.keep(manifest)["data"]) == {"token"}
-    assert "secret" not in str(secrets.keep(manifest)["metadata"]["annotations"].values())
+    assert set(secrets.transform(manifest)["data"]) == {"token"}
+    assert "secret" not in str(secrets.transform(manifest)["metadata"]["annotations"].values())

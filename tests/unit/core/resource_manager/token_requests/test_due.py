@@ -21,7 +21,7 @@ def of_uid(uid: str, secret: dict[str, Any]) -> dict[str, Any]:
 
 def keys_after(old: dict[str, Any], new: dict[str, Any]) -> list[Any]:
     secrets, _ = token_requestor().watches
-    return [*concerned_keys(secrets, Change(secrets.keep(old), secrets.keep(new)), StoreSnapshot({}))]
+    return [*concerned_keys(secrets, Change(secrets.transform(old), secrets.transform(new)), StoreSnapshot({}))]
 
 
 @pytest.mark.parametrize(
