@@ -3,15 +3,24 @@
 Source: network-and-nodes §2.2.
 """
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change
 from hedgerow.machinery.deletion_guard import kept_of_allowance
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.selectors import matches_any
+from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.network_policies.kept import kept_of_policy
-from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.resource_manager.network_policies.annotations import (
+    INGRESSES,
+    NAMESPACE_SELECTORS,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    SERVICES,
+)
 from hedgerow.resource_manager.network_policies.changes import (
     ingress_changed,
     kept_of_ingress,
@@ -22,7 +31,9 @@ from hedgerow.resource_manager.network_policies.changes import (
 )
 from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.ingresses import services_of_ingress
+from hedgerow.resource_manager.network_policies.peers import parse_namespace_selectors
 from hedgerow.resource_manager.network_policies.reconcile import POLICIES_BY_SERVICE, reconcile
+from hedgerow.resource_manager.network_policies.views import NamespaceView
 
 NAME: Final = "networkpolicy"
 DEFAULT_CONCURRENCY: Final = 5
@@ -40,7 +51,7 @@ def network_policy_controller(
     watches: tuple[Watch, ...] = (
         Watch(SERVICES, kept_of_service, _own_key, predicate=creation_deletion_or(service_changed)),
         Watch(NETWORK_POLICIES, kept_of_policy, _owner, predicate=every_change),
-        Watch(NAMESPACES, kept_of_namespace, _every_service, metadata_only=True),
+        Watch(NAMESPACES, kept_of_namespace, partial(_concerned_services, config=config), metadata_only=True),
     )
     if config.ingress_controller:
         ingresses = Watch(INGRESSES, kept_of_ingress, _backends, predicate=creation_deletion_or(ingress_changed))
@@ -49,7 +60,7 @@ def network_policy_controller(
         name=NAME,
         primary=SERVICES,
         watches=watches,
-        indexes=(POLICIES_BY_SERVICE,),
+        indexes=(POLICIES_BY_SERVICE, _SELECTING),
         owned=POLICIES_BY_SERVICE,
         concurrency=concurrency,
         config=config,
@@ -66,17 +77,31 @@ def _owner(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
     return service_of_policy(policy)
 
 
-def _every_service(namespace: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
-    """Any label of any Namespace may be selected by, so every Service is looked at.
+def _selects_namespaces(service: Manifest) -> tuple[bool, ...]:
+    return (True,) if NAMESPACE_SELECTORS in annotations_of(service) else ()
 
-    Where the Namespace allows held deletions, so are Services of it that are gone and have left policies.
+
+_SELECTING: Final = Index("services that select namespaces", SERVICES, _selects_namespaces)
+
+
+def _concerned_services(namespace: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig) -> Iterator[ObjectKey]:
+    """The Services whose policies depend on a Namespace: its own, and those that select it.
+
+    The ingress controller's Namespace concerns every Service. Where a Namespace allows held deletions, so are Services
+    of it concerned that are gone and have left policies.
     """
-    services = [key_of(service) for service in snapshot.list(SERVICES)]
-    if not kept_of_allowance(namespace):
-        return services
-    name = key_of(namespace).name
-    owners = {owner for policy in snapshot.list(NETWORK_POLICIES) for owner in service_of_policy(policy)}
-    return [*services, *(owner for owner in owners if owner.namespace == name)]
+    view = NamespaceView.of(namespace)
+    controller = config.ingress_controller
+    is_everybodys = controller is not None and controller.namespace == view.name
+    for service in snapshot.list(SERVICES, namespace=None if is_everybodys else view.name):
+        yield key_of(service)
+    for service in snapshot.by_index(_SELECTING, True):  # noqa: FBT003 -- a value of the index
+        selectors = parse_namespace_selectors(annotations_of(service)[NAMESPACE_SELECTORS]).value_or(())
+        if matches_any(selectors, view.labels):
+            yield key_of(service)
+    if kept_of_allowance(namespace):
+        owners = {owner for policy in snapshot.list(NETWORK_POLICIES) for owner in service_of_policy(policy)}
+        yield from (owner for owner in owners if owner.namespace == view.name)
 
 
 def _backends(ingress: Manifest, _snapshot: Snapshot) -> frozenset[ObjectKey]:

@@ -160,7 +160,7 @@ async def test_many_settled_keys_do_not_keep_others_from_their_turns() -> None:
     async with at_work(world, observer=ears):
         await a_while()
         ears.results.clear()
-        world.patch(NAMESPACES, ObjectKey("", "web"), {"metadata": {"labels": {"x": "y"}}})
+        world.patch(NAMESPACES, ObjectKey("", "shop"), {"metadata": {"labels": {"x": "y"}}})
         while len(ears.results) < 200:
             await asyncio.sleep(0)
             turns += 1
@@ -192,12 +192,12 @@ async def test_one_namespace_among_others_is_all_that_is_seen_if_so_restricted()
 
 
 @virtual_time
-async def test_a_change_of_a_namespace_looks_at_every_service_and_a_relist_without_changes_at_none() -> None:
-    world, ears = World(*shops(50)), Ears()
+async def test_a_change_of_a_namespace_looks_at_its_services_and_a_relist_without_changes_at_none() -> None:
+    world, ears = World(*shops(50), service(ObjectKey("web", "front"))), Ears()
     async with at_work(world, observer=ears):
         await a_while()
         ears.results.clear()
-        world.patch(NAMESPACES, ObjectKey("", "web"), {"metadata": {"labels": {"x": "y"}}})
+        world.patch(NAMESPACES, ObjectKey("", "shop"), {"metadata": {"labels": {"x": "y"}}})
         await a_while()
         assert len(ears.results) == 50
 

@@ -64,9 +64,6 @@ def test_five_services_at_once_unless_said_otherwise() -> None:
         pytest.param(
             NETWORK_POLICIES, policy("x"), policy("x", "shop/orders"), {CART, ORDERS}, id="a policy changed hands"
         ),
-        pytest.param(NAMESPACES, None, namespace("b"), {CART, ORDERS}, id="a created Namespace concerns every Service"),
-        pytest.param(NAMESPACES, namespace("b"), namespace("b"), {CART, ORDERS}, id="so does any update"),
-        pytest.param(NAMESPACES, namespace("b"), None, {CART, ORDERS}, id="and a deletion"),
         pytest.param(INGRESSES, None, ingress(backend(80)), {CART}, id="a created Ingress concerns its backends"),
         pytest.param(INGRESSES, ingress(backend(80)), None, {CART}, id="a deleted Ingress concerns its backends"),
         pytest.param(INGRESSES, ingress(backend(80)), ingress(backend(80)), set(), id="not an unchanged one"),
@@ -83,6 +80,50 @@ def test_a_change_concerns_the_services_whose_policies_it_may_alter(
     change = Change(old and watch.transform(old), new and watch.transform(new))
 
     assert concerned_keys(watch, change, snapshot) == keys
+
+
+WEB = {"role": "web"}
+TO_WEB = service({"namespace-selectors": '[{"matchLabels": {"role": "web"}}]'}, name="to-web")
+TO_NONE = service({"namespace-selectors": "[]"}, name="to-none")
+BROKEN = service({"namespace-selectors": "["}, name="broken")
+NEAR, FAR = service(), service(name="far", namespace="web")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        pytest.param(None, namespace("b"), set(), id="one that nobody selects concerns nobody"),
+        pytest.param(None, namespace("web"), {"far"}, id="a created one concerns its own Services"),
+        pytest.param(namespace("web"), None, {"far"}, id="and a deleted one"),
+        pytest.param(namespace("web"), namespace("web"), {"far"}, id="and any update"),
+        pytest.param(None, namespace("b", WEB), {"to-web"}, id="a created one concerns those that select it"),
+        pytest.param(namespace("b", WEB), None, {"to-web"}, id="and a deleted one"),
+        pytest.param(namespace("b"), namespace("b", WEB), {"to-web"}, id="and one that is selected from now on"),
+        pytest.param(namespace("b", WEB), namespace("b"), {"to-web"}, id="and one that is not any more"),
+        pytest.param(namespace("b", WEB), namespace("b", WEB, terminating=True), {"to-web"}, id="and one that goes"),
+        pytest.param(
+            None,
+            namespace("garden"),
+            {"cart", "far", "to-web", "to-none", "broken"},
+            id="the ingress controller's concerns every Service",
+        ),
+    ],
+)
+def test_a_namespace_concerns_the_services_that_depend_on_it(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, names: set[str]
+) -> None:
+    snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: [NEAR, FAR, TO_WEB, TO_NONE, BROKEN]})
+    watch = watch_on(NAMESPACES)
+    change = Change(old and watch.transform(old), new and watch.transform(new))
+
+    assert {key.name for key in concerned_keys(watch, change, snapshot)} == names
+
+
+def test_a_namespace_is_selected_by_its_name_as_well() -> None:
+    by_name = service({"namespace-selectors": '[{"matchLabels": {"kubernetes.io/metadata.name": "b"}}]'})
+    snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: [by_name]})
+
+    assert concerned_keys(watch_on(NAMESPACES), Change(None, namespace("b")), snapshot) == {CART}
 
 
 def test_a_namespace_concerns_nobody_where_there_are_no_services() -> None:
