@@ -17,8 +17,8 @@ from benchmarks.load_generator import UID, Load, load
 from benchmarks.webhook_process import CONFIG
 from hedgerow.admission import creation
 from hedgerow.admission.high_availability import Facts, review
-from hedgerow.admission.resources import DEPLOYMENTS
 from hedgerow.admission.review import V1, answer, review_document
+from hedgerow.api.kubernetes import DEPLOYMENTS
 from hedgerow_adapters.protocol import json_codec
 from tests.e2e.admission_server.clients import issue, swap
 

@@ -10,7 +10,7 @@ from benchmarks.figures import Figure
 from hedgerow.admission import Allowed, creation
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import Facts, review
-from hedgerow.admission.resources import DEPLOYMENTS
+from hedgerow.api.kubernetes import DEPLOYMENTS
 
 REVIEWS: Final = 5000
 RUNS: Final = 9

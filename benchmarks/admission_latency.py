@@ -26,8 +26,8 @@ from hedgerow.admission import Allowed, creation
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
 from hedgerow.admission.high_availability import Facts, review
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow.admission.resources import DEPLOYMENTS
 from hedgerow.admission.review import V1BETA1, answer
+from hedgerow.api.kubernetes import DEPLOYMENTS
 from hedgerow_adapters.protocol import json_codec
 from tests.control_plane import ControlPlane, wait_until
 from tests.e2e.admission_server.clients import issue

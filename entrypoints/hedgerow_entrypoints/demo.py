@@ -16,10 +16,10 @@ import click
 from returns.result import Failure
 from tabulate import tabulate
 
+from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.resource_manager.network_policies import desired_network_policies
-from hedgerow.resource_manager.network_policies.annotations import NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.files import load_manifests
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, Step, settle

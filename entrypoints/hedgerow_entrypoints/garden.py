@@ -5,12 +5,12 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure
 
+from hedgerow.api.gardener import GARDENS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Kind, Manifest, key_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion
 from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller
-from hedgerow.operator.namespace_network_policies.names import GARDENS
 from hedgerow.operator.namespace_network_policies.registration import NamespacePolicySettings, register
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.files.loaded import printable

@@ -12,11 +12,10 @@ from typing import Final, TypeGuard
 
 from returns.result import Failure
 
-from hedgerow.admission.resources import NAMESPACES
+from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES
 from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow.machinery.objects import uid_of
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
 from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow_adapters.informer.backoff import restart_delay
 from hedgerow_adapters.informer.recovery import Recovery

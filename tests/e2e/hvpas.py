@@ -4,7 +4,7 @@ import contextlib
 import http.client
 from collections.abc import Callable, Iterator
 
-from hedgerow.admission.resources import HVPAS
+from hedgerow.api.gardener import HVPAS
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission.resources import DEPLOYMENTS
+from hedgerow.api.kubernetes import DEPLOYMENTS
 from tests.contract.webhook_server import ServingPair
 from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.admission import CONSIDERED, HIGH_AVAILABILITY, calling, deployment, patched, registered, review

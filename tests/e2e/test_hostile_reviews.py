@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from hedgerow.admission.resources import DEPLOYMENTS
+from hedgerow.api.kubernetes import DEPLOYMENTS
 from tests.contract.webhook_server import ServingPair
 from tests.e2e.admission import HIGH_AVAILABILITY, deployment, review
 from tests.e2e.admission_server.clients import ask_once

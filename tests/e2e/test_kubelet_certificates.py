@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 from cryptography import x509
 
+from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.permissions import Permission
-from hedgerow.resource_manager.installation.permissions import EVENTS
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
 from hedgerow_adapters.certificate_requests import decoded_request
 from tests.control_plane import ControlPlane

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hedgerow.api.gardener import CLUSTERS, GARDENS
 from hedgerow.machinery.permissions import READ
 from hedgerow.operator.namespace_network_policies import (
     NamespacePolicyConfig,
@@ -19,7 +20,6 @@ from hedgerow.operator.namespace_network_policies import (
     RuntimeNetworks,
     namespace_network_policy_controller,
 )
-from hedgerow.operator.namespace_network_policies.names import CLUSTERS, GARDENS
 from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES
-from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, PODS
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, PODS
 from tests.contract.webhook_server import ServingPair
 from tests.control_plane import ControlPlane
 from tests.e2e.admission import HIGH_AVAILABILITY, calling, deployment, review

@@ -27,11 +27,11 @@ Lease before leads at once, before the old leader has noticed.
 `elector` sends, `elector_thread` keeps all of it out of the way of the process's work.
 """
 
+from hedgerow.api.kubernetes import LEASES
 from hedgerow_adapters.leader_election.election import Election, Phase, Timings, may_write
 from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
 from hedgerow_adapters.leader_election.elector_thread import ElectorThread
 from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind
-from hedgerow_adapters.leader_election.lease import LEASES
 
 __all__ = [
     "LEASES",

@@ -15,8 +15,9 @@ from datetime import datetime
 from enum import Enum
 from typing import Final, TypeAlias
 
+from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow_adapters.leader_election.lease import LEASES, duration_of, has_same_spec, held_by, holder_of, released
+from hedgerow_adapters.leader_election.lease import duration_of, has_same_spec, held_by, holder_of, released
 from hedgerow_adapters.leader_election.outcomes import Absent, Conflict, Failed, Found, Outcome, Written
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request

@@ -9,9 +9,8 @@ import math
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-
-LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease")
+from hedgerow.api.kubernetes import LEASES
+from hedgerow.machinery.objects import Manifest, ObjectKey
 
 RELEASED_DURATION: Final = 1
 """Seconds a released Lease claims to last: those who overlook the empty holder wait no longer than that."""

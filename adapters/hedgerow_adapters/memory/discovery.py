@@ -8,9 +8,9 @@ Source: Kubernetes documentation, "The Kubernetes API", discovery; the contract 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.statuses import method_not_allowed, no_such_path
 from hedgerow_adapters.protocol.transport import Request, Response
@@ -83,7 +83,7 @@ def _entries(kind: Kind) -> Iterator[dict[str, Any]]:
     if kind.has_scale:
         scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
         yield _entry(resource, f"{resource.plural}/scale", _SUBRESOURCE_VERBS) | scale
-    if resource == NAMESPACE_RESOURCE:
+    if resource == NAMESPACES:
         yield _entry(resource, f"{resource.plural}/finalize", ["update"])
     if kind is SERVICE_ACCOUNTS:
         token = TOKEN_REQUESTS.resource

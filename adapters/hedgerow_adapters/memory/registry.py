@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
+from hedgerow.api.kubernetes import NAMESPACES as NAMESPACE_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission import Admission, Operation
@@ -181,7 +182,7 @@ class Registry:
     def _admit_creation(self, kind: Kind, key: ObjectKey) -> None:
         if not kind.resource.namespaced:
             return
-        parent = self.storage.get(namespaces.NAMESPACE_RESOURCE, ObjectKey("", key.namespace))
+        parent = self.storage.get(NAMESPACE_RESOURCE, ObjectKey("", key.namespace))
         refusal = namespaces.refusal_to_create(parent, key.namespace, kind.resource, key.name)
         if refusal is not None:
             raise refusal

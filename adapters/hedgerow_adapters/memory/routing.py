@@ -5,9 +5,9 @@ Source: Kubernetes documentation, "Kubernetes API concepts", resource URIs.
 
 from dataclasses import dataclass
 
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import no_such_path
@@ -82,6 +82,6 @@ def _has(kind: Kind, subresource: str) -> bool:
         case "token":
             return kind is SERVICE_ACCOUNTS
         case "finalize":
-            return kind.resource == NAMESPACE_RESOURCE
+            return kind.resource == NAMESPACES
         case _:
             return subresource in kind.parts

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from typing import Final, NoReturn
 
-from hedgerow.admission.resources import NAMESPACES
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.clusters import KUBE_SYSTEM
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.object_documents import list_page

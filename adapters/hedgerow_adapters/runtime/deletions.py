@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.controller import Change, Context, Controller, primary_object
 from hedgerow.machinery.deletion_guard import (
     ALLOW_DELETIONS,
     ALWAYS_ALLOWED,
-    NAMESPACES,
     Verdict,
     deleted_by,
     fingerprint,

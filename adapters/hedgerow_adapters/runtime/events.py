@@ -9,15 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Event
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import api_error, missing_permission
 from hedgerow_adapters.protocol.transport import Transport
 
-EVENTS: Final = Resource("events.k8s.io", "v1", "events", "Event")
 REPEATED_AFTER: Final = 600.0
 REMEMBERED: Final = 4096
 WAITING: Final = 1000

@@ -5,6 +5,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
@@ -14,7 +15,6 @@ from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served
 from hedgerow_adapters.memory.kinds.certificate_requests import CERTIFICATE_REQUESTS
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
-from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 
@@ -128,7 +128,7 @@ def _stored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
         response = cluster.handle(requests.create(resource, new, key.namespace))
     if response.is_success:
         return []
-    if resource == NAMESPACE_RESOURCE:
+    if resource == NAMESPACES:
         # What lives in it is to be checked as well, and has no fault that it is not there.
         cluster.handle(requests.create(resource, {"metadata": {"name": key.name}}))
     elif response.status == HTTPStatus.NOT_FOUND:
@@ -140,7 +140,7 @@ def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
     """Give an object back its status, and what a server has given it before."""
     resource, key, status = seed.resource, key_of(seed.manifest), seed.manifest.get("status")
     live = cluster.get(resource, key)
-    if live is None or resource == NAMESPACE_RESOURCE:
+    if live is None or resource == NAMESPACES:
         return []
     problems = []
     if status is not None and live.get("status") != status:

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, internal_error
 from hedgerow.admission.request import DELETE, AdmissionRequest
-from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.admission.webhook import Webhook
+from hedgerow.api.gardener import ETCDS, extension_resource
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
@@ -32,23 +33,19 @@ NOT_CONFIRMED: Final = f'must have a "{CONFIRMATION}" annotation to delete'
 _NOTHING_FOUND_OUT: Final[Answers] = MappingProxyType({})
 
 
-def _extension(plural: str, kind: str, *, namespaced: bool = True) -> Resource:
-    return Resource("extensions.gardener.cloud", "v1alpha1", plural, kind, namespaced)
-
-
 DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
 CUSTOM_RESOURCES: Final = (
-    _extension("backupbuckets", "BackupBucket", namespaced=False),
-    _extension("backupentries", "BackupEntry", namespaced=False),
-    _extension("containerruntimes", "ContainerRuntime"),
-    _extension("controlplanes", "ControlPlane"),
-    _extension("dnsrecords", "DNSRecord"),
-    _extension("extensions", "Extension"),
-    _extension("infrastructures", "Infrastructure"),
-    _extension("networks", "Network"),
-    _extension("operatingsystemconfigs", "OperatingSystemConfig"),
-    _extension("workers", "Worker"),
-    Resource("druid.gardener.cloud", "v1alpha1", "etcds", "Etcd"),
+    extension_resource("backupbuckets", "BackupBucket", namespaced=False),
+    extension_resource("backupentries", "BackupEntry", namespaced=False),
+    extension_resource("containerruntimes", "ContainerRuntime"),
+    extension_resource("controlplanes", "ControlPlane"),
+    extension_resource("dnsrecords", "DNSRecord"),
+    extension_resource("extensions", "Extension"),
+    extension_resource("infrastructures", "Infrastructure"),
+    extension_resource("networks", "Network"),
+    extension_resource("operatingsystemconfigs", "OperatingSystemConfig"),
+    extension_resource("workers", "Worker"),
+    ETCDS,
 )
 """Bastions are short-lived and have to stay deletable, so they are not among them."""
 _PROTECTED_RESOURCES: Final = {

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from hedgerow.admission.decision import Decision
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.resources import ENDPOINT_SLICES
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.api.kubernetes import ENDPOINT_SLICES
 from hedgerow.machinery.reading import text_at, with_each, with_value
 
 NAME: Final = "endpoint-slice-hints"

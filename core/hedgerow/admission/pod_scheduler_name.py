@@ -7,8 +7,8 @@ from typing import Final
 
 from hedgerow.admission.decision import Decision
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.resources import PODS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import text_at, with_value
 

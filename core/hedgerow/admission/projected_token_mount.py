@@ -13,9 +13,9 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, unanswered
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.resources import PODS, SERVICE_ACCOUNTS
 from hedgerow.admission.token_invalidator import SKIP
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.go_syntax import parse_int

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from hedgerow.admission.config import SystemComponentsConfig
 from hedgerow.admission.decision import Allowed, Decision
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.resources import NODES, PODS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.questions import Answers

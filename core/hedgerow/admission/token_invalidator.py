@@ -10,14 +10,12 @@ from typing import Final
 
 from hedgerow.admission.decision import Decision
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.resources import SECRETS
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import object_at, with_value, without
 
 NAME: Final = "token-invalidator"
-ACCOUNT: Final = "kubernetes.io/service-account.name"
-"""Annotation of a Secret that holds a token: whose it is."""
 PURPOSE: Final = "resources.gardener.cloud/purpose"
 """Label of a Secret that says what it is for: it has to be the name of this webhook for that to be asked at all."""
 SKIP: Final = "token-invalidator.resources.gardener.cloud/skip"

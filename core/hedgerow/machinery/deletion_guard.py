@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum, auto
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, Resource, annotations_of
+from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.plan import Delete, Plan
 
 ALWAYS_ALLOWED: Final = 20
@@ -22,7 +22,6 @@ SHARE_NEVER_BELIEVED: Final = 0.9
 
 ALLOW_DELETIONS: Final = "hedgerow.dev/allow-deletions"
 """Annotation of an owner or a Namespace: the fingerprint of deletions that are held back and may be done."""
-NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 _FINGERPRINT_DIGITS: Final = 12
 _VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields"})
 

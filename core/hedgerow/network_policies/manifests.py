@@ -8,8 +8,8 @@ from typing import Any, NotRequired, TypedDict
 
 from typing_extensions import ReadOnly
 
+from hedgerow.api.kubernetes import NETWORK_POLICIES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.network_policies.names import NETWORK_POLICIES
 
 
 class PortManifest(TypedDict):

@@ -5,11 +5,6 @@ Source: network-and-nodes §1.1.
 
 from typing import Final
 
-from hedgerow.machinery.objects import Resource
-
-NETWORK_POLICIES: Final = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
-NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
-
 DOMAIN: Final = "networking.resources.gardener.cloud"
 
 SERVICE_NAME: Final = f"{DOMAIN}/service-name"
@@ -17,5 +12,4 @@ SERVICE_NAMESPACE: Final = f"{DOMAIN}/service-namespace"
 """With SERVICE_NAME on every policy that a Service asks for: the only record of the Service that it belongs to."""
 
 DESCRIPTION: Final = "gardener.cloud/description"
-METADATA_NAME: Final = "kubernetes.io/metadata.name"
 ALLOWED: Final = "allowed"

@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import EVERYTHING, Part
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
@@ -12,7 +13,6 @@ from hedgerow.resource_manager.managed_resources import following
 from hedgerow_adapters.kubernetes.listing import kept_of
 from hedgerow_adapters.protocol.transport import Transport
 
-PODS: Final = Resource("", "v1", "pods", "Pod")
 _Selectors: TypeAlias = Mapping[str, Mapping[ObjectKey, LabelSelector]]
 """Which pods Deployments select, by their namespaces."""
 

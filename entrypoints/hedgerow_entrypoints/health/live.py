@@ -4,8 +4,9 @@ Each kind is listed once, page by page; of an object no more is kept than what i
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
@@ -32,7 +33,6 @@ from hedgerow_entrypoints.health.verdicts import (
 )
 from hedgerow_entrypoints.worlds import abridged
 
-NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 """Finds out as which resource a cluster serves each of some kinds."""
 

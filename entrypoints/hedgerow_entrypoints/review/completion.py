@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from hedgerow.admission import resources
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest
+from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest
 
 MADE_UP: Final = "xxxxx"
@@ -22,9 +22,9 @@ LONGEST_PREFIX: Final = 58
 ANY_VERSION: Final = "1"
 """The resource version of an object that no server has stored."""
 _ONE_BY_DEFAULT: Final = {
-    resources.DEPLOYMENTS.kind: "replicas",
-    resources.STATEFUL_SETS.kind: "replicas",
-    resources.HORIZONTAL_POD_AUTOSCALERS.kind: "minReplicas",
+    kubernetes.DEPLOYMENTS.kind: "replicas",
+    kubernetes.STATEFUL_SETS.kind: "replicas",
+    kubernetes.HORIZONTAL_POD_AUTOSCALERS.kind: "minReplicas",
 }
 _IDENTITY: Final = ("uid", "resourceVersion")
 """Clients may leave it out, but what they say counts."""
@@ -48,7 +48,7 @@ class Default(NamedTuple):
 
 def as_defaulted(manifest: Manifest) -> Manifest:
     """The object as it was read: with one replica where none are given, and the plain values of a Secret encoded."""
-    if manifest["kind"] == resources.SECRETS.kind:
+    if manifest["kind"] == kubernetes.SECRETS.kind:
         return _encoded(manifest)
     default = default_of(manifest)
     return {**manifest, "spec": {**manifest["spec"], default.name: default.value}} if default else manifest

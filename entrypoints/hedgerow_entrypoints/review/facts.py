@@ -6,8 +6,8 @@ Where both have an object, that of the files counts. A cluster is only read, and
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from hedgerow.admission.resources import NAMESPACES
 from hedgerow.admission.webhook import Webhook
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.clusters import Cluster, Part, visible_parts
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of

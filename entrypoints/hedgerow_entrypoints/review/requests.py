@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from returns.result import Failure
 
-from hedgerow.admission import resources
 from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.request import DELETE, UPDATE, AdmissionRequest, creation, deletion, update
 from hedgerow.admission.review import KIND, VERSIONS, parse_review
+from hedgerow.api import gardener, kubernetes
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import (
     CLUSTER_SCOPED_KINDS,
@@ -30,17 +30,17 @@ from hedgerow_entrypoints.review import recorded
 from hedgerow_entrypoints.review.completion import Default, as_defaulted, default_of
 
 AUTOSCALERS: Final = tuple(
-    resources.HORIZONTAL_POD_AUTOSCALERS._replace(version=version) for version in ("v2", "v1", "v2beta2", "v2beta1")
+    kubernetes.HORIZONTAL_POD_AUTOSCALERS._replace(version=version) for version in ("v2", "v1", "v2beta2", "v2beta1")
 )
 """One and the same objects, in the versions in which API servers have served them, the preferred one first."""
-_BASTIONS: Final = Resource("extensions.gardener.cloud", "v1alpha1", "bastions", "Bastion")
+_BASTIONS: Final = gardener.extension_resource("bastions", "Bastion")
 REVIEWED: Final = (
-    resources.PODS,
-    resources.SECRETS,
-    resources.DEPLOYMENTS,
-    resources.STATEFUL_SETS,
-    resources.HVPAS,
-    resources.ENDPOINT_SLICES,
+    kubernetes.PODS,
+    kubernetes.SECRETS,
+    kubernetes.DEPLOYMENTS,
+    kubernetes.STATEFUL_SETS,
+    gardener.HVPAS,
+    kubernetes.ENDPOINT_SLICES,
     *AUTOSCALERS,
     *DEFINITIONS,
     *CUSTOM_RESOURCES,

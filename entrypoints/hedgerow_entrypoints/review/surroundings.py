@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from hedgerow.admission.resources import NAMESPACES
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import key_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.loaded import printable

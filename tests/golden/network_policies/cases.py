@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Context, all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, MergePatch
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
 

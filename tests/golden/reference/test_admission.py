@@ -8,8 +8,8 @@ import pytest
 from hedgerow.admission import AdmissionRequest, Allowed, Decision
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
-from hedgerow.admission.resources import HVPAS
 from hedgerow.admission.review import parse_review
+from hedgerow.api.gardener import HVPAS
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.selectors import LabelSelector
 from tests.golden.reference.recordings import cases

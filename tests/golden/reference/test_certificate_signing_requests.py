@@ -15,15 +15,11 @@ from typing import Any
 import pytest
 from cryptography import x509
 
+from hedgerow.api.gardener import MACHINES
+from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import key_of
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
-from hedgerow.resource_manager.kubelet_certificates.resources import (
-    CERTIFICATE_SIGNING_REQUESTS,
-    MACHINES,
-    NODES,
-    SERVICES,
-)
 from hedgerow_adapters.certificate_requests import decoded_request
 from tests.golden.reference.recordings import cases
 from tests.unit.core.resource_manager.turns import Clusters, take_turn

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, key_of, labels_of
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.resource_manager.managed_resources.autoscalers import scaled_objects
@@ -21,7 +22,7 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
-from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN, SECRETS
+from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN
 from hedgerow.resource_manager.managed_resources.origin import parse_origin
 from tests.golden.reference.recordings import cases
 from tests.unit.core.resource_manager.turns import Clusters, take_turn

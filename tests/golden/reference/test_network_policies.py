@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import plans
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
@@ -18,7 +19,6 @@ from hedgerow.resource_manager.network_policies import (
     NetworkPolicyConfig,
     network_policy_controller,
 )
-from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.golden.reference.recordings import cases
 

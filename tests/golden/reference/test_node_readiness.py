@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.gardener import CRITICAL_COMPONENTS_NOT_READY
+from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.objects import Kind, Manifest, key_of
 from hedgerow.resource_manager.nodes import node_controller
-from hedgerow.resource_manager.nodes.names import CSI_NODES, DAEMON_SETS, NODES, NOT_READY, PODS
 from tests.golden.reference.recordings import cases
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
 
@@ -28,4 +29,4 @@ def test_the_same_nodes_lose_the_taint(recording: Mapping[str, Any]) -> None:
 
 
 def is_tainted(node: Manifest) -> bool:
-    return any(taint["key"] == NOT_READY for taint in node["spec"].get("taints") or ())
+    return any(taint["key"] == CRITICAL_COMPONENTS_NOT_READY for taint in node["spec"].get("taints") or ())

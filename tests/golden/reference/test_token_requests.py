@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
+from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of
 from hedgerow.machinery.timestamps import parse_timestamp
-from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow.resource_manager.token_requests.names import (
     ACCOUNT_NAME,
     ACCOUNT_NAMESPACE,
     RENEW_AT,
-    SERVICE_ACCOUNTS,
     TARGET_NAME,
     TARGET_NAMESPACE,
 )

@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from functools import partial
 
+from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
 from hedgerow.resource_manager.configuration.process import LeaderElection
 from hedgerow_adapters.leader_election import LEASES, LeaderElector, LeadershipLostError
@@ -13,7 +14,6 @@ from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTra
 from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.runtime.events import EVENTS
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs
 from hedgerow_entrypoints.candidacy import Candidacy
 from tests.virtual_clock import virtual_time

@@ -7,7 +7,8 @@ import pytest
 
 from hedgerow.admission import Allowed, Webhook
 from hedgerow.admission.request import creation
-from hedgerow.admission.resources import HVPAS, NAMESPACES, PODS, SERVICE_ACCOUNTS
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import NAMESPACES, PODS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import Found, ListQuestion, ObjectQuestion

@@ -22,6 +22,7 @@ from hedgerow.admission.dispatch import (
     rejected,
 )
 from hedgerow.admission.review import V1, VERSIONS, review_document
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest, ObjectKey, labels_of
 from hedgerow_adapters.memory import statuses
@@ -30,7 +31,6 @@ from hedgerow_adapters.memory.admission.calls import CallFailedError, CallWebhoo
 from hedgerow_adapters.memory.admission.operation import Operation
 from hedgerow_adapters.memory.identities import Identities
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 from hedgerow_adapters.memory.kinds.webhook_configurations import MUTATING_CONFIGURATIONS, VALIDATING_CONFIGURATIONS
 from hedgerow_adapters.memory.metadata import decoded
 from hedgerow_adapters.memory.served import ServedKinds
@@ -98,7 +98,7 @@ class Admission:
         return self._registered
 
     def _attributes(self, operation: Operation, new: Any, old: Manifest | None) -> Attributes:
-        namespace = self._storage.get(NAMESPACE_RESOURCE, ObjectKey("", operation.namespace))
+        namespace = self._storage.get(NAMESPACES, ObjectKey("", operation.namespace))
         others = (kind.resource for kind in self._kinds.versions_of(operation.kind))
         return Attributes(
             operation.request(new, old, dry_run=self._storage.is_trial),

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.admission import AdmissionRequest, GroupVersionKind, GroupVersionResource
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.kinds.namespaces import NAMESPACE_RESOURCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Operation:
     @property
     def namespace(self) -> str:
         """The namespace that webhooks are told: a Namespace is in itself."""
-        return self.key.name if self.kind.resource == NAMESPACE_RESOURCE else self.key.namespace
+        return self.key.name if self.kind.resource == NAMESPACES else self.key.namespace
 
     def request(self, new: Any, old: Any, *, dry_run: bool) -> AdmissionRequest:
         """The request that asks webhooks about it."""

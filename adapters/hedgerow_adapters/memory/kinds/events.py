@@ -6,14 +6,12 @@ They are stored as core/v1 has them; `events.k8s.io/v1` names fields differently
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import CORE_EVENTS, EVENTS
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, checked, invalid, required
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.shapes import anything, micro_time, number, structure, text
-
-CORE_EVENTS: Final = Resource("", "v1", "events", "Event")
-EVENTS: Final = Resource("events.k8s.io", "v1", "events", "Event")
 
 _LONGEST: Final = 128
 _LONGEST_NOTE: Final = 1024

@@ -6,6 +6,7 @@ Source: Kubernetes documentation, "Namespaces" and the admission controller Name
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import NAMESPACES as NAMESPACE_RESOURCE
 from hedgerow.machinery.names import dns_label_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
 from hedgerow_adapters.memory.field_errors import FieldError, checked, invalid
@@ -14,7 +15,6 @@ from hedgerow_adapters.memory.kinds.observed import CONDITIONS
 from hedgerow_adapters.memory.shapes import structure, text, texts
 from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
 
-NAMESPACE_RESOURCE: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 CONTENT_FINALIZER: Final = "kubernetes"
 ALWAYS_THERE: Final = ("default", "kube-node-lease", "kube-public", "kube-system")

@@ -10,8 +10,9 @@ from hedgerow.admission.extension_validation.checks import FIELD_IS_IMMUTABLE, i
 from hedgerow.admission.extension_validation.comparison import same
 from hedgerow.admission.extension_validation.kind import Kind, declared, spec_shape
 from hedgerow.admission.extension_validation.shape import DURATION, QUANTITY, TEXT
+from hedgerow.api.gardener import ETCDS
 from hedgerow.machinery.fields import FieldError, invalid, invalid_unshown, shortened
-from hedgerow.machinery.objects import Manifest, Resource, is_terminating, key_of
+from hedgerow.machinery.objects import Manifest, is_terminating, key_of
 
 STORE: Final = "spec.backup.store"
 PREFIX: Final = f"{STORE}.prefix"
@@ -71,7 +72,7 @@ def spec_change(new: Manifest, old: Manifest) -> Iterator[FieldError]:
 
 
 ETCD: Final[Kind] = declared(
-    Resource("druid.gardener.cloud", "v1alpha1", "etcds", "Etcd"),
+    ETCDS,
     FIELDS,
     (prefix_names_etcd, provider_is_supported),
     spec_change,

@@ -12,6 +12,7 @@ from hedgerow.admission.extension_validation import metadata
 from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, all_of, immutable, value_at
 from hedgerow.admission.extension_validation.comparison import differences
 from hedgerow.admission.extension_validation.shape import TEXT, JsonType, Shape, misfits, shape
+from hedgerow.api.gardener import extension_resource
 from hedgerow.machinery.fields import FieldError, forbidden
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
 
@@ -76,7 +77,7 @@ def extension(
     """A kind of Gardener's extension API: its specs have a type, which never changes."""
     fields = {"spec.type": TEXT, **fields}
     return declared(
-        Resource("extensions.gardener.cloud", "v1alpha1", plural, kind, namespaced),
+        extension_resource(plural, kind, namespaced=namespaced),
         fields,
         checks,
         spec_change(spec_shape(fields), immutable("spec.type"), *immutable_fields),

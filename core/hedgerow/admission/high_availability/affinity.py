@@ -8,10 +8,10 @@ Source: webhooks-and-tokens §5.4.
 from typing import Any, Final
 
 from hedgerow.admission.high_availability.context import HAContext
+from hedgerow.api.kubernetes import ZONE
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import list_at, objects_at, with_each, with_value
 
-ZONE: Final = "topology.kubernetes.io/zone"
 _TERMS: Final = (
     *("spec", "template", "spec", "affinity", "nodeAffinity"),
     *("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"),

@@ -9,7 +9,8 @@ Source: webhooks-and-tokens §5.2.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from hedgerow.admission.resources import HORIZONTAL_POD_AUTOSCALERS, HVPAS
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import UnreadableError, integer_at, object_at
 from hedgerow.machinery.snapshot import Index

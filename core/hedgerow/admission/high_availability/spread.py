@@ -8,8 +8,8 @@ Source: webhooks-and-tokens §5.5, D-2, D-3.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.admission.high_availability.affinity import ZONE
 from hedgerow.admission.high_availability.context import HAContext
+from hedgerow.api.kubernetes import ZONE
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import integer_at, objects_at, texts_at, with_value
 

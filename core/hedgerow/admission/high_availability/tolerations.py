@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability.context import HAContext
+from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import list_at, objects_at, with_value
 
-NOT_READY: Final = "node.kubernetes.io/not-ready"
-UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 NO_EXECUTE: Final = "NoExecute"
 _TOLERATIONS: Final = ("spec", "template", "spec", "tolerations")
 

@@ -21,8 +21,9 @@ from hedgerow.admission.high_availability.replicas import with_maximum, with_min
 from hedgerow.admission.high_availability.spread import with_spread_constraints
 from hedgerow.admission.high_availability.tolerations import with_default_tolerations
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind
-from hedgerow.admission.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, HVPAS, NAMESPACES, STATEFUL_SETS
 from hedgerow.admission.webhook import Rule, Webhook, apply_rules, type_problem
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, NAMESPACES, STATEFUL_SETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource

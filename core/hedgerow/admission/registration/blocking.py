@@ -16,12 +16,10 @@ from typing import Final
 from hedgerow.admission.dispatch.entry import ANY, Entry, Rule, Scope
 from hedgerow.admission.dispatch.registrations import Registrations
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
-from hedgerow.admission.resources import NAMESPACES, NODES, PODS
+from hedgerow.api.kubernetes import LEASES, METADATA_NAME, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement
-from hedgerow.network_policies.names import METADATA_NAME
 
-LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 NODE_LEASES: Final = "kube-node-lease"
 _WRITES: Final = (ANY, CREATE, UPDATE, DELETE)
 """Also those of subresources: a pod without a binding or a status does not run either."""

@@ -6,8 +6,8 @@ Source: webhooks-and-tokens §4, modes.
 from enum import StrEnum
 from typing import Final
 
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow.network_policies.names import METADATA_NAME
 
 PURPOSE: Final = "gardener.cloud/purpose"
 SYSTEM_PURPOSES: Final = ("kube-system", "kubernetes-dashboard")

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.kubernetes import ENDPOINTS, METADATA_NAME
 from hedgerow.network_policies.manifests import EgressRule, PeerManifest, PortManifest
-from hedgerow.network_policies.names import METADATA_NAME
 from hedgerow.operator.namespace_network_policies.blocks import (
     Block,
     except_blocks,
@@ -24,7 +24,7 @@ from hedgerow.operator.namespace_network_policies.blocks import (
     parse_blocks,
 )
 from hedgerow.operator.namespace_network_policies.facts import Facts
-from hedgerow.operator.namespace_network_policies.names import API_SERVER, ENDPOINTS
+from hedgerow.operator.namespace_network_policies.names import API_SERVER
 from hedgerow.operator.namespace_network_policies.views import EndpointSubset, ShootNetworks
 
 

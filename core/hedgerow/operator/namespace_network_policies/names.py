@@ -5,18 +5,12 @@ Source: network-and-nodes §1.1, §3.2, §3.4.
 
 from typing import Final
 
-from hedgerow.machinery.objects import ObjectKey, Resource
-
-ENDPOINTS: Final = Resource("", "v1", "endpoints", "Endpoints")
-CLUSTERS: Final = Resource("extensions.gardener.cloud", "v1alpha1", "clusters", "Cluster", namespaced=False)
-GARDENS: Final = Resource("operator.gardener.cloud", "v1alpha1", "gardens", "Garden", namespaced=False)
+from hedgerow.machinery.objects import ObjectKey
 
 API_SERVER: Final = ObjectKey("default", "kubernetes")
 """The Endpoints of the API server."""
 
 LABEL_DOMAIN: Final = "networking.gardener.cloud"
-ROLE: Final = "gardener.cloud/role"
-EXPOSURE_CLASS_HANDLER: Final = "handler.exposureclass.gardener.cloud/name"
 GARDEN_NAMESPACE: Final = "garden"
 SHOOT_NAMESPACE_PREFIX: Final = "shoot-"
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.gardener import GARDENS
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import UnreadableError, list_at, text_at
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.operator.namespace_network_policies.config import NamespacePolicyConfig, RuntimeNetworks
 from hedgerow.operator.namespace_network_policies.controller import DEFAULT_CONCURRENCY
-from hedgerow.operator.namespace_network_policies.names import GARDENS
 
 _NETWORKING = ("spec", "runtimeCluster", "networking")
 

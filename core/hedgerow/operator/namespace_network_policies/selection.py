@@ -6,8 +6,9 @@ Source: network-and-nodes §3.4.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from hedgerow.api.gardener import EXPOSURE_CLASS_HANDLER, ROLE
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement, matches_any
-from hedgerow.network_policies.names import METADATA_NAME
 from hedgerow.operator.namespace_network_policies.names import (
     ALLOW_TO_BLOCKED_CIDRS,
     ALLOW_TO_DNS,
@@ -16,9 +17,7 @@ from hedgerow.operator.namespace_network_policies.names import (
     ALLOW_TO_RUNTIME_API_SERVER,
     ALLOW_TO_SHOOT_NETWORKS,
     DENY_ALL,
-    EXPOSURE_CLASS_HANDLER,
     GARDEN_NAMESPACE,
-    ROLE,
 )
 from hedgerow.operator.namespace_network_policies.views import NamespaceView
 

@@ -9,10 +9,10 @@ Source: network-and-nodes §3.2, §3.8, §3.10.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.objects import Manifest, is_terminating, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, integer_at, list_at, object_at, objects_at, text_at
 from hedgerow.network_policies.manifests import PortManifest
-from hedgerow.network_policies.names import METADATA_NAME
 
 _NOTHING: Mapping[str, Any] = {}
 

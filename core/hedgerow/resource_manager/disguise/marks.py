@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hedgerow.admission.token_invalidator import INVALIDATED
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import Kind
 from hedgerow.resource_manager.disguise.manifests import Manifests, ShowManifest
-from hedgerow.resource_manager.managed_resources.names import SECRETS
 
 REDACTED: Final = "(redacted)"
 CHANGED: Final = "(redacted, changed)"

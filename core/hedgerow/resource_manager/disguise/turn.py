@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -23,7 +24,7 @@ from hedgerow.resource_manager.disguise.values import Compression, Fingerprinted
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import checked_values
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.references import readable_names
 
 MOST_BYTES: Final = 2 * 1024 * 1024

@@ -12,6 +12,7 @@ from datetime import timedelta
 from itertools import chain
 from typing import Final, TypeAlias
 
+from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
@@ -22,19 +23,8 @@ from hedgerow.machinery.plan import Delete, Outcome, Plan, Refusal, failed
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.resource_manager.garbage_collection.unused import (
-    CANDIDATES,
-    MINIMUM_LIFETIME,
-    OLD_CRON_JOBS,
-    plan_gc,
-    user_resources,
-)
-from hedgerow.resource_manager.managed_resources.names import (
-    CONFIG_MAPS,
-    GARBAGE_COLLECTABLE,
-    MANAGED_RESOURCES,
-    SECRETS,
-)
+from hedgerow.resource_manager.garbage_collection.unused import CANDIDATES, MINIMUM_LIFETIME, plan_gc, user_resources
+from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 
 NAME: Final = "garbage-collector"
 

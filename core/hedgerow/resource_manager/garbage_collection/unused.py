@@ -10,6 +10,17 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
+from hedgerow.api.kubernetes import (
+    CONFIG_MAPS,
+    CRON_JOBS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    JOBS,
+    OLD_CRON_JOBS,
+    PODS,
+    SECRETS,
+    STATEFUL_SETS,
+)
 from hedgerow.machinery.objects import (
     Manifest,
     Resource,
@@ -23,12 +34,7 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Delete
 from hedgerow.machinery.timestamps import parse_timestamp
 from hedgerow.resource_manager.garbage_collection.annotations import CONFIG_MAP, SECRET, kind_from_annotation_key
-from hedgerow.resource_manager.managed_resources.names import (
-    CONFIG_MAPS,
-    GARBAGE_COLLECTABLE,
-    MANAGED_RESOURCES,
-    SECRETS,
-)
+from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 
 MINIMUM_LIFETIME: Final = timedelta(minutes=10)
 REASON: Final = "unreferenced"
@@ -37,16 +43,14 @@ CANDIDATES: Final = (SECRETS, CONFIG_MAPS)
 """What garbage is looked for among."""
 
 _USERS: Final = (
-    Resource("apps", "v1", "deployments", "Deployment"),
-    Resource("apps", "v1", "statefulsets", "StatefulSet"),
-    Resource("apps", "v1", "daemonsets", "DaemonSet"),
-    Resource("batch", "v1", "jobs", "Job"),
-    Resource("", "v1", "pods", "Pod"),
-    Resource("batch", "v1", "cronjobs", "CronJob"),
+    DEPLOYMENTS,
+    STATEFUL_SETS,
+    DAEMON_SETS,
+    JOBS,
+    PODS,
+    CRON_JOBS,
     MANAGED_RESOURCES,
 )
-OLD_CRON_JOBS: Final = Resource("batch", "v1beta1", "cronjobs", "CronJob")
-"""What CronJobs were until Kubernetes 1.25."""
 
 
 def user_resources(*, old_cron_jobs: bool) -> tuple[Resource, ...]:

@@ -6,6 +6,7 @@ Source: managed-resources §11, §14.
 from dataclasses import replace
 from typing import Final
 
+from hedgerow.api.kubernetes import CORE_EVENTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
@@ -18,7 +19,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.changes import health_status_changed
 from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.events import EVENTS, message_with_ages
+from hedgerow.resource_manager.health.events import message_with_ages
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
 from hedgerow.resource_manager.health.looking import concluded
 from hedgerow.resource_manager.health.verdicts import HEALTHY, Verdict, evaluate_health
@@ -56,7 +57,7 @@ def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURREN
         gives_way_to=(APPLYING,),
         permissions=(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
-            Permission.of(EVENTS, "list"),
+            Permission.of(CORE_EVENTS, "list"),
             Permission(ANYTHING, ANYTHING, READ),
         ),
     )

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import CORE_EVENTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition
 from hedgerow.machinery.field_selectors import field_query
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.machinery.timestamps import parse_timestamp
 from hedgerow.resource_manager.health.ages import age_text
@@ -18,7 +19,6 @@ from hedgerow.resource_manager.health.ages import age_text
 _MOST: Final = 5
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _NOTHING: Final[Mapping[str, Any]] = {}
-EVENTS: Final = Resource("", "v1", "events", "Event")
 
 
 def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
@@ -30,7 +30,7 @@ def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
         "involvedObject.namespace": key.namespace,
         "type": "Warning",
     }
-    return ListQuestion(EVENTS, Cluster.TARGET, key.namespace, field_selector=field_query(fields))
+    return ListQuestion(CORE_EVENTS, Cluster.TARGET, key.namespace, field_selector=field_query(fields))
 
 
 def is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:

@@ -5,13 +5,9 @@ An object out of a list does not say what it is, so its kind is told beside it.
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
 
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, key_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, annotations_of, key_of
 from hedgerow.resource_manager.managed_resources.names import SKIP_HEALTH_CHECK
-
-DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment")
-REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet")
 
 
 class Absence(Enum):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.execution import concurrently
 from hedgerow.machinery.failures import DomainFailure
@@ -20,7 +21,6 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_progress import counts_pods, object_progressing, pods_of
-from hedgerow.resource_manager.health.pods import PODS
 from hedgerow.resource_manager.health.verdicts import Verdict
 
 _DEFAULT_NAMESPACE: Final = "default"

@@ -6,6 +6,7 @@ Source: managed-resources §13.
 from collections.abc import Mapping
 from typing import Final
 
+from hedgerow.api.kubernetes import DEPLOYMENTS
 from hedgerow.machinery.objects import Kind, Manifest
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at
 from hedgerow.machinery.selectors import LabelSelector
@@ -18,7 +19,7 @@ from hedgerow.resource_manager.health.checks import (
     replicas_of,
     status_condition,
 )
-from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, is_skipped
+from hedgerow.resource_manager.health.kinds import is_skipped
 
 _ROLLED_OUT: Final = "NewReplicaSetAvailable"
 

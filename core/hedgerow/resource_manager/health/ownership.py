@@ -6,8 +6,8 @@ Source: managed-resources §13.
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
+from hedgerow.api.kubernetes import DEPLOYMENTS, REPLICA_SETS
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, REPLICA_SETS
 from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
 
 LookUp: TypeAlias = Callable[[Resource, ObjectKey], Manifest | None]

@@ -8,14 +8,12 @@ Source: managed-resources §13.
 from collections.abc import Callable
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import DEPLOYMENTS, PODS, REPLICA_SETS
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, REPLICA_SETS
 from hedgerow.resource_manager.health.ownership import owner_chain, owners_of
-
-PODS: Final = Resource("", "v1", "pods", "Pod")
 
 _IDENTITY: Final = ("name", "uid", "resourceVersion")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from hedgerow.api.kubernetes import DEPLOYMENTS, PODS, REPLICA_SETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
 from hedgerow.machinery.failures import DomainFailure
@@ -17,10 +18,9 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.health.changes import progress_changed
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
-from hedgerow.resource_manager.health.kinds import DEPLOYMENTS, REPLICA_SETS
 from hedgerow.resource_manager.health.looking import concluded
 from hedgerow.resource_manager.health.object_progress import rolls_out
-from hedgerow.resource_manager.health.pods import PODS, pod_watches
+from hedgerow.resource_manager.health.pods import pod_watches
 from hedgerow.resource_manager.health.verdicts import ROLLED_OUT, Verdict, evaluate_progress
 from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds

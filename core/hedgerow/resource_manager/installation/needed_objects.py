@@ -7,24 +7,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from hedgerow.admission.dispatch.parsing import is_registration
-from hedgerow.admission.registration.blocking import LEASES, OF_ANY_CLUSTER, NeededObject, pods_of
-from hedgerow.admission.resources import (
+from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, NeededObject, pods_of
+from hedgerow.api.kubernetes import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CONFIG_MAPS,
+    CORE_EVENTS,
     CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,
+    ENDPOINT_SLICE_MANAGER,
     ENDPOINT_SLICES,
+    EVENTS,
+    LEASES,
+    METADATA_NAME,
     NAMESPACES,
+    POD_DISRUPTION_BUDGETS,
+    REPLICA_SETS,
+    ROLE_BINDINGS,
+    ROLES,
     SECRETS,
     SERVICE_ACCOUNTS,
+    SERVICE_NAME,
+    SERVICES,
 )
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.reading import object_at, objects_at
-from hedgerow.network_policies.names import METADATA_NAME
-from hedgerow.resource_manager.health.events import EVENTS as CORE_EVENTS
-from hedgerow.resource_manager.health.kinds import REPLICA_SETS
-from hedgerow.resource_manager.installation.permissions import EVENTS
-from hedgerow.resource_manager.installation.roles import GROUP as RBAC
-from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
-from hedgerow.resource_manager.network_policies.annotations import SERVICES
 
 RENDERED: Final[Mapping[str, Resource]] = {
     resource.kind: resource
@@ -34,16 +41,14 @@ RENDERED: Final[Mapping[str, Resource]] = {
         DEPLOYMENTS,
         SERVICES,
         SERVICE_ACCOUNTS,
-        Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"),
-        Resource(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
-        Resource(RBAC, "v1", "clusterroles", "ClusterRole", namespaced=False),
-        Resource(RBAC, "v1", "rolebindings", "RoleBinding"),
-        Resource(RBAC, "v1", "roles", "Role"),
+        POD_DISRUPTION_BUDGETS,
+        CLUSTER_ROLE_BINDINGS,
+        CLUSTER_ROLES,
+        ROLE_BINDINGS,
+        ROLES,
     )
 }
 """What an installation is rendered to beside registrations, by kind."""
-SERVICE_NAME: Final = "kubernetes.io/service-name"
-SLICE_MANAGER: Final = "endpointslice.kubernetes.io/managed-by"
 
 
 def needed_objects(manifests: Iterable[Manifest]) -> tuple[NeededObject, ...]:
@@ -62,7 +67,7 @@ def _of(manifest: Manifest) -> Iterator[NeededObject]:
     if resource == DEPLOYMENTS:
         yield from _made_of_deployment(manifest)
     elif resource == SERVICES:
-        of_slice = {**labels, SERVICE_NAME: key.name, SLICE_MANAGER: "endpointslice-controller.k8s.io"}
+        of_slice = {**labels, SERVICE_NAME: key.name, ENDPOINT_SLICE_MANAGER: "endpointslice-controller.k8s.io"}
         yield NeededObject(ENDPOINT_SLICES, ObjectKey(key.namespace, ""), of_slice)
 
 

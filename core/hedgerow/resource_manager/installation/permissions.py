@@ -10,17 +10,14 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from hedgerow.admission.registration.blocking import LEASES
-from hedgerow.admission.resources import NAMESPACES
 from hedgerow.admission.webhook import Webhook
+from hedgerow.api.kubernetes import CONFIG_MAPS, EVENTS, LEASES, NAMESPACES
 from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow.machinery.controller import Controller, Read
-from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.permissions import ANYTHING, Permission
-from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS
 from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY
 
-EVENTS: Final = Resource("events.k8s.io", "v1", "events", "Event")
 CLUSTER_SCOPED_EVENTS: Final = "default"
 """The namespace of Events about objects that are in none."""
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from hedgerow.api.kubernetes import RBAC
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.permissions import Permission
 
-GROUP: Final = "rbac.authorization.k8s.io"
 EVERYWHERE: Final = ""
 """The place of what a ClusterRoleBinding grants; other places are namespaces."""
 _NAMESPACES: Final = ("", "namespaces")
@@ -94,12 +94,12 @@ def _object(kind: str, holder: Holder, place: str) -> dict[str, Any]:
     metadata: dict[str, Any] = {"name": holder.name, "labels": dict(holder.labels)}
     if place:
         metadata["namespace"] = place
-    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": metadata}
+    return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": metadata}
 
 
 def _binding(holder: Holder, place: str, role: str) -> Manifest:
     return {
         **_object("RoleBinding" if place else "ClusterRoleBinding", holder, place),
-        "roleRef": {"apiGroup": GROUP, "kind": role, "name": holder.name},
+        "roleRef": {"apiGroup": RBAC, "kind": role, "name": holder.name},
         "subjects": [dict(holder.subject)],
     }

@@ -9,13 +9,13 @@ Source: decision D-4.
 from dataclasses import dataclass
 from typing import Final
 
+from hedgerow.api.kubernetes import NODES
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.kubelet_certificates.addresses import comparable, names_of
 from hedgerow.resource_manager.kubelet_certificates.policy import node_name
 from hedgerow.resource_manager.kubelet_certificates.request import CertificateRequest
-from hedgerow.resource_manager.kubelet_certificates.resources import NODES
 
 NODES_BY_NAME: Final = Index("nodes by name or address", NODES, names_of)
 

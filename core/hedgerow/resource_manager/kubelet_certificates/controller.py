@@ -14,6 +14,8 @@ from typing import Final
 from returns.pipeline import is_successful
 from returns.result import Result
 
+from hedgerow.api.gardener import MACHINES
+from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
@@ -50,13 +52,6 @@ from hedgerow.resource_manager.kubelet_certificates.policy import (
 )
 from hedgerow.resource_manager.kubelet_certificates.request import CertificateRequest
 from hedgerow.resource_manager.kubelet_certificates.reserved import Network
-from hedgerow.resource_manager.kubelet_certificates.resources import (
-    CERTIFICATE_SIGNING_REQUESTS,
-    KUBELET_SERVING,
-    MACHINES,
-    NODES,
-    SERVICES,
-)
 from hedgerow.resource_manager.kubelet_certificates.verdict import (
     APPROVAL,
     approval,

@@ -17,6 +17,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from hedgerow.api.gardener import MACHINES
+from hedgerow.api.kubernetes import NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.names import dns_subdomain_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
@@ -26,7 +28,6 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.kubelet_certificates.addresses import NodeAddresses, canonical
 from hedgerow.resource_manager.kubelet_certificates.policy import Evidence, node_name
-from hedgerow.resource_manager.kubelet_certificates.resources import MACHINES, NODES, SERVICES
 
 NODE_LABEL: Final = "node"
 """By it a Machine names its Node."""

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING
 from hedgerow.machinery.conditions import conditions_of
 from hedgerow.machinery.objects import Manifest, resource_version_of, uid_of
 from hedgerow.machinery.plan import Update
 from hedgerow.machinery.reading import list_at, text_at, with_value
-from hedgerow.resource_manager.kubelet_certificates.resources import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING
 
 APPROVAL: Final = "approval"
 """The subresource by which a verdict is given."""

@@ -6,6 +6,13 @@ Source: managed-resources §7.1.
 from dataclasses import replace
 from typing import Final
 
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    HORIZONTAL_POD_AUTOSCALERS,
+    PERSISTENT_VOLUME_CLAIMS,
+    SECRETS,
+)
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, Follow, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -18,11 +25,9 @@ from hedgerow.resource_manager.managed_resources.following import (
     kept_of_secret,
     managed_kinds,
 )
-from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
 from hedgerow.resource_manager.managed_resources.reconciliation.deletion import DEFINITION
-from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import HPAS, HVPAS
-from hedgerow.resource_manager.managed_resources.reconciliation.removal import CLAIMS
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.waking import (
     managed_resource_changed,
@@ -31,7 +36,7 @@ from hedgerow.resource_manager.managed_resources.waking import (
     object_drifted,
     secret_changed,
 )
-from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS, watches_of_write_context
+from hedgerow.resource_manager.managed_resources.write_context import watches_of_write_context
 
 NAME: Final = APPLYING
 DEFAULT_CONCURRENCY: Final = 5
@@ -78,7 +83,7 @@ def managed_resource_controller(
             ),
             *(
                 replace(followed(autoscalers, drifted, object_drifted), may_be_absent=True, required_for_sync=False)
-                for autoscalers in (HPAS, HVPAS)
+                for autoscalers in (HORIZONTAL_POD_AUTOSCALERS, HVPAS)
             ),
             *watches_of_write_context(),
         ),
@@ -96,9 +101,9 @@ def managed_resource_controller(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE),
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
             Permission.of(SECRETS, "get", cluster=Cluster.SOURCE),
-            Permission.of(DEFINITIONS, "get", cluster=Cluster.SOURCE, names=(DEFINITION,)),
-            Permission.of(DEFINITIONS, "get"),
-            Permission.of(CLAIMS, "list", "delete"),
+            Permission.of(CUSTOM_RESOURCE_DEFINITIONS, "get", cluster=Cluster.SOURCE, names=(DEFINITION,)),
+            Permission.of(CUSTOM_RESOURCE_DEFINITIONS, "get"),
+            Permission.of(PERSISTENT_VOLUME_CLAIMS, "list", "delete"),
             # Only those who write ManagedResources know what these deliver, and what is granted by it.
             Permission(ANYTHING, ANYTHING, (ANYTHING,)),
         ),

@@ -17,7 +17,8 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
-from hedgerow.admission.token_invalidator import ACCOUNT, CONSIDER, PURPOSE
+from hedgerow.admission.token_invalidator import CONSIDER, PURPOSE
+from hedgerow.api.kubernetes import SERVICE_ACCOUNT_NAME
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import (
@@ -39,7 +40,7 @@ from hedgerow.resource_manager.managed_resources.references import kinds_of_refe
 
 _SECRET_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
 _SECRET_LABELS: Final = (PURPOSE, CONSIDER)
-_SECRET_ANNOTATIONS: Final = (ACCOUNT,)
+_SECRET_ANNOTATIONS: Final = (SERVICE_ACCOUNT_NAME,)
 
 
 def kept_of_managed_resource(managed_resource: Manifest) -> Manifest:

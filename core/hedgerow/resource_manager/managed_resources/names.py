@@ -10,8 +10,6 @@ from hedgerow.machinery.objects import Resource
 MANAGED_RESOURCES: Final = Resource("resources.gardener.cloud", "v1alpha1", "managedresources", "ManagedResource")
 APPLYING: Final = "managedresource"
 """The controller that applies ManagedResources."""
-SECRETS: Final = Resource("", "v1", "secrets", "Secret")
-CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap")
 
 GARBAGE_COLLECTABLE: Final = "resources.gardener.cloud/garbage-collectable-reference"
 """Label of ConfigMaps and Secrets that are deleted once nothing refers to them any more: `"true"`."""

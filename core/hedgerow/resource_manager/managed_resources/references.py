@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import LAST_APPLIED
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
 from hedgerow.machinery.reading import TooMuchError, UnreadableError, list_at, object_at, objects_at, text_at, texts_at
 from hedgerow.resource_manager.managed_resources.equivalences import (
@@ -22,7 +23,6 @@ from hedgerow.resource_manager.managed_resources.names import APPLIED, NOT_APPLI
 
 MOST_EQUIVALENT_KINDS: Final = 500
 """Kinds in `spec.equivalences`: each object may be looked for under all of them."""
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @dataclass(frozen=True, slots=True)

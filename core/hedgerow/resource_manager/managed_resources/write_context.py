@@ -16,24 +16,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from returns.result import Success
 
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, LIMIT_RANGES, MUTATING_WEBHOOKS, NAMESPACES
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of, resource_version_of, uid_of
 from hedgerow.machinery.selectors import Labels, parse_label_selector
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.following import digest_of_metadata, kept_of
-
-MUTATING_WEBHOOKS: Final = Resource(
-    "admissionregistration.k8s.io",
-    "v1",
-    "mutatingwebhookconfigurations",
-    "MutatingWebhookConfiguration",
-    namespaced=False,
-)
-NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
-LIMIT_RANGES: Final = Resource("", "v1", "limitranges", "LimitRange")
-DEFINITIONS: Final = Resource(
-    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
-)
 
 _LIMITED: Final = frozenset({("", "pods"), ("", "persistentvolumeclaims")})
 """Group and plural of what LimitRanges set defaults and bounds for."""
@@ -94,7 +82,7 @@ def watches_of_write_context() -> tuple[Watch, ...]:
     """What has to be watched for it; nothing is done at once where it changes, nor prevented where it is denied."""
     return (
         _watch(MUTATING_WEBHOOKS, metadata_only=False),
-        *(_watch(resource, metadata_only=True) for resource in (NAMESPACES, LIMIT_RANGES, DEFINITIONS)),
+        *(_watch(resource, metadata_only=True) for resource in (NAMESPACES, LIMIT_RANGES, CUSTOM_RESOURCE_DEFINITIONS)),
     )
 
 
@@ -150,9 +138,9 @@ def _limits(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
 def _definition(snapshot: Snapshot, resource: Resource) -> _Known:
     if "." not in resource.group:
         return _NOT_CONCERNED
-    if not snapshot.holds(DEFINITIONS):
+    if not snapshot.holds(CUSTOM_RESOURCE_DEFINITIONS):
         return None
-    found = snapshot.get(DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"))
+    found = snapshot.get(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"))
     return _NOT_CONCERNED if found is None else _version(found)
 
 

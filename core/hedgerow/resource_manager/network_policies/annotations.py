@@ -5,17 +5,9 @@ Source: network-and-nodes §1.1, §2.8.
 
 from typing import Final
 
-from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.network_policies.names import (
-    ALLOWED,
-    DESCRIPTION,
-    DOMAIN,
-    METADATA_NAME,
-    NAMESPACES,
-    NETWORK_POLICIES,
-    SERVICE_NAME,
-    SERVICE_NAMESPACE,
-)
+from hedgerow.api.kubernetes import METADATA_NAME, NAMESPACES, NETWORK_POLICIES
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.network_policies.names import ALLOWED, DESCRIPTION, DOMAIN, SERVICE_NAME, SERVICE_NAMESPACE
 
 __all__ = [
     "ACCESS_TARGET_API_SERVER",
@@ -31,13 +23,11 @@ __all__ = [
     "DOMAIN",
     "EXTENSIONS",
     "FROM_WORLD_TO_PORTS",
-    "INGRESSES",
     "METADATA_NAME",
     "NAMESPACES",
     "NAMESPACE_ALIAS",
     "NAMESPACE_SELECTORS",
     "NETWORK_POLICIES",
-    "SERVICES",
     "SERVICE_NAME",
     "SERVICE_NAMESPACE",
     "allowed_ports_alias",
@@ -69,9 +59,6 @@ ALL_ISTIO_INGRESSES: Final = "all-istio-ingresses"
 
 ACCESS_TARGET_API_SERVER: Final = ("networking.gardener.cloud/access-target-apiserver", ALLOWED)
 """Label of namespaces whose components call the API servers of shoots or of the virtual garden."""
-
-SERVICES: Final = Resource("", "v1", "services", "Service")
-INGRESSES: Final = Resource("networking.k8s.io", "v1", "ingresses", "Ingress")
 
 
 def allowed_ports_alias(annotation: str) -> str | None:

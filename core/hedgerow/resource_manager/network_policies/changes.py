@@ -6,12 +6,12 @@ Source: network-and-nodes §2.2, and the update-predicate examples of §2.9.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS, kept_of_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, labels_of
 from hedgerow.network_policies.kept import identity_of
 from hedgerow.resource_manager.network_policies.annotations import (
     FROM_WORLD_TO_PORTS,
-    METADATA_NAME,
     NAMESPACE_ALIAS,
     NAMESPACE_SELECTORS,
     SERVICE_NAME,

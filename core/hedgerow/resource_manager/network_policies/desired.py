@@ -11,15 +11,12 @@ from typing import Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies.annotations import (
     FROM_WORLD_TO_PORTS,
-    INGRESSES,
     NAMESPACE_ALIAS,
-    NAMESPACES,
-    NETWORK_POLICIES,
-    SERVICES,
     annotation_field,
 )
 from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig

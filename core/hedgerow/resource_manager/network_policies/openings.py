@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.kubernetes import SERVICES
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.resource_manager.network_policies.annotations import (
     ALLOWED_PORTS_PREFIX,
     ALLOWED_PORTS_SUFFIX,
     NAMESPACE_SELECTORS,
-    SERVICES,
     allowed_ports_alias,
     annotation_field,
 )

@@ -7,10 +7,10 @@ whatever cannot stand where it stands; absent and null are the same. Views are m
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, SERVICES
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import ObjectKey, Resource, key_of
-from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, SERVICES
 from hedgerow.resource_manager.network_policies.views import (
     Ingress,
     IngressView,

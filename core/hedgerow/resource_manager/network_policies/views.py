@@ -7,8 +7,8 @@ already: files and fakes have not. Every function of this package takes manifest
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, uid_of
-from hedgerow.resource_manager.network_policies.annotations import METADATA_NAME
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, number_if_digits
 
 _NOTHING: Mapping[str, Any] = {}

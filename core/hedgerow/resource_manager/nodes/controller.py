@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal, TypeVar
 
+from hedgerow.api.gardener import CRITICAL_COMPONENT, WAIT_FOR_CSI_NODE
+from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
@@ -23,15 +25,6 @@ from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.nodes.decision import READY, READY_NOTE, Done, RemoveTaint, Wait, decide
-from hedgerow.resource_manager.nodes.names import (
-    CRITICAL,
-    CSI_NODES,
-    DAEMON_SETS,
-    NODES,
-    PODS,
-    REPORTER,
-    WAIT_FOR_CSI_NODE,
-)
 from hedgerow.resource_manager.nodes.readiness import CriticalComponents, required_drivers
 from hedgerow.resource_manager.nodes.views import (
     NodeView,
@@ -45,9 +38,11 @@ from hedgerow.resource_manager.nodes.views import (
 )
 
 NAME: Final = "node"
+REPORTER: Final = "gardener-node-controller"
+"""Who events about nodes are said to come from."""
 DEFAULT_CONCURRENCY: Final = 5
 REASON: Final = "critical-components-ready"
-_LABELLED: Final = f"{CRITICAL}=true"
+_LABELLED: Final = f"{CRITICAL_COMPONENT}=true"
 
 View = TypeVar("View")
 

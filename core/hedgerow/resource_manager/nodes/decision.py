@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from hedgerow.resource_manager.nodes.names import NOT_READY
+from hedgerow.api.gardener import CRITICAL_COMPONENTS_NOT_READY
 from hedgerow.resource_manager.nodes.readiness import CriticalComponents, Missing, first_missing
 from hedgerow.resource_manager.nodes.taints import Taint
 
@@ -50,4 +50,4 @@ def decide(components: CriticalComponents) -> Decision:
 
 def without_taint(taints: Iterable[Taint]) -> tuple[Taint, ...]:
     """The other taints, in their order; there may be several of the key, with different effects."""
-    return tuple(taint for taint in taints if taint.key != NOT_READY)
+    return tuple(taint for taint in taints if taint.key != CRITICAL_COMPONENTS_NOT_READY)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from hedgerow.api.gardener import WAIT_FOR_CSI_NODE
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.nodes.names import WAIT_FOR_CSI_NODE
 from hedgerow.resource_manager.nodes.scheduling import should_run_on
 from hedgerow.resource_manager.nodes.views import DaemonSetView, NodeView, PodView
 

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_READY
+from hedgerow.api.kubernetes import DAEMON_SETS
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.reading import boolean_at, object_at, objects_at, text_at, texts_at
 from hedgerow.resource_manager.nodes.affinity import Term
-from hedgerow.resource_manager.nodes.names import CRITICAL, DAEMON_SETS, NOT_READY
 from hedgerow.resource_manager.nodes.taints import Taint, Toleration
 
 _KEPT_OF_NODE: Final = ("name", "uid", "resourceVersion", "labels")
@@ -75,7 +76,7 @@ def waits(node: Manifest) -> bool:
     """Whether a Node has the taint; one that nobody can read has none."""
     taints = (node.get("spec") or {}).get("taints")
     return isinstance(taints, list) and any(
-        isinstance(each, Mapping) and each.get("key") == NOT_READY for each in taints
+        isinstance(each, Mapping) and each.get("key") == CRITICAL_COMPONENTS_NOT_READY for each in taints
     )
 
 
@@ -93,7 +94,7 @@ def node_view(node: Manifest) -> NodeView:
 def daemon_set_view(daemon_set: Manifest) -> DaemonSetView:
     """A whole DaemonSet."""
     template = object_at(daemon_set, "spec", "template")
-    is_labelled = texts_at(template, "metadata", "labels").get(CRITICAL) == "true"
+    is_labelled = texts_at(template, "metadata", "labels").get(CRITICAL_COMPONENT) == "true"
     return DaemonSetView(key_of(daemon_set), uid_of(daemon_set) or "", is_labelled, _placement(template))
 
 

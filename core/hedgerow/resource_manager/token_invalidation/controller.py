@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Final
 
 from hedgerow.admission.projected_token_mount import kept_of_service_account
-from hedgerow.admission.resources import PODS, SECRETS, SERVICE_ACCOUNTS
-from hedgerow.admission.token_invalidator import ACCOUNT, CONSIDER, NAME, SKIP
+from hedgerow.admission.token_invalidator import CONSIDER, NAME, SKIP
+from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
@@ -139,7 +139,7 @@ def _unreadable(resource: Resource, key: ObjectKey, problem: str) -> DomainFailu
 
 
 def _account_name(secret: Manifest | None) -> str:
-    return annotations_of(secret).get(ACCOUNT, "") if secret is not None else ""
+    return annotations_of(secret).get(SERVICE_ACCOUNT_NAME, "") if secret is not None else ""
 
 
 def _holds_a_token(change: Change) -> bool:

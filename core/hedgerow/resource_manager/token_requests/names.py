@@ -5,9 +5,6 @@ Source: webhooks-and-tokens §1.1, §10.
 
 from typing import Final
 
-from hedgerow.machinery.objects import Resource
-
-SERVICE_ACCOUNTS: Final = Resource("", "v1", "serviceaccounts", "ServiceAccount")
 TOKEN: Final = "token"  # noqa: S105 -- the name of a subresource, of a data key and of a kubeconfig's field
 """The subresource of a ServiceAccount that makes tokens, and the data key that holds one."""
 KUBECONFIG: Final = "kubeconfig"

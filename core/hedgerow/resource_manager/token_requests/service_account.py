@@ -8,13 +8,13 @@ Source: webhooks-and-tokens §10.1, steps 3 and 4.
 
 from typing import Final, TypeAlias
 
+from hedgerow.api.kubernetes import SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Create, MergePatch, Refusal
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.token_requests.names import SERVICE_ACCOUNTS
 from hedgerow.resource_manager.token_requests.token_request import Token, granted
 
 _CONFLICT: Final = 409

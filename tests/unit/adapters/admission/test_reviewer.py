@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Webhook, creation
 from hedgerow.admission.decision import Review
-from hedgerow.admission.resources import PODS
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answer, Answers, Found, NotAnswered, ObjectQuestion, Question

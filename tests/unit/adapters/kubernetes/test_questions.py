@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from hedgerow.admission.resources import NAMESPACES, NODES, PODS
+from hedgerow.api.kubernetes import NAMESPACES, NODES, PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.leader_election.lease import LEASES
 from hedgerow_adapters.leader_election.outcomes import Absent, Conflict, Failed, Found, Outcome, Written, outcome_of
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response

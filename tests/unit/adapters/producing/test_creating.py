@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from returns.result import Result, Success
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, SECRETS
+from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.producing import (
     NotDone,
     create,

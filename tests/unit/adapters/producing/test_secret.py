@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from returns.result import Failure
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow_adapters.producing import reconcile_secret
 from hedgerow_adapters.protocol import requests
 from tests.unit.adapters.producing.garden import NAMESPACE, Garden, Wire, problem

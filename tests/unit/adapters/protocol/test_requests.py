@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.admission.resources import DEPLOYMENTS, NAMESPACES, PODS
+from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES, PODS
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Create, Delete, Update
 from hedgerow_adapters.kubernetes.http_session import url_of

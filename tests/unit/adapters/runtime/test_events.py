@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Event
 from hedgerow_adapters.memory import Answered, Fault, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.runtime.events import EVENTS, REMEMBERED, WAITING, EventRecorder
+from hedgerow_adapters.runtime.events import REMEMBERED, WAITING, EventRecorder
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, World
 from tests.virtual_clock import virtual_time
 

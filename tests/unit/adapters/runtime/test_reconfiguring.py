@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
+from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES
 from hedgerow.machinery.controller import Change, Context, Controller
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.network_policies.names import NAMESPACES, NETWORK_POLICIES
 from hedgerow.operator.namespace_network_policies import (
     NamespacePolicyConfig,
     RuntimeNetworks,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow_adapters.memory import Fault, InMemoryCluster, Lost, MemoryTransport
@@ -15,7 +16,6 @@ from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Stream
 from hedgerow_adapters.runtime.clusters import Access
-from hedgerow_adapters.runtime.events import EVENTS
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.simulation import settle
 from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS, MIRRORING, MIRRORS

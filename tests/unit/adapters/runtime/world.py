@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
+from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.controller import Controller, plans
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -22,7 +23,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import RESYNC_PERIOD, Access, Clusters
-from hedgerow_adapters.runtime.events import EVENTS, EventRecorder
+from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.admission import Allowed, Denied, Mutation, creation
 from hedgerow.admission.decision import internal_error, unanswered
-from hedgerow.admission.resources import PODS
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs, get_logger
 from hedgerow_adapters.telemetry.listening import LONGEST_TEXT

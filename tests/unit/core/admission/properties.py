@@ -13,11 +13,13 @@ from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.extension_validation.kinds import KINDS
 from hedgerow.admission.high_availability.context import DOMAIN
 from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS
-from hedgerow.admission.resources import (
+from hedgerow.admission.token_invalidator import CONSIDER
+from hedgerow.admission.webhook import Webhook
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import (
     DEPLOYMENTS,
     ENDPOINT_SLICES,
     HORIZONTAL_POD_AUTOSCALERS,
-    HVPAS,
     NAMESPACES,
     NODES,
     PODS,
@@ -25,8 +27,6 @@ from hedgerow.admission.resources import (
     SERVICE_ACCOUNTS,
     STATEFUL_SETS,
 )
-from hedgerow.admission.token_invalidator import CONSIDER
-from hedgerow.admission.webhook import Webhook
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.selectors import LabelSelector

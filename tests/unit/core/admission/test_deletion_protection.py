@@ -18,7 +18,7 @@ from hedgerow.admission.deletion_protection import (
     review,
     webhook,
 )
-from hedgerow.admission.resources import CUSTOM_RESOURCE_DEFINITIONS, PODS
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.patches import apply_merge_patch

@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.admission import Allowed, creation
 from hedgerow.admission.endpoint_slice_hints import review
-from hedgerow.admission.resources import ENDPOINT_SLICES
+from hedgerow.api.kubernetes import ENDPOINT_SLICES
 
 
 def changed(*endpoints: Any) -> Any:

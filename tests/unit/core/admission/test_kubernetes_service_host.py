@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.admission import Allowed, creation
 from hedgerow.admission.kubernetes_service_host import review
-from hedgerow.admission.resources import PODS
+from hedgerow.api.kubernetes import PODS
 
 HOST = "api.example.com"
 TOLD = {"name": "KUBERNETES_SERVICE_HOST", "value": HOST}

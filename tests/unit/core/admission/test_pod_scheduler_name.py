@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.admission import Allowed, creation
 from hedgerow.admission.pod_scheduler_name import review
-from hedgerow.admission.resources import PODS
+from hedgerow.api.kubernetes import PODS
 
 
 def scheduler(named: Any, configured: str = "bin-packing-scheduler") -> Any:

@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.admission import Allowed, creation
 from hedgerow.admission.pod_topology_spread_constraints import review
-from hedgerow.admission.resources import PODS
+from hedgerow.api.kubernetes import PODS
 
 HASH = {"pod-template-hash": "123abc"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, creation
 from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS, review, webhook
-from hedgerow.admission.resources import PODS, SERVICE_ACCOUNTS
+from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import AdmissionRequest, GroupVersionKind, GroupVersionResource, creation, deletion, update
-from hedgerow.admission.resources import DEPLOYMENTS, NODES
+from hedgerow.api.kubernetes import DEPLOYMENTS, NODES
 from hedgerow.machinery.objects import ObjectKey
 
 CART = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"namespace": "shop", "name": "cart"}}

@@ -12,8 +12,8 @@ from returns.result import Failure, Success
 from hedgerow.admission import Allowed, Denied, Mutation, creation
 from hedgerow.admission.decision import bad_request, forbidden
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
-from hedgerow.admission.resources import PODS
 from hedgerow.admission.review import V1, V1BETA1, BadReview, Review, answer, parse_review, review_document
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.names import dns_label_problem
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}}

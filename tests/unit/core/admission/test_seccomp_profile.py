@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import Allowed, creation
-from hedgerow.admission.resources import PODS
 from hedgerow.admission.seccomp_profile import review
+from hedgerow.api.kubernetes import PODS
 
 
 def changed(spec: Any) -> Any:

@@ -6,8 +6,8 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, creation
 from hedgerow.admission.config import SystemComponentsConfig
-from hedgerow.admission.resources import NODES, PODS
 from hedgerow.admission.system_components_config import review, webhook
+from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import LabelSelector
 from tests.unit.core.admission.world import world

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import Allowed, update
-from hedgerow.admission.resources import SECRETS
 from hedgerow.admission.token_invalidator import CONSIDER, review
+from hedgerow.api.kubernetes import SECRETS
 
 CA = {"ca.crt": "Y2E="}
 

@@ -4,8 +4,8 @@ import pytest
 
 from hedgerow.admission import Allowed, Denied, Webhook, creation
 from hedgerow.admission.decision import Review
-from hedgerow.admission.resources import PODS
 from hedgerow.admission.turn import MOST_QUESTIONS, EndlessReviewError, ReviewTurn
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answers, Found, ObjectQuestion

@@ -8,8 +8,8 @@ import pytest
 from hedgerow.admission import Allowed, Denied, creation, deletion, update
 from hedgerow.admission.decision import Review, forbidden
 from hedgerow.admission.request import CONNECT, AdmissionRequest
-from hedgerow.admission.resources import PODS
 from hedgerow.admission.webhook import apply_rules, mutating
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answers
 from hedgerow.machinery.reading import text_at, with_value

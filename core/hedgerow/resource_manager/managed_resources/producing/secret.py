@@ -8,9 +8,10 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow.machinery.reading import with_value
-from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE, SECRETS
+from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE
 from hedgerow.resource_manager.managed_resources.producing.uniqueness import make_unique
 
 PREFIX: Final = "managedresource-"

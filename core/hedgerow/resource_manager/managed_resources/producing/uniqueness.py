@@ -14,9 +14,10 @@ from typing import Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.kubernetes import CONFIG_MAPS, SECRETS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at, with_value
-from hedgerow.resource_manager.managed_resources.names import CONFIG_MAPS, GARBAGE_COLLECTABLE, SECRETS
+from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE
 
 _HASH_LENGTH: Final = 8
 

@@ -16,6 +16,7 @@ deletion.
 
 from typing import Final
 
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.objects import ObjectKey, is_terminating
@@ -43,11 +44,10 @@ from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.pruning import foreign_events, prune
 from hedgerow.resource_manager.managed_resources.references import references_of
-from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS
 
 DEFINITION: Final = f"{MANAGED_RESOURCES.plural}.{MANAGED_RESOURCES.group}"
 """The name of the definition."""
-_QUESTION: Final = ObjectQuestion(DEFINITIONS, ObjectKey("", DEFINITION), Cluster.SOURCE)
+_QUESTION: Final = ObjectQuestion(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", DEFINITION), Cluster.SOURCE)
 _OBJECTS_STAY: Final = "the definition of ManagedResource is being deleted, so the objects stay"
 _NOT_READ: Final = "could not read the definition of ManagedResource, so nothing is deleted"
 _DELETING: Final = "The resources are currently being deleted."

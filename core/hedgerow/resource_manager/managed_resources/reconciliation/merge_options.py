@@ -8,6 +8,8 @@ from typing import Final, TypeAlias
 
 from returns.result import Failure, Result
 
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered
@@ -22,9 +24,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource
 from hedgerow.resource_manager.managed_resources.reconciliation.state import digest
 from hedgerow.resource_manager.managed_resources.references import equivalences_of
 
-HPAS: Final = Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
-HVPAS: Final = Resource("autoscaling.k8s.io", "v1alpha1", "hvpas", "Hvpa")
-_NAMES: Final = {HPAS: "HPAs", HVPAS: "HVPAs"}
+_NAMES: Final = {HORIZONTAL_POD_AUTOSCALERS: "HPAs", HVPAS: "HVPAs"}
 _Autoscalers: TypeAlias = Sequence[Sequence[Manifest]]
 Autoscaled: TypeAlias = Result[ScaledObjects, str] | Unanswered
 """What autoscalers size, or why that is not known."""
@@ -38,7 +38,7 @@ def _scaled(autoscalers: _Autoscalers) -> Result[ScaledObjects, str]:
 
 async def scaled(mr: Reconciliation) -> Autoscaled:
     """What all autoscalers of the target cluster size; those that are not watched are listed."""
-    unwatched = [resource for resource in (HPAS, HVPAS) if not mr.snapshot.holds(resource)]
+    unwatched = [resource for resource in (HORIZONTAL_POD_AUTOSCALERS, HVPAS) if not mr.snapshot.holds(resource)]
     questions = tuple(ListQuestion(resource, Cluster.TARGET) for resource in unwatched)
     answers = await AtOnce(questions) if questions else ()
     listed: dict[Resource, Sequence[Manifest]] = {}
@@ -47,14 +47,16 @@ async def scaled(mr: Reconciliation) -> Autoscaled:
             text = f"failed to list all {_NAMES[resource]}: {answer.message}"
             return Unanswered(text) if answer.is_silence else Failure(text)
         listed[resource] = answer.objects if isinstance(answer, Found) else ()
-    return _scaled([listed[each] if each in listed else mr.snapshot.list(each) for each in (HPAS, HVPAS)])
+    return _scaled(
+        [listed[each] if each in listed else mr.snapshot.list(each) for each in (HORIZONTAL_POD_AUTOSCALERS, HVPAS)]
+    )
 
 
 def watched_scaled(mr: Reconciliation) -> ScaledObjects | None:
     """What autoscalers size, from watches alone; none if these do not tell."""
-    if not all(map(mr.snapshot.holds, (HPAS, HVPAS))):
+    if not all(map(mr.snapshot.holds, (HORIZONTAL_POD_AUTOSCALERS, HVPAS))):
         return None
-    return _scaled([mr.snapshot.list(each) for each in (HPAS, HVPAS)]).value_or(None)
+    return _scaled([mr.snapshot.list(each) for each in (HORIZONTAL_POD_AUTOSCALERS, HVPAS)]).value_or(None)
 
 
 def merge_options(

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from returns.result import Failure, Result
 
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Create, Delete, Outcome, Update
@@ -43,7 +44,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import
 from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
 from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored, stored_custom_resource
-from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS
 
 _NAMELESS: Final = "resource name may not be empty"
 
@@ -176,7 +176,9 @@ class ObjectApplication:
         found = self._application(rules).value_or(None)
         if not isinstance(found, UpdateObject) or self._may_be_the_servers(found.because):
             return None
-        return ObjectQuestion(DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"), Cluster.TARGET)
+        return ObjectQuestion(
+            CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"), Cluster.TARGET
+        )
 
     def decide(self, rules: Rules) -> None:
         """Decide what comes next, by the object as it was read, or as if it did not exist."""

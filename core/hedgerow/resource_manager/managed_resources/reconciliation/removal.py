@@ -25,13 +25,13 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure
 
+from hedgerow.api.kubernetes import PERSISTENT_VOLUME_CLAIMS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import (
     Kind,
     Manifest,
-    Resource,
     annotations_of,
     is_terminating,
     key_of,
@@ -59,7 +59,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.live_objects imp
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.references import Reference
 
-CLAIMS: Final = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
 _NAMESPACE: Final = Kind("v1", "Namespace")
 _COLLECTED: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _OWNING_GROUPS: Final = frozenset({"apps", "extensions", "batch"})
@@ -159,11 +158,13 @@ async def _delete_claims(mr: Reconciliation, place: Place, live: Manifest) -> st
     if not labels:
         return ""
     selector = ",".join(f"{name}={value}" for name, value in sorted(labels.items()))
-    answer = await ListQuestion(CLAIMS, Cluster.TARGET, place.key.namespace, selector, metadata_only=True)
+    answer = await ListQuestion(
+        PERSISTENT_VOLUME_CLAIMS, Cluster.TARGET, place.key.namespace, selector, metadata_only=True
+    )
     if isinstance(answer, NotAnswered):
         return f"could not list PVCs of StatefulSet: {answer.message}"
     due = [each for each in answer.objects if _is_claim_of(each, live) and not is_terminating(each)]
-    deletions = (Delete(CLAIMS, key_of(each), "claim-of-stateful-set", uid_of(each)) for each in due)
+    deletions = (Delete(PERSISTENT_VOLUME_CLAIMS, key_of(each), "claim-of-stateful-set", uid_of(each)) for each in due)
     outcomes = await AtOnce(tuple(deletions)) if due else ()
     return next(filter(None, map(_problem, outcomes)), "")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Plan
@@ -20,7 +21,6 @@ from hedgerow.resource_manager.managed_resources.desired import (
     desired_in_slices,
     unknown_kinds,
 )
-from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Reconciliation,
     not_found_out,

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.resource_manager.managed_resources.following import fingerprint
-from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED, SECRETS
+from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import is_due
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import watched_scaled

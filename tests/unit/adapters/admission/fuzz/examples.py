@@ -9,8 +9,9 @@ from random import Random
 from typing import Any, Final
 
 from hedgerow.admission import Webhook, update
-from hedgerow.admission.resources import HORIZONTAL_POD_AUTOSCALERS, HVPAS
 from hedgerow.admission.review import VERSIONS, review_document
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.protocol.json_codec import standard
 from tests.unit.adapters.admission.fuzz.sensible import DOMAIN, WORKLOADS, beginnings, fragments, sensible

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import yaml
 
-from hedgerow.admission.resources import DEPLOYMENTS, HVPAS, NAMESPACES, PODS, STATEFUL_SETS
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES, PODS, STATEFUL_SETS
 from hedgerow.machinery.objects import Manifest, Resource
 from tests.unit.adapters.admission.fuzz.values import Fragments, fragments_of
 from tests.unit.core.admission.extension_validation.objects import SPECS, sample

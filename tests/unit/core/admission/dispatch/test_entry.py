@@ -9,7 +9,7 @@ import pytest
 from hedgerow.admission import AdmissionRequest, Denied, GroupVersionKind, creation, deletion, update
 from hedgerow.admission.decision import forbidden
 from hedgerow.admission.dispatch import Attributes, Call, Client, Entry, Rule, Scope, call_of, failed, rejected
-from hedgerow.admission.resources import (
+from hedgerow.api.kubernetes import (
     CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,
     HORIZONTAL_POD_AUTOSCALERS,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hedgerow.admission import creation
 from hedgerow.admission.dispatch import Attributes, Client, Entry, Registrations, Rule
-from hedgerow.admission.resources import PODS
+from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.selectors import LabelSelector
 
 ANYTHING = Rule(("*",), ("*",), ("*",), ("*",))

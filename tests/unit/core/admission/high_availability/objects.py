@@ -6,7 +6,8 @@ from typing import Any
 from hedgerow.admission import Allowed, Decision, creation
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import Facts, review
-from hedgerow.admission.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, HVPAS, STATEFUL_SETS
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, STATEFUL_SETS
 from hedgerow.machinery.objects import Manifest
 
 DOMAIN = "high-availability-config.resources.gardener.cloud"

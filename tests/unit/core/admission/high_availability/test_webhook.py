@@ -7,7 +7,7 @@ import pytest
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, GroupVersionKind, GroupVersionResource, creation
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import Facts, review, webhook
-from hedgerow.admission.resources import DEPLOYMENTS, NAMESPACES, STATEFUL_SETS
+from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES, STATEFUL_SETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answer, Answers, Found, NotAnswered, ObjectQuestion

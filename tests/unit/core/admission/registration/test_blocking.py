@@ -11,9 +11,9 @@ from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
 from hedgerow.admission.dispatch import Attributes, Client, Entry, Registrations, Rule, Scope, call_of
 from hedgerow.admission.dispatch.parsing import parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow.admission.registration.blocking import LEASES, OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
+from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
 from hedgerow.admission.request import creation, deletion, update
-from hedgerow.admission.resources import DEPLOYMENTS, NAMESPACES, NODES, PODS
+from hedgerow.api.kubernetes import DEPLOYMENTS, LEASES, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 

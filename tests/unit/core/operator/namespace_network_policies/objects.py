@@ -4,16 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from hedgerow.api.gardener import CLUSTERS
+from hedgerow.api.kubernetes import ENDPOINTS, METADATA_NAME, NAMESPACES, NETWORK_POLICIES
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Plan
-from hedgerow.network_policies.names import DESCRIPTION, METADATA_NAME, NAMESPACES, NETWORK_POLICIES
+from hedgerow.network_policies.names import DESCRIPTION
 from hedgerow.operator.namespace_network_policies import (
     NamespacePolicyConfig,
     RuntimeNetworks,
     namespace_network_policy_controller,
 )
-from hedgerow.operator.namespace_network_policies.names import CLUSTERS, ENDPOINTS
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
 from tests.golden.network_policies.cases import carry_out

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from hedgerow.api.gardener import CLUSTERS
+from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES
 from hedgerow.machinery.controller import Change, all_keys, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan
-from hedgerow.network_policies.names import NAMESPACES, NETWORK_POLICIES
-from hedgerow.operator.namespace_network_policies.names import CLUSTERS, ENDPOINTS
 from tests.unit.core.operator.namespace_network_policies.objects import (
     CONFIG,
     DENY_ALL,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.admission.resources import NAMESPACES, NODES, PODS, SECRETS
+from hedgerow.api.kubernetes import NAMESPACES, NODES, PODS, SECRETS
 from hedgerow.machinery.permissions import Permission
 from hedgerow.resource_manager.installation.roles import Holder, role_with, roles, rules_by_place
 

@@ -7,18 +7,14 @@ from typing import Any
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.gardener import MACHINES
+from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.kubelet_certificates import (
     CertificateRequest,
     KubeletCertificateConfig,
     kubelet_csr_approver,
-)
-from hedgerow.resource_manager.kubelet_certificates.resources import (
-    CERTIFICATE_SIGNING_REQUESTS,
-    MACHINES,
-    NODES,
-    SERVICES,
 )
 from tests.unit.core.resource_manager.turns import Clusters
 

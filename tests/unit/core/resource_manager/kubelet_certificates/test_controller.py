@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.api.gardener import MACHINES
+from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Controller, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
@@ -15,12 +17,6 @@ from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Refusal, Update
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
-from hedgerow.resource_manager.kubelet_certificates.resources import (
-    CERTIFICATE_SIGNING_REQUESTS,
-    MACHINES,
-    NODES,
-    SERVICES,
-)
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.kubelet_certificates.requests import (
     API_SERVER,

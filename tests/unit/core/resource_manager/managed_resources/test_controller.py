@@ -12,19 +12,19 @@ import pytest
 from returns.result import Result, Success
 from typing_extensions import override
 
+from hedgerow.api.kubernetes import EVENTS as RECORDED
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import HPAS
 from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY
 from hedgerow_adapters.kubernetes.throttle import Throttle, TokenBucket
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from hedgerow_adapters.runtime.clusters import Access
-from hedgerow_adapters.runtime.events import EVENTS as RECORDED
 from hedgerow_adapters.runtime.fights import BESIDE_WAIT
 from tests.unit.adapters.runtime.world import Ears, Wire, about_objects, at_work
 from tests.unit.core.resource_manager.managed_resources.workshop import (
@@ -309,7 +309,10 @@ async def test_one_that_cannot_be_read_keeps_no_other_from_being_applied(
 @virtual_time
 async def test_what_is_followed_is_kept_as_it_is_declared() -> None:
     controller = managed_resource_controller(ManagedResourceConfig())
-    watches = [replace(each, transform=dict) if each.resource == HPAS else each for each in controller.watches]
+    watches = [
+        replace(each, transform=dict) if each.resource == HORIZONTAL_POD_AUTOSCALERS else each
+        for each in controller.watches
+    ]
     made = landscape()
 
     with pytest.raises(ValueError, match="is watched and followed, and not the same is kept of it"):

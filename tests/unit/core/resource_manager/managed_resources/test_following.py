@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.reading import with_value
 from hedgerow.resource_manager.health import counts_pods, object_health, object_progressing, pods_of, rolls_out
@@ -16,7 +18,6 @@ from hedgerow.resource_manager.health.kinds import is_skipped
 from hedgerow.resource_manager.health.object_health import RULES
 from hedgerow.resource_manager.managed_resources.following import FIELDS_READ, fingerprint, is_metadata_only, kept_of
 from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
-from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import HPAS, HVPAS
 
 KINDS = [
     *sorted(RULES),
@@ -193,13 +194,17 @@ def test_everybody_who_watches_a_resource_keeps_the_same() -> None:
 @pytest.mark.parametrize(
     ("resource", "spec", "kept"),
     [
-        (HPAS, {"scaleTargetRef": {"name": "a"}, "maxReplicas": 3}, {"scaleTargetRef": {"name": "a"}}),
+        (
+            HORIZONTAL_POD_AUTOSCALERS,
+            {"scaleTargetRef": {"name": "a"}, "maxReplicas": 3},
+            {"scaleTargetRef": {"name": "a"}},
+        ),
         (
             HVPAS,
             {"targetRef": {"name": "a"}, "hpa": {"deploy": True, "template": {}}, "vpa": 3, "weightBasedScaling": []},
             {"targetRef": {"name": "a"}, "hpa": {"deploy": True}, "vpa": 3},
         ),
-        (HPAS, "odd", "odd"),
+        (HORIZONTAL_POD_AUTOSCALERS, "odd", "odd"),
     ],
 )
 def test_of_autoscalers_is_kept_what_they_size_and_what_tells_versions_apart(

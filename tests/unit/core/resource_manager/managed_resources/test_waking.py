@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import pytest
 
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey
@@ -18,7 +19,6 @@ from hedgerow.resource_manager.managed_resources.names import (
     MANAGED_RESOURCES,
     OPERATION,
     ORIGIN,
-    SECRETS,
 )
 from hedgerow.resource_manager.managed_resources.waking import (
     managed_resource_changed,

@@ -4,19 +4,11 @@ from typing import Any, Final
 
 import pytest
 
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, LIMIT_RANGES, MUTATING_WEBHOOKS, NAMESPACES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.resource_manager.managed_resources.following import kept_of
-from hedgerow.resource_manager.managed_resources.write_context import (
-    DEFINITIONS,
-    LIMIT_RANGES,
-    MUTATING_WEBHOOKS,
-    NAMESPACES,
-    UNKNOWN,
-    WriteContext,
-    could_match,
-    write_context,
-)
+from hedgerow.resource_manager.managed_resources.write_context import UNKNOWN, WriteContext, could_match, write_context
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 
 DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment")
@@ -38,7 +30,7 @@ def named(name: str, namespace: str = "", version: str = "1", **metadata: Any) -
 def snapshot(**objects: list[Manifest]) -> StoreSnapshot:
     """What is watched, by the plural of its resource; what is not given is not at hand."""
     stores = {}
-    for resource in (MUTATING_WEBHOOKS, NAMESPACES, LIMIT_RANGES, DEFINITIONS):
+    for resource in (MUTATING_WEBHOOKS, NAMESPACES, LIMIT_RANGES, CUSTOM_RESOURCE_DEFINITIONS):
         if resource.plural in objects:
             store = stores[resource] = ObjectStore(())
             for each in objects[resource.plural]:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Change, Watch, all_keys, concerned_keys
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.network_policies.objects import (
     BEHIND_INGRESS,

@@ -3,10 +3,10 @@
 import pytest
 from returns.result import Failure, Success
 
+from hedgerow.api.kubernetes import SERVICES
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies import PolicyPort, ServiceView, from_policy_aliases
-from hedgerow.resource_manager.network_policies.annotations import SERVICES
 from hedgerow.resource_manager.network_policies.openings import Opening, openings_of
 from tests.unit.core.resource_manager.network_policies.objects import DOMAIN, HTTP, ours, service
 

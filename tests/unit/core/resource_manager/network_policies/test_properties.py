@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hedgerow.api.kubernetes import NETWORK_POLICIES
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Delete
 from hedgerow.resource_manager.network_policies import (
@@ -19,7 +20,6 @@ from hedgerow.resource_manager.network_policies import (
     desired_network_policies,
     service_of_policy,
 )
-from hedgerow.resource_manager.network_policies.annotations import NETWORK_POLICIES
 from tests.unit.core.resource_manager.network_policies.worlds import (
     FOREIGN,
     Cluster,

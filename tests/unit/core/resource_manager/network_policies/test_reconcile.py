@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Create, Delete, Event, MergePatch, Plan
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow.resource_manager.network_policies.annotations import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
 from tests.unit.core.resource_manager.network_policies.objects import (

@@ -13,6 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Context, all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, labels_of
 from hedgerow.machinery.patches import apply_merge_patch
@@ -24,14 +25,7 @@ from hedgerow.resource_manager.network_policies import (
     network_policy_controller,
     service_of_policy,
 )
-from hedgerow.resource_manager.network_policies.annotations import (
-    DESCRIPTION,
-    INGRESSES,
-    NAMESPACES,
-    NETWORK_POLICIES,
-    SERVICES,
-    namespace_key,
-)
+from hedgerow.resource_manager.network_policies.annotations import DESCRIPTION, namespace_key
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
 from tests.unit.core.resource_manager.network_policies.objects import backend, ingress, namespace, policy, service

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.nodes import NodeConfig, node_controller
-from hedgerow.resource_manager.nodes.names import CSI_NODES, DAEMON_SETS, NODES, PODS
 from tests.unit.core.resource_manager.turns import Clusters, Course, take_turn
 
 NODE: Final = ObjectKey("", "node-1")

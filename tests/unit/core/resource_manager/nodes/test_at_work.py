@@ -2,12 +2,11 @@
 
 import asyncio
 
+from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, EVENTS, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.nodes import node_controller
-from hedgerow.resource_manager.nodes.names import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.runtime.events import EVENTS
 from hedgerow_adapters.simulation import settle
 from tests.unit.adapters.runtime.world import World, at_work
 from tests.unit.core.resource_manager.nodes.surroundings import CRITICAL, CSI, EVERYTHING, NODE, TAINT, taint

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import MergePatch, Refusal
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.resource_manager.nodes import NodeConfig, node_controller
-from hedgerow.resource_manager.nodes.names import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.resource_manager.nodes.views import kept_of_node
 from tests.unit.core.resource_manager.nodes.surroundings import (
     DS1,

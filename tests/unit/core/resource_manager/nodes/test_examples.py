@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.resource_manager.nodes.names import NODES
+from hedgerow.api.kubernetes import NODES
 from tests.unit.core.resource_manager.nodes.surroundings import (
     DS1,
     DS2,

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hedgerow.api.kubernetes import NODES
 from hedgerow.machinery.objects import Manifest, key_of
-from hedgerow.resource_manager.nodes.names import NODES
 from tests.unit.core.resource_manager.nodes.surroundings import (
     CRITICAL,
     EVERYTHING,

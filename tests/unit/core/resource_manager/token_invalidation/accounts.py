@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.admission.resources import PODS, SECRETS, SERVICE_ACCOUNTS
+from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from tests.unit.core.resource_manager.turns import Clusters
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from hedgerow.admission import token_invalidator as webhook
-from hedgerow.admission.resources import PODS, SECRETS, SERVICE_ACCOUNTS
+from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.token_invalidation import token_invalidator
 from hedgerow_adapters.protocol import requests

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.admission.resources import PODS, SECRETS, SERVICE_ACCOUNTS
+from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.controller import Change, Context, concerned_keys
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import MergePatch, Plan, Refusal

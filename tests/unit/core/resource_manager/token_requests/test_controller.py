@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
+from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Create, MergePatch
-from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
-from hedgerow.resource_manager.token_requests.names import SERVICE_ACCOUNTS
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol import requests
 from tests.unit.core.resource_manager.token_requests.workshop import (

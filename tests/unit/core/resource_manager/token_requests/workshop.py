@@ -9,14 +9,13 @@ from typing import Any
 
 import yaml
 
+from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Action, Create, Outcome, Plan
 from hedgerow.machinery.steps import Step
-from hedgerow.resource_manager.managed_resources.names import SECRETS
 from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
-from hedgerow.resource_manager.token_requests.names import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.protocol import requests

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS, SECRETS
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.plan import Action, Create, Update
@@ -19,9 +20,7 @@ from hedgerow.resource_manager.managed_resources.names import (
     MODE,
     OPERATION,
     ORIGIN,
-    SECRETS,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import HPAS
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -480,7 +479,7 @@ class TestScaledObjects:
         made.turn()
         made.patch(DEPLOYMENTS, "app", {"spec": {"replicas": 5}})
         made.turn()
-        made.delete(HPAS, "hpa")
+        made.delete(HORIZONTAL_POD_AUTOSCALERS, "hpa")
 
         made.turn()
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.api.definition import build_definition
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, SECRETS
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import NotAnswered
@@ -17,9 +18,7 @@ from hedgerow.resource_manager.managed_resources.names import (
     KEEP_OBJECT,
     MANAGED_RESOURCES,
     ORIGIN,
-    SECRETS,
 )
-from hedgerow.resource_manager.managed_resources.write_context import DEFINITIONS
 from hedgerow_adapters.protocol import requests
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
@@ -121,7 +120,7 @@ class TestDefinition:
             },
             cluster=made.source,
         )
-        made.source.handle(requests.delete(DEFINITIONS, ObjectKey("", name)))
+        made.source.handle(requests.delete(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", name)))
         made.delete(MANAGED_RESOURCES, KEY.name)
 
     def test_objects_stay_while_it_is_terminating_and_a_warning_says_so(self) -> None:
@@ -169,7 +168,7 @@ class TestDefinition:
     def test_nothing_is_deleted_as_long_as_it_cannot_be_read(self, problem: NotAnswered, conditions: str) -> None:
         made = applied()
         made.delete(MANAGED_RESOURCES, KEY.name)
-        made.answer = lambda question: problem if question.resource == DEFINITIONS else None
+        made.answer = lambda question: problem if question.resource == CUSTOM_RESOURCE_DEFINITIONS else None
 
         report = made.turn()
 

@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Outcome, Refusal, Update, is_dry_run
 from hedgerow.resource_manager.managed_resources.equivalences import identity
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_to_be_tried, verdict
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
-from hedgerow.resource_manager.managed_resources.write_context import (
-    NAMESPACES,
-    WriteContext,
-)
+from hedgerow.resource_manager.managed_resources.write_context import WriteContext
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation import LocalWebhooks
 from tests.unit.core.resource_manager.managed_resources.workshop import (
