@@ -7,6 +7,7 @@ import itertools
 import shutil
 import ssl
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -325,3 +326,12 @@ async def test_a_lease_that_is_lost_while_the_connection_is_made_holds_the_reque
 
     assert not holds_lease
     assert said == []
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_connections_that_break_in_their_handshake_close_no_file_of_others(loop: str) -> None:
+    command = [sys.executable, "-m", "tests.e2e.broken_handshakes", loop]
+
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    assert (ended.returncode, ended.stdout) == (0, "2000 failed, 0 lost\n"), ended.stderr

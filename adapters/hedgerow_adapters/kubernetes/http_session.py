@@ -1,13 +1,16 @@
 """How requests travel: the settings of the HTTP client, its connections, and the written form of a request."""
 
+import asyncio
 import io
 import socket
+import ssl
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from yarl import URL
 
 from hedgerow.machinery.managed_fields import FIELD_MANAGER
@@ -28,6 +31,8 @@ _READ_BUFFER: Final = 256 * 1024
 # The HTTP client wants larger bodies as files.
 _LARGE_BODY: Final = 1024 * 1024
 
+# An address that swallows packets must not use up the time of a request while the server has another one.
+_OTHER_ADDRESS_AFTER: Final = 5.0
 
 may_send_now: Final[ContextVar[Callable[[], bool]]] = ContextVar("may_send_now")
 """What the request that the current task sends has to ask before it leaves."""
@@ -50,15 +55,47 @@ class GatedRequest(aiohttp.ClientRequest):
         return await super().send(conn)
 
 
+class LoopConnector(aiohttp.TCPConnector):
+    """A connector whose sockets belong to the event loop alone, from the first to the last moment.
+
+    The HTTP client makes its sockets itself and hands them over. If such a connection breaks in that moment, uvloop
+    closes the file descriptor and the socket object closes it again; by then the number may belong to the lease's
+    connection, or to what the loop itself waits with, and the process goes silent or aborts
+    (https://github.com/MagicStack/uvloop/pull/646).
+    """
+
+    async def _wrap_create_connection(
+        self, *_arguments: Any, addr_infos: list[aiohttp.AddrInfoType], req: aiohttp.ClientRequest, **options: Any
+    ) -> tuple[asyncio.Transport, ResponseHandler]:
+        """Connect to the first of some addresses; the connector goes on with the next one if that fails."""
+        family, _, _, _, address = addr_infos[0]
+        try:
+            async with asyncio.timeout(_OTHER_ADDRESS_AFTER if len(addr_infos) > 1 else None):
+                transport, protocol = await self._loop.create_connection(
+                    self._factory,
+                    address[0],
+                    address[1],
+                    family=family,
+                    flags=socket.AI_NUMERICHOST,
+                    ssl=options["ssl"],
+                    server_hostname=options["server_hostname"],
+                )
+        except ssl.CertificateError as error:
+            raise aiohttp.ClientConnectorCertificateError(req.connection_key, error) from error
+        except ssl.SSLError as error:
+            raise aiohttp.ClientConnectorSSLError(req.connection_key, error) from error
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise aiohttp.ClientConnectorError(req.connection_key, error) from error
+        _notice_silence(transport.get_extra_info("socket"))
+        return transport, protocol
+
+
 def new_session() -> aiohttp.ClientSession:
     """A client session for one API server: no cookies, no proxies, no timeouts or limits of its own."""
-    connector = aiohttp.TCPConnector(
-        limit=0,
-        keepalive_timeout=_KEEP_ALIVE,
-        socket_factory=_socket_that_notices_silence,
-    )
     return aiohttp.ClientSession(
-        connector=connector,
+        connector=LoopConnector(limit=0, keepalive_timeout=_KEEP_ALIVE),
         request_class=GatedRequest,
         headers=HEADERS,
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -94,15 +131,12 @@ def body_of(request: Request) -> bytes | io.BytesIO | None:
     return body if len(body) <= _LARGE_BODY else io.BytesIO(body)
 
 
-def _socket_that_notices_silence(address: aiohttp.AddrInfoType) -> socket.socket:
-    """A socket whose kernel asks a silent peer for a sign of life, and gives it up after a minute.
+def _notice_silence(connected: socket.socket) -> None:
+    """Have the kernel ask a silent peer for a sign of life, and give it up after a minute.
 
     A watch only reads, so without this it would not notice that its server's machine is gone.
     """
-    family, kind, protocol, _, _ = address
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
-    return made
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
