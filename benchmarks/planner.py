@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.figures import Figure
 from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.network_policies import NAMESPACE_SELECTORS
 from hedgerow.machinery.controller import plans
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Create
@@ -17,7 +18,6 @@ from hedgerow.resource_manager.network_policies import (
     desired_network_policies,
     network_policy_controller,
 )
-from hedgerow.resource_manager.network_policies.annotations import NAMESPACE_SELECTORS
 from hedgerow_adapters.cache import StoreSnapshot
 
 SERVICE_COUNT = 1000

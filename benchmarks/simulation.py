@@ -6,10 +6,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 from benchmarks.figures import Figure
-from hedgerow.admission.token_invalidator import PURPOSE
+from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_REQUESTOR
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
-from hedgerow.resource_manager.token_requests.names import ACCOUNT_NAME, ACCOUNT_NAMESPACE, TOKEN_REQUESTOR
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.memory import SettableClock
 from hedgerow_adapters.simulation.lapse import Course, Happening, Lapse

@@ -6,12 +6,12 @@ from typing import Any, Final, NamedTuple
 from returns.result import Failure
 
 from hedgerow.api.kubernetes import CONFIG_MAPS
+from hedgerow.api.origins import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import key_of
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
-from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import CommandError, note

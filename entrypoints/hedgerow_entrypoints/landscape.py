@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
+from hedgerow.api.network_policies import ACCESS_TARGET_API_SERVER, NAMESPACE_SELECTORS
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.resource_manager.network_policies.annotations import (
-    ACCESS_TARGET_API_SERVER,
-    NAMESPACE_SELECTORS,
-    namespace_key,
-)
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 

@@ -8,20 +8,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
-from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
-from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter, class_of
-from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_resources import (
     DEFAULT_CLASS,
     FINALIZER,
     IGNORE,
     OPERATION,
     RESOURCES_APPLIED,
+    ClassFilter,
+    class_of,
 )
+from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.registry import Remarks
 from hedgerow_entrypoints.worlds import abridged

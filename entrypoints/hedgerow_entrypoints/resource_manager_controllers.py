@@ -8,10 +8,10 @@ Source: managed-resources §4.2.
 
 from typing import Any, Final
 
+from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.restriction import restricted
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow_entrypoints.registry import ControllerEntry, Remarks, enabled_controllers
 
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 from returns.result import Failure
 
 from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, ObjectKey, key_of
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, Source, implied_namespaces, load_manifests
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from hedgerow.api.managed_objects import kept_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Outcome, Update
-from hedgerow.resource_manager.managed_resources.following import kept_of
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, verdict
 from hedgerow.resource_manager.managed_resources.write_context import could_match
 from hedgerow_adapters.protocol import requests

@@ -9,9 +9,9 @@ import pytest
 from returns.result import Success
 
 from hedgerow.api.definition import build_definition
+from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.producing import new_managed_resource
 from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport

@@ -9,7 +9,7 @@ import pytest
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow.admission.token_invalidator import INVALIDATED
+from hedgerow.api.tokens import INVALIDATED
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.protocol import requests
 from tests.contract.objects import NAMESPACES, SECRETS

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from returns.result import Success
 
+from hedgerow.api.managed_resources import MANAGED_BY
 from hedgerow.machinery.managed_fields import FIELD_MANAGER
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
@@ -25,7 +26,6 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.names import MANAGED_BY
 from hedgerow.resource_manager.managed_resources.stored.rules import stored_custom_resource
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.targets import MemoryTarget, ServerTarget, Target

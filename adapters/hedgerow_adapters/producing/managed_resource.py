@@ -8,8 +8,8 @@ from functools import partial
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.producing import (
     any_of_class,
     desired_managed_resource,

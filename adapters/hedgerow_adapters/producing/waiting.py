@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.producing import (
     deletion_problem,
     health_problem,

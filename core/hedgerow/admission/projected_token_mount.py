@@ -13,14 +13,14 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, unanswered
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.token_invalidator import SKIP
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
+from hedgerow.api.tokens import kept_of_service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Answers, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
@@ -110,21 +110,6 @@ def token_volume(seconds: int) -> Manifest:
         {"downwardAPI": {"items": [namespace]}},
     ]
     return {"name": VOLUME, "projected": {"defaultMode": 0o644, "sources": sources}}
-
-
-def kept_of_service_account(service_account: Manifest) -> Manifest:
-    """What is read of a ServiceAccount, here and by whoever looks after its tokens, so that it is kept once.
-
-    That is its key, whether it mounts a token, whether its tokens are left alone, and the Secrets that hold them.
-    """
-    key = key_of(service_account)
-    metadata: dict[str, Any] = {"namespace": key.namespace, "name": key.name}
-    skip = labels_of(service_account).get(SKIP)
-    if skip is not None:
-        metadata["labels"] = {SKIP: skip}
-    kept = {"metadata": metadata, "automountServiceAccountToken": service_account.get("automountServiceAccountToken")}
-    secrets = service_account.get("secrets")
-    return {**kept, "secrets": secrets} if secrets else kept
 
 
 def webhook(expiration_seconds: int) -> Webhook:

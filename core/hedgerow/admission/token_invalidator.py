@@ -6,24 +6,13 @@ registration asks for.
 Source: webhooks-and-tokens §11.2.
 """
 
-from typing import Final
-
 from hedgerow.admission.decision import Decision
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.tokens import CONSIDER, INVALIDATED, TOKEN_INVALIDATOR
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import object_at, with_value, without
-
-NAME: Final = "token-invalidator"
-PURPOSE: Final = "resources.gardener.cloud/purpose"
-"""Label of a Secret that says what it is for: it has to be the name of this webhook for that to be asked at all."""
-SKIP: Final = "token-invalidator.resources.gardener.cloud/skip"
-"""Label of a ServiceAccount whose tokens are left alone; its value does not count."""
-CONSIDER: Final = "token-invalidator.resources.gardener.cloud/consider"
-"""Label of a Secret whose token is not to be worth anything; its value does not count."""
-INVALIDATED: Final = "AAAA"
-"""Three zero bytes in base64, which authenticate nobody."""
 
 
 def review(request: AdmissionRequest) -> Decision:
@@ -61,7 +50,7 @@ def _token(secret: Manifest) -> object:
 def webhook() -> Webhook:
     """The webhook, which looks nothing up."""
     return Webhook(
-        NAME,
+        TOKEN_INVALIDATOR,
         "/webhooks/invalidate-service-account-token-secret",
         mutating(SECRETS, lambda request, _snapshot, _answers: review(request)),
     )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hedgerow.machinery.objects import Resource
+from hedgerow.machinery.objects import ObjectKey, Resource
 
 CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap")
 CORE_EVENTS: Final = Resource("", "v1", "events", "Event")
@@ -57,7 +57,7 @@ CSI_NODES: Final = Resource("storage.k8s.io", "v1", "csinodes", "CSINode", names
 
 METADATA_NAME: Final = "kubernetes.io/metadata.name"
 """Label of every Namespace: its name."""
-SERVICE_NAME: Final = "kubernetes.io/service-name"
+ENDPOINT_SLICE_SERVICE: Final = "kubernetes.io/service-name"
 """Label of an EndpointSlice: its Service."""
 ENDPOINT_SLICE_MANAGER: Final = "endpointslice.kubernetes.io/managed-by"
 """Label of an EndpointSlice: who keeps it."""
@@ -73,3 +73,8 @@ KUBELET_SERVING: Final = "kubernetes.io/kubelet-serving"
 """The signer of the certificates that kubelets serve with."""
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """Annotation in which kubectl keeps a copy of what it applied, a Secret's values included."""
+
+
+def namespace_key(name: str) -> ObjectKey:
+    """Key of a Namespace."""
+    return ObjectKey("", name)

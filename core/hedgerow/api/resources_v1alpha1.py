@@ -9,14 +9,14 @@ from typing import Final, Literal
 from pydantic import Field
 
 from hedgerow.api.definition import Column, CustomResource
-from hedgerow.api.objects import ApiObject, ApiType
-from hedgerow.api.shape import Int64, Items, Time
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_resources import (
     MANAGED_RESOURCES,
     RESOURCES_APPLIED,
     RESOURCES_HEALTHY,
     RESOURCES_PROGRESSING,
 )
+from hedgerow.api.objects import ApiObject, ApiType
+from hedgerow.api.shape import Int64, Items, Time
 
 
 class SecretReference(ApiType):

@@ -4,12 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
+from hedgerow.api import managed_objects
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import EVERYTHING, Part
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.health import pods_of
-from hedgerow.resource_manager.managed_resources import following
 from hedgerow_adapters.kubernetes.listing import kept_of
 from hedgerow_adapters.protocol.transport import Transport
 
@@ -31,7 +31,7 @@ async def deployments_of(
     Raises:
         ListingError: the cluster does not show them.
     """
-    kept = following.kept_of(resource)
+    kept = managed_objects.kept_of(resource)
 
     def keep(live: Manifest) -> Manifest | None:
         return kept(live) if key_of(live) in keys else None

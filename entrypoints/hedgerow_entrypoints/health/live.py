@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.managed_objects import is_metadata_only
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.health import Absence, counts_pods
-from hedgerow.resource_manager.managed_resources.following import is_metadata_only
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, kept_of

@@ -7,6 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from hedgerow.api.managed_resource_status import check, check_progressing
+from hedgerow.api.managed_resources import (
+    MANAGED_RESOURCES,
+    RESOURCES_APPLIED,
+    RESOURCES_PROGRESSING,
+    SKIP_HEALTH_CHECK,
+)
+from hedgerow.api.references import references_of
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.reading import UnreadableError
@@ -15,20 +23,11 @@ from hedgerow.resource_manager.health import (
     NotChecked,
     NotReadable,
     Unhealthy,
-    check,
-    check_progressing,
     object_health,
     object_progressing,
     rolls_out,
 )
 from hedgerow.resource_manager.health.kinds import is_skipped
-from hedgerow.resource_manager.managed_resources.names import (
-    MANAGED_RESOURCES,
-    RESOURCES_APPLIED,
-    RESOURCES_PROGRESSING,
-    SKIP_HEALTH_CHECK,
-)
-from hedgerow.resource_manager.managed_resources.references import references_of
 
 MANAGED_RESOURCE: Final = MANAGED_RESOURCES.object_kind
 _PROGRESSING: Final[Mapping[str, bool]] = {ConditionStatus.TRUE: True, ConditionStatus.FALSE: False}

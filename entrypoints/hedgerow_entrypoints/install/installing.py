@@ -6,6 +6,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.registration import Mode, registered_paths
+from hedgerow.api.origins import asks_for_identity
 from hedgerow.machinery.fields import FieldError, ShapeError
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.permissions import Permission
@@ -18,7 +19,6 @@ from hedgerow.resource_manager.installation.permissions import (
     same_cluster_permissions,
 )
 from hedgerow.resource_manager.installation.values import Values
-from hedgerow.resource_manager.managed_resources.origin import asks_for_identity
 from hedgerow.version import __version__
 from hedgerow_entrypoints.resource_manager import enabled_webhooks
 from hedgerow_entrypoints.resource_manager_controllers import declared_controllers

@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.machinery.objects import key_of, labels_of
-from hedgerow.resource_manager.health import (
-    Kind,
-    Observed,
-    Verdict,
-    counts_pods,
-    evaluate_health,
-    evaluate_progress,
-    pods_of,
-)
+from hedgerow.machinery.objects import Kind, key_of, labels_of
+from hedgerow.resource_manager.health import Observed, Verdict, counts_pods, evaluate_health, evaluate_progress, pods_of
 from tests.golden.reference.recordings import cases
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

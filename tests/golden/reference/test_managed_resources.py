@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN
+from hedgerow.api.origins import parse_origin
+from hedgerow.api.references import GroupKind, identity_of
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, key_of, labels_of
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.resource_manager.managed_resources.autoscalers import scaled_objects
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.equivalences import GroupKind, equivalences, identity_of
+from hedgerow.resource_manager.managed_resources.equivalences import equivalences
 from hedgerow.resource_manager.managed_resources.merge.application import (
     LeaveObject,
     UpdateObject,
@@ -22,8 +25,6 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
-from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN
-from hedgerow.resource_manager.managed_resources.origin import parse_origin
 from tests.golden.reference.recordings import cases
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
 

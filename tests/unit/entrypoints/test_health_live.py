@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from hedgerow.api.kubernetes import CONFIG_MAPS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES

@@ -5,8 +5,8 @@ import sys
 from ipaddress import ip_network
 from typing import Any
 
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.certificate_requests import decoded_request
 from hedgerow_adapters.compression import brotli_decompressed
 from hedgerow_entrypoints.resource_manager_controllers import declared_controllers

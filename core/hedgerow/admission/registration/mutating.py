@@ -10,8 +10,7 @@ from hedgerow.admission.dispatch.entry import Rule
 from hedgerow.admission.registration.entry import DOMAIN, EQUIVALENT, EVERYTHING, IGNORE, NEVER, RegisteredWebhook
 from hedgerow.admission.registration.mode import Mode
 from hedgerow.admission.request import CREATE, UPDATE
-from hedgerow.admission.token_invalidator import NAME as TOKEN_INVALIDATOR
-from hedgerow.admission.token_invalidator import PURPOSE
+from hedgerow.api.tokens import PURPOSE, TOKEN_INVALIDATOR
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 
 CREATED: Final = (CREATE,)

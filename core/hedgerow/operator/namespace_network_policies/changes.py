@@ -6,12 +6,12 @@ Source: network-and-nodes §3.2.
 from collections.abc import Mapping
 from typing import Any
 
+from hedgerow.api.kubernetes import namespace_key
+from hedgerow.api.network_policies import identity_of
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.deletion_guard import kept_of_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.network_policies.kept import identity_of
-from hedgerow.operator.namespace_network_policies.names import namespace_key
 from hedgerow.operator.namespace_network_policies.policies import NAMES
 from hedgerow.operator.namespace_network_policies.views import ShootView
 

@@ -6,13 +6,13 @@ Source: network-and-nodes §3.2.
 from typing import Final
 
 from hedgerow.api.gardener import CLUSTERS
-from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES
+from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
+from hedgerow.api.network_policies import kept_of_policy
 from hedgerow.machinery.controller import Controller, Watch
 from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.network_policies.kept import kept_of_policy
 from hedgerow.operator.namespace_network_policies.changes import (
     cluster_changed,
     kept_of_cluster,
@@ -22,7 +22,7 @@ from hedgerow.operator.namespace_network_policies.changes import (
     still_exists,
 )
 from hedgerow.operator.namespace_network_policies.config import NamespacePolicyConfig
-from hedgerow.operator.namespace_network_policies.names import API_SERVER, namespace_key
+from hedgerow.operator.namespace_network_policies.names import API_SERVER
 from hedgerow.operator.namespace_network_policies.reconcile import OWN_POLICIES, reconcile
 from hedgerow.operator.namespace_network_policies.selection import relevant_namespaces
 from hedgerow.operator.namespace_network_policies.views import NamespaceView

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import ENDPOINTS, METADATA_NAME
-from hedgerow.network_policies.manifests import EgressRule, PeerManifest, PortManifest
+from hedgerow.network_policies import EgressRule, PeerManifest, PortManifest
 from hedgerow.operator.namespace_network_policies.blocks import (
     Block,
     except_blocks,

@@ -21,8 +21,3 @@ ALLOW_TO_PRIVATE_NETWORKS: Final = "allow-to-private-networks"
 ALLOW_TO_BLOCKED_CIDRS: Final = "allow-to-blocked-cidrs"
 ALLOW_TO_DNS: Final = "allow-to-dns"
 ALLOW_TO_SHOOT_NETWORKS: Final = "allow-to-shoot-networks"
-
-
-def namespace_key(name: str) -> ObjectKey:
-    """Key of a Namespace object."""
-    return ObjectKey("", name)

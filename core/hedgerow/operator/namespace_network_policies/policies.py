@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from returns.result import Success
 
+from hedgerow.api.network_policies import ALLOWED, DESCRIPTION
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.network_policies.manifests import EgressRule, PolicySpec, policy_manifest
-from hedgerow.network_policies.names import ALLOWED, DESCRIPTION
+from hedgerow.network_policies import EgressRule, PolicySpec, policy_manifest
 from hedgerow.operator.namespace_network_policies.egress import (
     Rules,
     to_blocked_cidrs,

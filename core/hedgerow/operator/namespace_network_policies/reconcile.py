@@ -9,7 +9,8 @@ Source: network-and-nodes §3.8, §1.2; decision D-10.
 from collections.abc import Iterator, Mapping
 
 from hedgerow.api.gardener import CLUSTERS
-from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES
+from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
+from hedgerow.api.network_policies import DESCRIPTION
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import (
@@ -24,12 +25,11 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Action, Create, Event, MergePatch, Plan
 from hedgerow.machinery.plan import Delete as Deletion
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.network_policies.correction import correction
-from hedgerow.network_policies.names import DESCRIPTION
+from hedgerow.network_policies import correction
 from hedgerow.operator.namespace_network_policies.config import NamespacePolicyConfig
 from hedgerow.operator.namespace_network_policies.decision import Apply, Decision, Delete, Failed, decide
 from hedgerow.operator.namespace_network_policies.facts import Facts
-from hedgerow.operator.namespace_network_policies.names import API_SERVER, namespace_key
+from hedgerow.operator.namespace_network_policies.names import API_SERVER
 from hedgerow.operator.namespace_network_policies.policies import NAMES
 from hedgerow.operator.namespace_network_policies.views import NamespaceView, ShootView, subsets_of
 

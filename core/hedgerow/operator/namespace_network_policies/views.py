@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.objects import Manifest, is_terminating, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, integer_at, list_at, object_at, objects_at, text_at
-from hedgerow.network_policies.manifests import PortManifest
+from hedgerow.network_policies import PortManifest
 
 _NOTHING: Mapping[str, Any] = {}
 

@@ -13,6 +13,7 @@ from typing import Annotated, Final, TypeAlias
 
 from returns.result import Failure, Result
 
+from hedgerow.api.managed_resources import DEFAULT_CLASS, ClassFilter
 from hedgerow.machinery.configuration.rules import at_least, each_set, longer_than_zero, must_be_set, valid
 from hedgerow.machinery.configuration.section import (
     LIMIT,
@@ -27,8 +28,6 @@ from hedgerow.machinery.configuration.section import (
 from hedgerow.machinery.fields import FieldError, FieldErrorType, required
 from hedgerow.machinery.names import dns_label_problem, label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.names import DEFAULT_CLASS
 from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
 
 SHORTEST_SYNC_PERIOD: Final = timedelta(seconds=15)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hedgerow.admission.token_invalidator import INVALIDATED
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.tokens import INVALIDATED
 from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import Kind
 from hedgerow.resource_manager.disguise.manifests import Manifests, ShowManifest

@@ -12,6 +12,8 @@ from itertools import chain
 from typing import Any, Final
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.references import readable_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -24,8 +26,6 @@ from hedgerow.resource_manager.disguise.values import Compression, Fingerprinted
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import checked_values
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.references import readable_names
 
 MOST_BYTES: Final = 2 * 1024 * 1024
 MOST_NODES: Final = 20_000

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
+from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
@@ -24,7 +25,6 @@ from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotA
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.garbage_collection.unused import CANDIDATES, MINIMUM_LIFETIME, plan_gc, user_resources
-from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 
 NAME: Final = "garbage-collector"
 

@@ -21,6 +21,8 @@ from hedgerow.api.kubernetes import (
     SECRETS,
     STATEFUL_SETS,
 )
+from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
+from hedgerow.api.reference_annotations import CONFIG_MAP, SECRET, kind_from_annotation_key
 from hedgerow.machinery.objects import (
     Manifest,
     Resource,
@@ -33,8 +35,6 @@ from hedgerow.machinery.objects import (
 )
 from hedgerow.machinery.plan import Delete
 from hedgerow.machinery.timestamps import parse_timestamp
-from hedgerow.resource_manager.garbage_collection.annotations import CONFIG_MAP, SECRET, kind_from_annotation_key
-from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 
 MINIMUM_LIFETIME: Final = timedelta(minutes=10)
 REASON: Final = "unreferenced"

@@ -1,24 +1,14 @@
 """Whether what ManagedResources deliver is healthy and has rolled out.
 
 Start with `object_health`, which judges one live object, or with `evaluate_health` and `evaluate_progress`, which judge
-the objects of a ManagedResource; `check` concludes from the status of a ManagedResource alone. `health_controller` and
-`progressing_controller` have the status say so. What stands here follows semantic versioning.
+the objects of a ManagedResource. `health_controller` and `progressing_controller` have the status say so. What stands
+here follows semantic versioning.
 """
 
-from hedgerow.machinery.objects import Kind
-from hedgerow.resource_manager.health.ages import age_text
 from hedgerow.resource_manager.health.changes import health_status_changed, progress_changed
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.controller import health_controller
 from hedgerow.resource_manager.health.eligibility import Turn, calls_for_judgement, turn_of
-from hedgerow.resource_manager.health.events import event_block
-from hedgerow.resource_manager.health.judgement import (
-    check,
-    check_applied,
-    check_healthy,
-    check_progressing,
-    conditions_changed,
-)
 from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_health import (
     Healthy,
@@ -37,7 +27,6 @@ __all__ = [
     "Absence",
     "HealthConfig",
     "Healthy",
-    "Kind",
     "NotChecked",
     "NotReadable",
     "ObjectHealth",
@@ -45,17 +34,10 @@ __all__ = [
     "Turn",
     "Unhealthy",
     "Verdict",
-    "age_text",
     "calls_for_judgement",
-    "check",
-    "check_applied",
-    "check_healthy",
-    "check_progressing",
-    "conditions_changed",
     "counts_pods",
     "evaluate_health",
     "evaluate_progress",
-    "event_block",
     "health_controller",
     "health_status_changed",
     "object_health",

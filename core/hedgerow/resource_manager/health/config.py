@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.api.managed_resources import ClassFilter
 
 
 @dataclass(frozen=True, slots=True)

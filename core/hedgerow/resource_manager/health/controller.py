@@ -6,7 +6,11 @@ Source: managed-resources §11, §14.
 from dataclasses import replace
 from typing import Final
 
+from hedgerow.api.events import message_with_ages
 from hedgerow.api.kubernetes import CORE_EVENTS
+from hedgerow.api.managed_objects import followed, managed_kinds
+from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES
+from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
@@ -19,13 +23,9 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.changes import health_status_changed
 from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.events import message_with_ages
 from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
 from hedgerow.resource_manager.health.looking import concluded
 from hedgerow.resource_manager.health.verdicts import HEALTHY, Verdict, evaluate_health
-from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
-from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.references import references_of
 
 NAME: Final = "health"
 DEFAULT_CONCURRENCY: Final = 5

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Final
 
+from hedgerow.api.managed_resources import IGNORE, RESOURCES_APPLIED, ClassFilter, class_of
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating
 from hedgerow.machinery.reading import text_at
 from hedgerow.resource_manager.health.checks import status_condition
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter, class_of
-from hedgerow.resource_manager.managed_resources.names import IGNORE, RESOURCES_APPLIED
 
 _NOT_YET: Final = {None, ConditionStatus.PROGRESSING.value, ConditionStatus.FALSE.value}
 """What the condition `ResourcesApplied` says, or that it does not exist, while objects are not applied yet."""

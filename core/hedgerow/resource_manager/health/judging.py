@@ -7,6 +7,9 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any, Final
 
+from hedgerow.api.managed_resource_status import status_patch
+from hedgerow.api.managed_resources import MANAGED_RESOURCES, ClassFilter, kept_of_managed_resource
+from hedgerow.api.origins import managed_resource_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Context, Watch
@@ -19,11 +22,6 @@ from hedgerow.resource_manager.health.checks import status_condition
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.eligibility import Turn, calls_for_judgement, turn_of
 from hedgerow.resource_manager.health.verdicts import Verdict, recorded
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.following import kept_of_managed_resource
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
-from hedgerow.resource_manager.managed_resources.status import status_patch
 
 _REASON: Final = "objects-judged"
 

@@ -6,8 +6,8 @@ An object out of a list does not say what it is, so its kind is told beside it.
 from dataclasses import dataclass
 from enum import Enum
 
+from hedgerow.api.managed_resources import SKIP_HEALTH_CHECK
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, annotations_of, key_of
-from hedgerow.resource_manager.managed_resources.names import SKIP_HEALTH_CHECK
 
 
 class Absence(Enum):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from hedgerow.api.kubernetes import DEPLOYMENTS, REPLICA_SETS
+from hedgerow.api.origins import managed_resource_of
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
 
 LookUp: TypeAlias = Callable[[Resource, ObjectKey], Manifest | None]
 """The object of a key in the target cluster; none where it does not exist, or nobody can tell."""

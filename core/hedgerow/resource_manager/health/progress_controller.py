@@ -8,6 +8,9 @@ from functools import cache
 from typing import Final
 
 from hedgerow.api.kubernetes import DEPLOYMENTS, PODS, REPLICA_SETS
+from hedgerow.api.managed_objects import followed, managed_kinds
+from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, ClassFilter
+from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Follow, Watch
 from hedgerow.machinery.failures import DomainFailure
@@ -22,10 +25,6 @@ from hedgerow.resource_manager.health.looking import concluded
 from hedgerow.resource_manager.health.object_progress import rolls_out
 from hedgerow.resource_manager.health.pods import pod_watches
 from hedgerow.resource_manager.health.verdicts import ROLLED_OUT, Verdict, evaluate_progress
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.following import followed, managed_kinds
-from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.references import references_of
 
 NAME: Final = "health-progressing"
 DEFAULT_CONCURRENCY: Final = 5

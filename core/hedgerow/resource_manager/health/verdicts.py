@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from hedgerow.api.events import event_block, warnings_question
+from hedgerow.api.managed_resources import RESOURCES_HEALTHY, RESOURCES_PROGRESSING
 from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, merge, updated
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.resource_manager.health.events import event_block, warnings_question
 from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_health import NotReadable, Unhealthy, object_health
 from hedgerow.resource_manager.health.object_progress import object_progressing, rolls_out
-from hedgerow.resource_manager.managed_resources.names import RESOURCES_HEALTHY, RESOURCES_PROGRESSING
 
 _SERVICE: Final = Kind("v1", "Service")
 

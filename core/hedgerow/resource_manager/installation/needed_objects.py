@@ -16,6 +16,7 @@ from hedgerow.api.kubernetes import (
     CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,
     ENDPOINT_SLICE_MANAGER,
+    ENDPOINT_SLICE_SERVICE,
     ENDPOINT_SLICES,
     EVENTS,
     LEASES,
@@ -27,7 +28,6 @@ from hedgerow.api.kubernetes import (
     ROLES,
     SECRETS,
     SERVICE_ACCOUNTS,
-    SERVICE_NAME,
     SERVICES,
 )
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
@@ -67,8 +67,8 @@ def _of(manifest: Manifest) -> Iterator[NeededObject]:
     if resource == DEPLOYMENTS:
         yield from _made_of_deployment(manifest)
     elif resource == SERVICES:
-        of_slice = {**labels, SERVICE_NAME: key.name, ENDPOINT_SLICE_MANAGER: "endpointslice-controller.k8s.io"}
-        yield NeededObject(ENDPOINT_SLICES, ObjectKey(key.namespace, ""), of_slice)
+        kept_by = {ENDPOINT_SLICE_SERVICE: key.name, ENDPOINT_SLICE_MANAGER: "endpointslice-controller.k8s.io"}
+        yield NeededObject(ENDPOINT_SLICES, ObjectKey(key.namespace, ""), {**labels, **kept_by})
 
 
 def _made_of_deployment(manifest: Manifest) -> Iterator[NeededObject]:

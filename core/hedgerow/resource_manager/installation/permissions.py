@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import CONFIG_MAPS, EVENTS, LEASES, NAMESPACES
+from hedgerow.api.origins import CLUSTER_IDENTITY
 from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow.machinery.controller import Controller, Read
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.permissions import ANYTHING, Permission
-from hedgerow.resource_manager.managed_resources.origin import CLUSTER_IDENTITY
 
 CLUSTER_SCOPED_EVENTS: Final = "default"
 """The namespace of Events about objects that are in none."""

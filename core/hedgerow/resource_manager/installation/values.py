@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from hedgerow.api.network_policies import ALLOWED
 from hedgerow.api.shape import Items, Typed
 from hedgerow.resource_manager.configuration import API_VERSION, KIND
 from hedgerow.resource_manager.installation.config_schema import config_schema
@@ -23,7 +24,6 @@ DEFAULT_LIMITS: Final[Quantities] = {"memory": "512Mi"}
 TO_DNS: Final = "networking.gardener.cloud/to-dns"
 TO_RUNTIME_API_SERVER: Final = "networking.gardener.cloud/to-runtime-apiserver"
 TO_TARGET_API_SERVER: Final = "networking.resources.gardener.cloud/to-kube-apiserver-tcp-443"
-ALLOWED: Final = "allowed"
 LONGEST_PREFIX: Final = 36
 """Characters before `gardener-resource-manager` that leave a valid name of a Service."""
 

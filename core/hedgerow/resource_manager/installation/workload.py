@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.admission.registration.mutating import HIGH_AVAILABILITY, skip_label
-from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.installation.installation import FOLDER, Installation, fingerprint
-from hedgerow.resource_manager.network_policies.annotations import (
+from hedgerow.api.network_policies import (
     ALL_WEBHOOK_TARGETS,
     ALLOWED_PORTS_PREFIX,
     ALLOWED_PORTS_SUFFIX,
     FROM_WORLD_TO_PORTS,
 )
+from hedgerow.machinery.objects import Manifest
+from hedgerow.resource_manager.installation.installation import FOLDER, Installation, fingerprint
 
 CONTAINER: Final = "gardener-resource-manager"
 CONFIG_FILE: Final = "config.yaml"

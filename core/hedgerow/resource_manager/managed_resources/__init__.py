@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, Scaling, scaled_objects
     from hedgerow.resource_manager.managed_resources.checksums import Checksum
-    from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter, class_of
     from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
     from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
     from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, Decompress, decoded_secret
@@ -35,13 +34,10 @@ if TYPE_CHECKING:
     )
     from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure
     from hedgerow.resource_manager.managed_resources.ordering import in_install_order
-    from hedgerow.resource_manager.managed_resources.origin import Origin, parse_origin
-    from hedgerow.resource_manager.managed_resources.references import Reference, references_of
 
 __all__ = [
     "Application",
     "Checksum",
-    "ClassFilter",
     "CreateObject",
     "DecodedValue",
     "Decompress",
@@ -51,21 +47,16 @@ __all__ = [
     "LeaveObject",
     "ManagedResourceConfig",
     "MergeFailure",
-    "Origin",
-    "Reference",
     "ScaledObjects",
     "Scaling",
     "UpdateObject",
     "application",
     "build_desired",
     "checked_values",
-    "class_of",
     "decoded_secret",
     "in_install_order",
     "injected_labels",
     "managed_resource_controller",
-    "parse_origin",
-    "references_of",
     "scaled_objects",
     "unknown_kinds",
 ]
@@ -77,10 +68,6 @@ _NAMES_OF: Final = {
         "scaled_objects",
     ),
     "checksums": ("Checksum",),
-    "class_filter": (
-        "ClassFilter",
-        "class_of",
-    ),
     "config": ("ManagedResourceConfig",),
     "controller": ("managed_resource_controller",),
     "decoding": (
@@ -108,14 +95,6 @@ _NAMES_OF: Final = {
         "MergeFailure",
     ),
     "ordering": ("in_install_order",),
-    "origin": (
-        "Origin",
-        "parse_origin",
-    ),
-    "references": (
-        "Reference",
-        "references_of",
-    ),
 }
 _MODULE_OF: Final = {name: module for module, names in _NAMES_OF.items() for name in names}
 

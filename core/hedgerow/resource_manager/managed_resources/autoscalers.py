@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.references import Identity, group_of, identity
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at
-from hedgerow.resource_manager.managed_resources.equivalences import Equivalences, Identity, group_of, identity
+from hedgerow.resource_manager.managed_resources.equivalences import Equivalences
 
 
 class Scaling(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Final
 
 from returns.result import Failure, Result
 
+from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.documents.budget import ReadingBudget
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.decoding import Decompress
 
 SYNC_PERIOD: Final = 60.0

@@ -13,19 +13,15 @@ from hedgerow.api.kubernetes import (
     PERSISTENT_VOLUME_CLAIMS,
     SECRETS,
 )
+from hedgerow.api.managed_objects import followed, managed_kinds
+from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, kept_of_managed_resource
+from hedgerow.api.tokens import kept_of_secret
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, Follow, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.permissions import ANYTHING, Permission
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.following import (
-    followed,
-    kept_of_managed_resource,
-    kept_of_secret,
-    managed_kinds,
-)
-from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
 from hedgerow.resource_manager.managed_resources.reconciliation.deletion import DEFINITION
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET

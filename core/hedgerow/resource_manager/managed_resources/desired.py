@@ -10,21 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from hedgerow.api.managed_resources import MANAGED_BY, MODE, MODE_IGNORE
+from hedgerow.api.references import Identity, Reference, in_order, references_in
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import TooMuchError, text_at, texts_at
 from hedgerow.machinery.slices import SliceCounter, Slices, finished
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
-from hedgerow.resource_manager.managed_resources.equivalences import Identity
-from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MODE, MODE_IGNORE
+from hedgerow.resource_manager.managed_resources.equivalences import PreviousReferences, previous_references
 from hedgerow.resource_manager.managed_resources.normalising import Normalised, kind_of, normalised, texts_of
-from hedgerow.resource_manager.managed_resources.references import (
-    PreviousReferences,
-    Reference,
-    in_order,
-    previous_references,
-    references_in,
-)
 
 __all__ = [
     "DecodedValue",

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hedgerow.api.references import DEFAULT_NAMESPACE
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at, with_value, without
-from hedgerow.resource_manager.managed_resources.equivalences import DEFAULT_NAMESPACE
 
 _NAMESPACE: Final = ("metadata", "namespace")
 _REQUIRED: Final = (("apiVersion",), ("kind",), ("metadata", "name"))

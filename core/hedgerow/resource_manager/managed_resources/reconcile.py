@@ -5,6 +5,13 @@ A part that returns a plan ends the reconciliation.
 Source: managed-resources §5, §7.1, §7.2.
 """
 
+from hedgerow.api.managed_resources import (
+    MANAGED_RESOURCES,
+    OPERATION,
+    RESOURCES_APPLIED,
+    RESOURCES_HEALTHY,
+    RESOURCES_PROGRESSING,
+)
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Context
@@ -15,13 +22,6 @@ from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
-from hedgerow.resource_manager.managed_resources.names import (
-    MANAGED_RESOURCES,
-    OPERATION,
-    RESOURCES_APPLIED,
-    RESOURCES_HEALTHY,
-    RESOURCES_PROGRESSING,
-)
 from hedgerow.resource_manager.managed_resources.reconciliation.applying import apply
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import (
     attempted,

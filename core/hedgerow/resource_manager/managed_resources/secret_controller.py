@@ -8,15 +8,14 @@ Source: managed-resources §10.
 from typing import Final
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, ClassFilter, kept_of_managed_resource
+from hedgerow.api.tokens import kept_of_secret
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.following import kept_of_managed_resource, kept_of_secret
-from hedgerow.resource_manager.managed_resources.names import APPLYING, MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.secret_finalizers import (
     finalizers_patch,
     is_held,

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import ClassFilter
+from hedgerow.api.references import readable_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of
 from hedgerow.machinery.plan import MergePatch
 from hedgerow.machinery.reading import list_at
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.references import readable_names
 
 
 @dataclass(frozen=True, slots=True)

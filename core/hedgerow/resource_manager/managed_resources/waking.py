@@ -6,16 +6,15 @@ Source: managed-resources §7.1, §9.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from hedgerow.api.managed_objects import fingerprint
+from hedgerow.api.managed_resources import OPERATION, RESOURCES_HEALTHY, ClassFilter
+from hedgerow.api.origins import managed_resource_of, origin_of
 from hedgerow.machinery.conditions import ConditionStatus, status_said
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.following import fingerprint
 from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
-from hedgerow.resource_manager.managed_resources.names import OPERATION, RESOURCES_HEALTHY
-from hedgerow.resource_manager.managed_resources.origin import managed_resource_of, origin_of
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 
 _OPERATIONS: Final = frozenset({"reconcile", "restore", "migrate"})

@@ -17,11 +17,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from returns.result import Success
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, LIMIT_RANGES, MUTATING_WEBHOOKS, NAMESPACES
+from hedgerow.api.managed_objects import digest_of_metadata, kept_of
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of, resource_version_of, uid_of
 from hedgerow.machinery.selectors import Labels, parse_label_selector
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.following import digest_of_metadata, kept_of
 
 _LIMITED: Final = frozenset({("", "pods"), ("", "persistentvolumeclaims")})
 """Group and plural of what LimitRanges set defaults and bounds for."""

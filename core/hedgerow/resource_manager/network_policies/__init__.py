@@ -12,15 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from hedgerow.resource_manager.network_policies.annotations import (
-        ACCESS_TARGET_API_SERVER,
-        ALL_ISTIO_INGRESSES,
-        ALL_SCRAPE_TARGETS,
-        ALL_SEED_SCRAPE_TARGETS,
-        ALL_SHOOTS,
-        ALL_WEBHOOK_TARGETS,
-        EXTENSIONS,
-    )
     from hedgerow.resource_manager.network_policies.changes import service_changed, service_of_policy
     from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
     from hedgerow.resource_manager.network_policies.controller import network_policy_controller
@@ -38,13 +29,6 @@ if TYPE_CHECKING:
     from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServicePort, ServiceView
 
 __all__ = [
-    "ACCESS_TARGET_API_SERVER",
-    "ALL_ISTIO_INGRESSES",
-    "ALL_SCRAPE_TARGETS",
-    "ALL_SEED_SCRAPE_TARGETS",
-    "ALL_SHOOTS",
-    "ALL_WEBHOOK_TARGETS",
-    "EXTENSIONS",
     "DesiredPolicies",
     "IngressController",
     "IngressView",
@@ -73,15 +57,6 @@ __all__ = [
 ]
 
 _NAMES_OF: Final = {
-    "annotations": (
-        "ACCESS_TARGET_API_SERVER",
-        "ALL_ISTIO_INGRESSES",
-        "ALL_SCRAPE_TARGETS",
-        "ALL_SEED_SCRAPE_TARGETS",
-        "ALL_SHOOTS",
-        "ALL_WEBHOOK_TARGETS",
-        "EXTENSIONS",
-    ),
     "changes": (
         "service_changed",
         "service_of_policy",

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS, kept_of_allowance
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, labels_of
-from hedgerow.network_policies.kept import identity_of
-from hedgerow.resource_manager.network_policies.annotations import (
+from hedgerow.api.network_policies import (
     FROM_WORLD_TO_PORTS,
     NAMESPACE_ALIAS,
     NAMESPACE_SELECTORS,
     SERVICE_NAME,
     SERVICE_NAMESPACE,
     allowed_ports_alias,
+    identity_of,
 )
+from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS, kept_of_allowance
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, labels_of
 
 _NOTHING: Mapping[str, Any] = {}
 _SINGLE_ANNOTATIONS: Final = (NAMESPACE_SELECTORS, NAMESPACE_ALIAS, FROM_WORLD_TO_PORTS)

@@ -8,14 +8,13 @@ from functools import partial
 from typing import Final
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.network_policies import NAMESPACE_SELECTORS, kept_of_policy
 from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change
 from hedgerow.machinery.deletion_guard import kept_of_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.selectors import matches_any
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.network_policies.kept import kept_of_policy
-from hedgerow.resource_manager.network_policies.annotations import NAMESPACE_SELECTORS
 from hedgerow.resource_manager.network_policies.changes import (
     ingress_changed,
     kept_of_ingress,

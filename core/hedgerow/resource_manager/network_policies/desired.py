@@ -12,13 +12,9 @@ from typing import Final, TypeAlias
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.network_policies import FROM_WORLD_TO_PORTS, NAMESPACE_ALIAS, annotation_field
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.network_policies.annotations import (
-    FROM_WORLD_TO_PORTS,
-    NAMESPACE_ALIAS,
-    annotation_field,
-)
 from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.eligibility import no_policies_because
 from hedgerow.resource_manager.network_policies.facts import Facts

@@ -9,12 +9,8 @@ from typing import Any
 
 from returns.result import Success
 
+from hedgerow.api.network_policies import ALLOWED_PORTS_PREFIX, ALLOWED_PORTS_SUFFIX, NAMESPACE_SELECTORS
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
-from hedgerow.resource_manager.network_policies.annotations import (
-    ALLOWED_PORTS_PREFIX,
-    ALLOWED_PORTS_SUFFIX,
-    NAMESPACE_SELECTORS,
-)
 from hedgerow.resource_manager.network_policies.ports import PolicyPort
 
 

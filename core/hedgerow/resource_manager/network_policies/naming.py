@@ -8,8 +8,8 @@ import json
 from hashlib import sha256
 from typing import Final
 
+from hedgerow.api.network_policies import DOMAIN
 from hedgerow.machinery.names import dns_subdomain_problem, label_key_problem
-from hedgerow.resource_manager.network_policies.annotations import DOMAIN
 from hedgerow.resource_manager.network_policies.ports import PolicyPort
 
 LONGEST_LABEL_NAME: Final = 63

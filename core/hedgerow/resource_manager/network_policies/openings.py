@@ -9,14 +9,14 @@ from typing import NamedTuple
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import SERVICES
-from hedgerow.machinery.failures import DomainFailure
-from hedgerow.resource_manager.network_policies.annotations import (
+from hedgerow.api.network_policies import (
     ALLOWED_PORTS_PREFIX,
     ALLOWED_PORTS_SUFFIX,
     NAMESPACE_SELECTORS,
     allowed_ports_alias,
     annotation_field,
 )
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.resource_manager.network_policies.facts import Facts
 from hedgerow.resource_manager.network_policies.peers import parse_namespace_selectors, peer_namespaces
 from hedgerow.resource_manager.network_policies.ports import (

@@ -8,9 +8,9 @@ from typing import Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.network_policies import NAMESPACE_SELECTORS
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
-from hedgerow.resource_manager.network_policies.annotations import NAMESPACE_SELECTORS
 from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.ports import json_list
 from hedgerow.resource_manager.network_policies.views import NamespaceView

@@ -8,9 +8,10 @@ Source: network-and-nodes §2.5, §2.6.
 from typing import Any, NamedTuple, cast
 
 from hedgerow.api.kubernetes import METADATA_NAME
+from hedgerow.api.network_policies import DESCRIPTION, SERVICE_NAME, SERVICE_NAMESPACE
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.network_policies.manifests import (
+from hedgerow.network_policies import (
     IngressRule,
     PeerManifest,
     PolicySpec,
@@ -18,7 +19,6 @@ from hedgerow.network_policies.manifests import (
     SelectorManifest,
     policy_manifest,
 )
-from hedgerow.resource_manager.network_policies.annotations import DESCRIPTION, SERVICE_NAME, SERVICE_NAMESPACE
 from hedgerow.resource_manager.network_policies.naming import LONGEST_POLICY_NAME, shortened
 from hedgerow.resource_manager.network_policies.ports import PolicyPort
 

@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.machinery.fields import unknown_fields
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.remembering import remembered
-from hedgerow.network_policies.manifests import PortManifest
+from hedgerow.network_policies import PortManifest
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 HIGHEST_PORT: Final = 65535

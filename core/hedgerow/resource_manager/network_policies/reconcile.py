@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from returns.result import Failure, Result
 
-from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import (
@@ -23,8 +23,7 @@ from hedgerow.machinery.objects import (
 )
 from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.network_policies.correction import correction
-from hedgerow.resource_manager.network_policies.annotations import namespace_key
+from hedgerow.network_policies import correction
 from hedgerow.resource_manager.network_policies.changes import service_of_policy
 from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, Refusal, desired_network_policies

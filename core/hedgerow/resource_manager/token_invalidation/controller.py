@@ -10,9 +10,8 @@ Source: webhooks-and-tokens §11.1; improvements I-1, I-16, I-17.
 from datetime import datetime
 from typing import Final
 
-from hedgerow.admission.projected_token_mount import kept_of_service_account
-from hedgerow.admission.token_invalidator import CONSIDER, NAME, SKIP
 from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNTS
+from hedgerow.api.tokens import CONSIDER, SKIP, TOKEN_INVALIDATOR, kept_of_secret, kept_of_service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import DomainFailure
@@ -32,7 +31,6 @@ from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, Objec
 from hedgerow.machinery.reading import UnreadableError, objects_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
-from hedgerow.resource_manager.managed_resources.following import kept_of_secret
 from hedgerow.resource_manager.token_invalidation.labelling import Labelling, labelling, needs_pods
 
 DEFAULT_CONCURRENCY: Final = 5
@@ -53,7 +51,7 @@ def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None
         concurrency: how many Secrets are reconciled at once.
     """
     return Controller(
-        name=NAME,
+        name=TOKEN_INVALIDATOR,
         primary=SECRETS,
         watches=(
             Watch(SECRETS, kept_of_secret, _own_key, _holds_a_token, metadata_only=True, is_desired_state=True),

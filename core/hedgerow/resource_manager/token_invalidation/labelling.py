@@ -9,7 +9,7 @@ Source: webhooks-and-tokens §11.1; improvements I-16, I-17.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from hedgerow.admission.token_invalidator import CONSIDER, NAME, PURPOSE, SKIP
+from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR
 from hedgerow.machinery.objects import Manifest, key_of, labels_of
 from hedgerow.machinery.reading import boolean_at, objects_at, text_at
 
@@ -36,7 +36,7 @@ def labelling(secret: Manifest, account: Manifest, pods: Iterable[Manifest]) -> 
         UnreadableError: something in an object has another shape than an API server stores.
     """
     labels = labels_of(secret)
-    purpose = {} if PURPOSE in labels else {PURPOSE: NAME}
+    purpose = {} if PURPOSE in labels else {PURPOSE: TOKEN_INVALIDATOR}
     if not mounts_no_token(account):
         return Labelling(purpose | ({CONSIDER: None} if CONSIDER in labels else {}))
     if CONSIDER in labels:

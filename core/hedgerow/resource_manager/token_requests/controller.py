@@ -9,16 +9,14 @@ Source: webhooks-and-tokens §10.
 
 from typing import Final
 
-from hedgerow.admission.projected_token_mount import kept_of_service_account
-from hedgerow.admission.token_invalidator import PURPOSE
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS, SERVICE_ACCOUNTS
+from hedgerow.api.tokens import PURPOSE, TOKEN, TOKEN_REQUESTOR, kept_of_service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Controller, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.token_requests.due import is_mere_renewal
-from hedgerow.resource_manager.token_requests.names import TOKEN, TOKEN_REQUESTOR
 from hedgerow.resource_manager.token_requests.reconcile import TokenRequestorConfig, reconcile
 from hedgerow.resource_manager.token_requests.token_secret import kept_of_token_secret
 

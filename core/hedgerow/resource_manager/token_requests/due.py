@@ -12,11 +12,11 @@ from typing import Final
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.tokens import KUBECONFIG, RENEW_AT, TARGET_NAME, TOKEN, annotation
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, annotations_of, labels_of, uid_of
 from hedgerow.machinery.timestamps import parse_timestamp
-from hedgerow.resource_manager.token_requests.names import KUBECONFIG, RENEW_AT, TARGET_NAME, TOKEN, annotation
 from hedgerow.resource_manager.token_requests.token_data import TokenData
 from hedgerow.resource_manager.token_requests.token_secret import TokenSecret, data_of
 

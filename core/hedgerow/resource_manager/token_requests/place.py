@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS
+from hedgerow.api.tokens import TARGET_NAME, TARGET_NAMESPACE, annotation
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.token_requests.names import TARGET_NAME, TARGET_NAMESPACE, annotation
 from hedgerow.resource_manager.token_requests.token_data import TokenData
 from hedgerow.resource_manager.token_requests.token_secret import (
     TokenSecret,

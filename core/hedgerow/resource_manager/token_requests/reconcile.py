@@ -13,6 +13,7 @@ from datetime import datetime
 from returns.result import Failure
 
 from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
+from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, KUBECONFIG, annotation
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
@@ -22,7 +23,6 @@ from hedgerow.machinery.plan import InOrder, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.token_requests.due import seconds_until_due
-from hedgerow.resource_manager.token_requests.names import ACCOUNT_NAME, ACCOUNT_NAMESPACE, KUBECONFIG, annotation
 from hedgerow.resource_manager.token_requests.place import Place, frozen, place_of_token
 from hedgerow.resource_manager.token_requests.schedule import SHORTEST_LIFE, renewal
 from hedgerow.resource_manager.token_requests.service_account import prepare_account, token_of

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 from returns.pipeline import is_successful
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.tokens import KUBECONFIG, TOKEN
 from hedgerow.resource_manager.token_requests.kubeconfig import (
     LARGEST,
     Kubeconfig,
     decoded_kubeconfig,
     with_current_user,
 )
-from hedgerow.resource_manager.token_requests.names import KUBECONFIG, TOKEN
 
 Data: TypeAlias = Mapping[str, str]
 

@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 from returns.result import Result
 
 from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
+from hedgerow.api.tokens import EXPIRATION, TOKEN, annotation
 from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Create
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.machinery.timestamps import parse_timestamp
-from hedgerow.resource_manager.token_requests.names import EXPIRATION, TOKEN, annotation
 from hedgerow.resource_manager.token_requests.token_secret import TokenSecret
 
 USUAL_LIFE: Final = timedelta(hours=12)

@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hedgerow.admission.token_invalidator import PURPOSE
+from hedgerow.api.tokens import (
+    ACCOUNT_NAME,
+    ACCOUNT_NAMESPACE,
+    ANNOTATIONS,
+    CLASS,
+    EXPIRATION,
+    KUBECONFIG,
+    PURPOSE,
+    RENEW_AT,
+    TARGET_NAME,
+    TARGET_NAMESPACE,
+    TOKEN,
+    TOKEN_REQUESTOR,
+)
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
@@ -16,19 +29,6 @@ from hedgerow.machinery.objects import (
     labels_of,
     resource_version_of,
     uid_of,
-)
-from hedgerow.resource_manager.token_requests.names import (
-    ACCOUNT_NAME,
-    ACCOUNT_NAMESPACE,
-    ANNOTATIONS,
-    CLASS,
-    EXPIRATION,
-    KUBECONFIG,
-    RENEW_AT,
-    TARGET_NAME,
-    TARGET_NAMESPACE,
-    TOKEN,
-    TOKEN_REQUESTOR,
 )
 from hedgerow.resource_manager.token_requests.token_data import Data
 

@@ -12,11 +12,11 @@ from typing import Final
 from returns.result import Result
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.tokens import KUBECONFIG, RENEW_AT, TOKEN
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, resource_version_of
 from hedgerow.machinery.plan import Action, Create, MergePatch
 from hedgerow.machinery.timestamps import format_timestamp
-from hedgerow.resource_manager.token_requests.names import KUBECONFIG, RENEW_AT, TOKEN
 from hedgerow.resource_manager.token_requests.place import Place
 from hedgerow.resource_manager.token_requests.token_data import Data, TokenData
 from hedgerow.resource_manager.token_requests.token_secret import TokenSecret

@@ -7,8 +7,8 @@ import pytest
 from returns.result import Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.producing import (
     NotDone,
     create,

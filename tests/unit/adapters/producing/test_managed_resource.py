@@ -8,8 +8,8 @@ import pytest
 from returns.result import Failure, Success
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.producing import delete, exist, reconcile, set_keep_objects
 from hedgerow_adapters.protocol import requests
 from tests.unit.adapters.producing.garden import APP, MARKED, NAMESPACE, Garden, Wire, managed_resource, problem

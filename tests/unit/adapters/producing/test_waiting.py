@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 from returns.result import Failure, Success
 
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.producing import (
     wait_for_all,
     wait_until_deleted,

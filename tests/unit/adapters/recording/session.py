@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
@@ -18,7 +19,6 @@ from hedgerow.resource_manager.garbage_collection.controller import GarbageColle
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.controller import health_controller
 from hedgerow.resource_manager.health.progress_controller import progressing_controller
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
@@ -26,7 +27,6 @@ from hedgerow.machinery.recording.reads import Got, RecordedSnapshot
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.disguise import Fingerprints, SecretsDisguised
 from hedgerow.resource_manager.disguise.turn import MOST_NODES
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.recording import Recorder, RecordFile
 from tests.executions import plan_of

@@ -13,7 +13,6 @@ from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.extension_validation.kinds import KINDS
 from hedgerow.admission.high_availability.context import DOMAIN
 from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS
-from hedgerow.admission.token_invalidator import CONSIDER
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import (
@@ -27,6 +26,7 @@ from hedgerow.api.kubernetes import (
     SERVICE_ACCOUNTS,
     STATEFUL_SETS,
 )
+from hedgerow.api.tokens import CONSIDER
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.selectors import LabelSelector

@@ -7,8 +7,8 @@ import pytest
 from hedgerow.admission import creation
 from hedgerow.admission.dispatch import Attributes, parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow.admission.token_invalidator import CONSIDER
 from hedgerow.api.kubernetes import ENDPOINT_SLICES, PODS, SECRETS
+from hedgerow.api.tokens import CONSIDER
 from hedgerow.machinery.objects import Resource
 from tests.unit.core.admission.properties import CONFIG
 

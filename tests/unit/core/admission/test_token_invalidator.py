@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import Allowed, update
-from hedgerow.admission.token_invalidator import CONSIDER, review
+from hedgerow.admission.token_invalidator import review
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.tokens import CONSIDER
 
 CA = {"ca.crt": "Y2E="}
 

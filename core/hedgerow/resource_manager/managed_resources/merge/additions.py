@@ -14,10 +14,10 @@ traffic using service serving certificates".
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from hedgerow.api.references import group_of
 from hedgerow.machinery.managed_fields import FIELD_MANAGER, field, item, managers_of
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_each, with_value
-from hedgerow.resource_manager.managed_resources.equivalences import group_of
 from hedgerow.resource_manager.managed_resources.merge.pods import completed_pod
 
 CA_BUNDLE: Final = "caBundle"

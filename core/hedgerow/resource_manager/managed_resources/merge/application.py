@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.managed_resources import DESCRIPTION, IGNORE
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
-from hedgerow.resource_manager.managed_resources.names import DESCRIPTION, IGNORE
 from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
 from hedgerow.resource_manager.managed_resources.stored.readable import as_readable

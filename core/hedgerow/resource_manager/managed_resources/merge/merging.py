@@ -15,10 +15,18 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.managed_resources import (
+    DESCRIPTION,
+    DESCRIPTION_TEXT,
+    ORIGIN,
+    PRESERVE_REPLICAS,
+    PRESERVE_RESOURCES,
+    REFERENCE_PREFIX,
+)
+from hedgerow.api.references import group_of
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, object_at, texts_at, with_each, with_value
 from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling
-from hedgerow.resource_manager.managed_resources.equivalences import group_of
 from hedgerow.resource_manager.managed_resources.merge.selectors import selector_problem
 from hedgerow.resource_manager.managed_resources.merge.services import merged_service
 from hedgerow.resource_manager.managed_resources.merge.workloads import (
@@ -29,14 +37,6 @@ from hedgerow.resource_manager.managed_resources.merge.workloads import (
     merged_job,
     merged_stateful_set,
     with_live_value,
-)
-from hedgerow.resource_manager.managed_resources.names import (
-    DESCRIPTION,
-    DESCRIPTION_TEXT,
-    ORIGIN,
-    PRESERVE_REPLICAS,
-    PRESERVE_RESOURCES,
-    REFERENCE_PREFIX,
 )
 
 

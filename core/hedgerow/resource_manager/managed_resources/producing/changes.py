@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from returns.result import Result
 
+from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE
+from hedgerow.api.reference_annotations import inject_annotations
+from hedgerow.api.references import secret_names
 from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
 from hedgerow.machinery.reading import with_value, without
-from hedgerow.resource_manager.garbage_collection import inject_annotations
-from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE
 from hedgerow.resource_manager.managed_resources.producing.secret import OPAQUE, secret_name
-from hedgerow.resource_manager.managed_resources.references import secret_names
 
 _MARK: Final = ("metadata", "labels", GARBAGE_COLLECTABLE)
 

@@ -9,14 +9,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from hedgerow.api.managed_resource_status import check, check_progressing
+from hedgerow.api.managed_resources import DELETION_FAILED, DELETION_PENDING, RESOURCES_APPLIED
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.resource_manager.health.judgement import check, check_progressing
-from hedgerow.resource_manager.managed_resources.names import (
-    DELETION_FAILED,
-    DELETION_PENDING,
-    RESOURCES_APPLIED,
-)
 
 CONFIGURATION_PROBLEM: Final = "ERR_CONFIGURATION_PROBLEM"
 """Error code of what users have to correct."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.references import secret_refs
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.references import secret_refs
 
 ORIGIN: Final = "origin"
 """Label that says who made a ManagedResource for a shoot."""

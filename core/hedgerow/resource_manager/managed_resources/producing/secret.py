@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE
 from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow.machinery.reading import with_value
-from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE
 from hedgerow.resource_manager.managed_resources.producing.uniqueness import make_unique
 
 PREFIX: Final = "managedresource-"

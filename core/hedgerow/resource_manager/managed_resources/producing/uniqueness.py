@@ -15,9 +15,9 @@ from typing import Final
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, SECRETS
+from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at, with_value
-from hedgerow.resource_manager.managed_resources.names import GARBAGE_COLLECTABLE
 
 _HASH_LENGTH: Final = 8
 

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from returns.result import Failure
 
+from hedgerow.api.managed_resources import APPLY_FAILED
+from hedgerow.api.references import Identity, references_of
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import InOrder, Outcome, Plan, RecordEvents, Update
 from hedgerow.machinery.questions import defines_kinds
 from hedgerow.machinery.steps import AtOnce, Now
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects
 from hedgerow.resource_manager.managed_resources.desired import Desired
-from hedgerow.resource_manager.managed_resources.equivalences import Identity
-from hedgerow.resource_manager.managed_resources.names import APPLY_FAILED
 from hedgerow.resource_manager.managed_resources.ordering import in_install_order
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import attempted
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Unanswered
@@ -42,7 +42,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.object_applicati
 from hedgerow.resource_manager.managed_resources.reconciliation.ownership_conflicts import contested_events
 from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content, desired_state
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
-from hedgerow.resource_manager.managed_resources.references import references_of
 from hedgerow.resource_manager.managed_resources.stored.rules import Stored
 
 _NOTHING: Final[Mapping[Identity, ObjectState | None]] = MappingProxyType({})

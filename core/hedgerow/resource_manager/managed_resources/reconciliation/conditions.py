@@ -11,11 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.plan import Event, Plan
-from hedgerow.resource_manager.managed_resources.desired import Desired
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_resources import (
     APPLY_FAILED,
     DELETION_FAILED,
     DELETION_PENDING,
@@ -24,6 +20,10 @@ from hedgerow.resource_manager.managed_resources.names import (
     RESOURCES_HEALTHY,
     RESOURCES_PROGRESSING,
 )
+from hedgerow.machinery.conditions import ConditionStatus
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.plan import Event, Plan
+from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Reconciliation,
     Statement,

@@ -17,14 +17,7 @@ deletion.
 from typing import Final
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.objects import ObjectKey, is_terminating
-from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import boolean_at
-from hedgerow.resource_manager.managed_resources.class_filter import class_of
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_resources import (
     DELETION_FAILED,
     DELETION_PENDING,
     HANDED_OVER,
@@ -32,7 +25,15 @@ from hedgerow.resource_manager.managed_resources.names import (
     RESOURCES_APPLIED,
     RESOURCES_HEALTHY,
     RESOURCES_PROGRESSING,
+    class_of,
 )
+from hedgerow.api.references import references_of
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import ConditionStatus
+from hedgerow.machinery.objects import ObjectKey, is_terminating
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import boolean_at
 from hedgerow.resource_manager.managed_resources.reconciliation.finalizers import release
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Reconciliation,
@@ -43,7 +44,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource
     trouble,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.pruning import foreign_events, prune
-from hedgerow.resource_manager.managed_resources.references import references_of
 
 DEFINITION: Final = f"{MANAGED_RESOURCES.plural}.{MANAGED_RESOURCES.group}"
 """The name of the definition."""

@@ -3,13 +3,13 @@
 Source: managed-resources §5, §7.2, §7.11.
 """
 
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import resource_version_of
 from hedgerow.machinery.plan import Event, MergePatch, Plan
 from hedgerow.machinery.reading import list_at
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation, say, write
-from hedgerow.resource_manager.managed_resources.references import references_of
 
 
 async def hold(mr: Reconciliation) -> Plan | None:

@@ -6,10 +6,10 @@ Source: managed-resources §7.9.
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hedgerow.api.references import DEFAULT_NAMESPACE
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Answer, Found, KindQuestion, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.equivalences import DEFAULT_NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)

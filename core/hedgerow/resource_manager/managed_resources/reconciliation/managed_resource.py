@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
+from hedgerow.api.managed_resource_status import status_patch
+from hedgerow.api.managed_resources import IGNORE, MANAGED_RESOURCES, OPERATION, RESOURCES_APPLIED
+from hedgerow.api.origins import Origin
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
 from hedgerow.machinery.controller import Context
@@ -18,10 +21,7 @@ from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.names import IGNORE, MANAGED_RESOURCES, OPERATION, RESOURCES_APPLIED
-from hedgerow.resource_manager.managed_resources.origin import Origin
 from hedgerow.resource_manager.managed_resources.reconciliation.state import State, spec_version
-from hedgerow.resource_manager.managed_resources.status import status_patch
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext, write_context
 
 _STATUS_NOT_WRITTEN: Final = "could not update the ManagedResource status"

@@ -18,11 +18,11 @@ from hedgerow.machinery.remembering import latest_remembered
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, scaled_objects
 from hedgerow.resource_manager.managed_resources.desired import DesiredObject, injected_labels
+from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Unanswered
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.reconciliation.state import digest
-from hedgerow.resource_manager.managed_resources.references import equivalences_of
 
 _NAMES: Final = {HORIZONTAL_POD_AUTOSCALERS: "HPAs", HVPAS: "HVPAs"}
 _Autoscalers: TypeAlias = Sequence[Sequence[Manifest]]

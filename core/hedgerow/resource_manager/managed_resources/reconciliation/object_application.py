@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from returns.result import Failure, Result
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
+from hedgerow.api.managed_objects import fingerprint
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Create, Delete, Outcome, Update
@@ -19,7 +20,6 @@ from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuest
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.slices import count_nodes
 from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject
-from hedgerow.resource_manager.managed_resources.following import fingerprint
 from hedgerow.resource_manager.managed_resources.merge.application import (
     Application,
     CreateObject,

@@ -6,17 +6,17 @@ Source: managed-resources §7.8; decision "mode `Ignore`".
 from collections.abc import Iterator
 from typing import Any
 
+from hedgerow.api.managed_resources import DESCRIPTION, ORIGIN
+from hedgerow.api.references import Reference
 from hedgerow.machinery.execution import concurrently
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.plan import JsonPatch, Plan
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.managed_resources.desired import Desired
-from hedgerow.resource_manager.managed_resources.names import DESCRIPTION, ORIGIN
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import attempted
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import live, place_of
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation, trouble
 from hedgerow.resource_manager.managed_resources.reconciliation.pruning import told_together
-from hedgerow.resource_manager.managed_resources.references import Reference
 
 
 async def release_orphans(mr: Reconciliation, desired: Desired) -> Plan | None:

@@ -8,14 +8,13 @@ Source: managed-resources §4.4, §7.9.
 
 from collections.abc import Iterable
 
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.origins import Origin, other_origin
+from hedgerow.api.references import Identity, identity_of, references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating
 from hedgerow.machinery.plan import Event
-from hedgerow.resource_manager.managed_resources.equivalences import Identity, identity_of
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.origin import Origin, other_origin
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation, event
-from hedgerow.resource_manager.managed_resources.references import references_of
 
 
 def contested_events(mr: Reconciliation, taken: Iterable[Manifest]) -> tuple[Event, ...]:

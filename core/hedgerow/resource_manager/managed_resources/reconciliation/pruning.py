@@ -8,15 +8,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
+from hedgerow.api.events import event_block, message_with_ages, warnings_question
+from hedgerow.api.managed_resources import DELETION_PENDING, RESOURCES_APPLIED
+from hedgerow.api.origins import Origin
+from hedgerow.api.references import Reference
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.execution import concurrently
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
 from hedgerow.machinery.plan import Event, Plan
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.machinery.steps import AtOnce, Now
-from hedgerow.resource_manager.health.events import event_block, message_with_ages, warnings_question
-from hedgerow.resource_manager.managed_resources.names import DELETION_PENDING, RESOURCES_APPLIED
-from hedgerow.resource_manager.managed_resources.origin import Origin
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Unanswered
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Reconciliation,
@@ -27,7 +28,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.removal import Gone, Pending, removed
 from hedgerow.resource_manager.managed_resources.reconciliation.state import State
-from hedgerow.resource_manager.managed_resources.references import Reference
 
 Foreign: TypeAlias = tuple[tuple[Reference, Origin], ...]
 """Objects that are no longer listed and stay, as they belong to ManagedResources of other clusters."""

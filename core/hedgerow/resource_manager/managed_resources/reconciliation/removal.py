@@ -26,6 +26,9 @@ from typing import Any, Final, TypeAlias
 from returns.result import Failure
 
 from hedgerow.api.kubernetes import PERSISTENT_VOLUME_CLAIMS
+from hedgerow.api.managed_resources import FINALIZE_DELETION_AFTER, GARBAGE_COLLECTABLE, KEEP_OBJECT
+from hedgerow.api.origins import Origin, origin_of, other_origin
+from hedgerow.api.references import Reference
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.go_syntax import parse_bool
@@ -44,12 +47,6 @@ from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, boolean_at, list_at, object_at, objects_at, texts_at, with_value
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.machinery.timestamps import parse_timestamp
-from hedgerow.resource_manager.managed_resources.names import (
-    FINALIZE_DELETION_AFTER,
-    GARBAGE_COLLECTABLE,
-    KEEP_OBJECT,
-)
-from hedgerow.resource_manager.managed_resources.origin import Origin, origin_of, other_origin
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import (
     Place,
     Unanswered,
@@ -57,7 +54,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.live_objects imp
     place_of,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
-from hedgerow.resource_manager.managed_resources.references import Reference
 
 _NAMESPACE: Final = Kind("v1", "Namespace")
 _COLLECTED: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})

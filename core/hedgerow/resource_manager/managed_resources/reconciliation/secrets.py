@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.references import referenced_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Plan
@@ -27,7 +28,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource
     trouble,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
-from hedgerow.resource_manager.managed_resources.references import referenced_names
 
 _NAMELESS: Final = NotAnswered(400, "BadRequest", "resource name may not be empty")
 """A Secret whose name is left out must not look like one that asks for nothing."""

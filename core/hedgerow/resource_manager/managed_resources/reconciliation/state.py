@@ -11,9 +11,9 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from hedgerow.api.references import Identity
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
-from hedgerow.resource_manager.managed_resources.equivalences import Identity
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
 from hedgerow.resource_manager.managed_resources.write_context import UNKNOWN, WriteContext
 

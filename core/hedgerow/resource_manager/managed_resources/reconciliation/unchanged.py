@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_objects import fingerprint
+from hedgerow.api.managed_resources import RESOURCES_APPLIED
+from hedgerow.api.references import referenced_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.following import fingerprint
-from hedgerow.resource_manager.managed_resources.names import RESOURCES_APPLIED
+from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import is_due
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import watched_scaled
@@ -22,7 +24,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.state import (
     spec_version,
     version_of,
 )
-from hedgerow.resource_manager.managed_resources.references import equivalences_of, referenced_names
 
 
 def is_unchanged(mr: Reconciliation) -> bool:

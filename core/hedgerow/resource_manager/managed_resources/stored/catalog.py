@@ -6,8 +6,8 @@ Source: managed-resources §8.6; decision "steady state".
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hedgerow.api.references import group_of
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.equivalences import group_of
 from hedgerow.resource_manager.managed_resources.stored import (
     extensions,
     pods,

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.api.references import Identity
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
@@ -34,7 +35,6 @@ from hedgerow.machinery.recording.reads import Filed, Got, Held, Listed
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
-from hedgerow.resource_manager.managed_resources.equivalences import Identity
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, State
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext

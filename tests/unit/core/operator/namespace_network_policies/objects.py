@@ -6,10 +6,10 @@ from typing import Any
 
 from hedgerow.api.gardener import CLUSTERS
 from hedgerow.api.kubernetes import ENDPOINTS, METADATA_NAME, NAMESPACES, NETWORK_POLICIES
+from hedgerow.api.network_policies import DESCRIPTION
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Plan
-from hedgerow.network_policies.names import DESCRIPTION
 from hedgerow.operator.namespace_network_policies import (
     NamespacePolicyConfig,
     RuntimeNetworks,

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import NETWORK_POLICIES
+from hedgerow.api.network_policies import DESCRIPTION
 from hedgerow.machinery.controller import all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of
 from hedgerow.machinery.plan import Action, Create, Plan
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.network_policies.names import DESCRIPTION
 from hedgerow.operator.namespace_network_policies import (
     Apply,
     EndpointSubset,

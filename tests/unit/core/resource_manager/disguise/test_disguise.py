@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from returns.result import Failure
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.streams import stream_documents
@@ -19,7 +20,6 @@ from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
 from hedgerow.resource_manager.disguise.kubeconfigs import shown_kubeconfig
 from hedgerow.resource_manager.managed_resources.decoding import decompressed
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 

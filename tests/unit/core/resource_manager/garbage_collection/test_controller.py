@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import ROUND
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Refusal
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.garbage_collection.unused import user_resources
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from tests.unit.core.resource_manager.turns import NOW, Clusters, Course, take_turn
 
 LABEL = "resources.gardener.cloud/garbage-collectable-reference"

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.api.reference_annotations import inject_annotations
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Delete
-from hedgerow.resource_manager.garbage_collection import CANDIDATES, inject_annotations, plan_gc, user_resources
+from hedgerow.resource_manager.garbage_collection import CANDIDATES, plan_gc, user_resources
 from tests.unit.orders import ORDERS
 
 PREFIX = "reference.resources.gardener.cloud/"

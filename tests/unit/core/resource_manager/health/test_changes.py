@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.health import Kind, health_status_changed, progress_changed
+from hedgerow.machinery.objects import Kind, Manifest
+from hedgerow.resource_manager.health import health_status_changed, progress_changed
 from tests.unit.core.resource_manager.health.objects import condition, deployment, live, pod, skipped
 
 RUNNING, PENDING, FAILED = (pod(phase, resourceVersion=phase) for phase in ("Running", "Pending", "Failed"))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, DEPLOYMENTS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Change, concerned_keys
@@ -19,7 +20,6 @@ from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuesti
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.controller import health_controller
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from tests.unit.core.resource_manager.health.objects import condition, deployment, live, load_balancer, pod, skipped
 from tests.unit.core.resource_manager.turns import NOW, Clusters, Course, take_turn
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Change
 from hedgerow.resource_manager.health import Turn, calls_for_judgement, turn_of
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 
 DEFAULT = ClassFilter()
 IGNORED = {"resources.gardener.cloud/ignore": "true"}

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.resource_manager.health import (
-    Healthy,
-    Kind,
-    NotChecked,
-    NotReadable,
-    Unhealthy,
-    object_health,
-)
+from hedgerow.machinery.objects import Kind
+from hedgerow.resource_manager.health import Healthy, NotChecked, NotReadable, Unhealthy, object_health
 from hedgerow.resource_manager.health.object_health import RULES
 from tests.unit.core.resource_manager.health.objects import (
     CONTENTS,

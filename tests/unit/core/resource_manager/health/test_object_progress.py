@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.resource_manager.health import Kind, counts_pods, object_progressing, pods_of, rolls_out
+from hedgerow.machinery.objects import Kind
+from hedgerow.resource_manager.health import counts_pods, object_progressing, pods_of, rolls_out
 from tests.unit.core.resource_manager.health.objects import CONTENTS, JSON, condition, deployment, live, skipped
 
 COMPLETE = condition("Progressing", "True", "NewReplicaSetAvailable", "complete")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, DEPLOYMENTS, REPLICA_SETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Change, concerned_keys
@@ -13,7 +14,6 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.resource_manager.health.config import HealthConfig
 from hedgerow.resource_manager.health.progress_controller import progressing_controller
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from tests.unit.core.resource_manager.health.objects import condition, live, skipped
 from tests.unit.core.resource_manager.health.test_controller import managed_resource, reference
 from tests.unit.core.resource_manager.turns import Clusters, Course, take_turn

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from hedgerow.api.managed_resources import MANAGED_BY
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.names import MANAGED_BY
 
 INSTRUCTIONS: Final = Instructions("default/example", labels={MANAGED_BY: "gardener"})
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.references import identity
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling, scaled_objects
-from hedgerow.resource_manager.managed_resources.equivalences import equivalences, identity
+from hedgerow.resource_manager.managed_resources.equivalences import equivalences
 
 
 def hpa(api_version: str = "apps/v1", namespace: str = "ns") -> Manifest:

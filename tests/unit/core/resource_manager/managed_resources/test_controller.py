@@ -14,11 +14,11 @@ from typing_extensions import override
 
 from hedgerow.api.kubernetes import EVENTS as RECORDED
 from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY
 from hedgerow_adapters.kubernetes.throttle import Throttle, TokenBucket
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport

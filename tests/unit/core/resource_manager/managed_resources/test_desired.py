@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Result
 
+from hedgerow.api.managed_resources import MANAGED_BY, MODE
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
@@ -22,8 +23,7 @@ from hedgerow.resource_manager.managed_resources.desired import (
     decoded_secret,
     unknown_kinds,
 )
-from hedgerow.resource_manager.managed_resources.names import MANAGED_BY, MODE
-from hedgerow.resource_manager.managed_resources.references import MOST_EQUIVALENT_KINDS
+from hedgerow.resource_manager.managed_resources.equivalences import MOST_EQUIVALENT_KINDS
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")

@@ -1,13 +1,7 @@
 """Which object a reference means, under every name that its kind goes by."""
 
-from hedgerow.resource_manager.managed_resources.equivalences import (
-    Equivalences,
-    GroupKind,
-    Identity,
-    equivalences,
-    identity,
-    identity_of,
-)
+from hedgerow.api.references import GroupKind, Identity, identity, identity_of
+from hedgerow.resource_manager.managed_resources.equivalences import Equivalences, equivalences
 
 A, B, C = (GroupKind(f"group{name}", f"kind{name}") for name in "ABC")
 NO_EQUIVALENCES = Equivalences({})

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES, ClassFilter
+from hedgerow.api.references import secret_names, secret_refs
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Refusal
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.references import secret_names, secret_refs
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
 

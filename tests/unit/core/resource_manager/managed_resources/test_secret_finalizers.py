@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import ClassFilter
+from hedgerow.api.references import secret_refs
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.references import secret_refs
 from hedgerow.resource_manager.managed_resources.secret_finalizers import (
     AddFinalizer,
     RemoveFinalizer,

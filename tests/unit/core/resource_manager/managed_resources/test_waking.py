@@ -5,21 +5,21 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.api.kubernetes import SECRETS
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, concerned_keys
-from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.following import kept_of
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_objects import kept_of
+from hedgerow.api.managed_resources import (
     DEFAULT_CLASS,
     FINALIZER,
     IGNORE,
     MANAGED_RESOURCES,
     OPERATION,
     ORIGIN,
+    ClassFilter,
 )
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change, concerned_keys
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.waking import (
     managed_resource_changed,
     object_drifted,

@@ -5,9 +5,9 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, LIMIT_RANGES, MUTATING_WEBHOOKS, NAMESPACES
+from hedgerow.api.managed_objects import kept_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.resource_manager.managed_resources.following import kept_of
 from hedgerow.resource_manager.managed_resources.write_context import UNKNOWN, WriteContext, could_match, write_context
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hedgerow.api.kubernetes import LIMIT_RANGES, SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, conditions_of, find
 from hedgerow.machinery.controller import Context
@@ -20,7 +21,6 @@ from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Qu
 from hedgerow.machinery.steps import Now, Pause, Step
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES

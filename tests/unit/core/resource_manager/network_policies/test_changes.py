@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.network_policies import kept_of_policy
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.network_policies.kept import kept_of_policy
 from hedgerow.resource_manager.network_policies import service_changed, service_of_policy
 from hedgerow.resource_manager.network_policies.changes import (
     ingress_changed,

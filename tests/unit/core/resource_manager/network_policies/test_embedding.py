@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from returns.result import Success
 
-from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow.resource_manager.network_policies import (
+from hedgerow.api.network_policies import (
     ACCESS_TARGET_API_SERVER,
     ALL_ISTIO_INGRESSES,
     ALL_SCRAPE_TARGETS,
@@ -15,6 +14,9 @@ from hedgerow.resource_manager.network_policies import (
     ALL_SHOOTS,
     ALL_WEBHOOK_TARGETS,
     EXTENSIONS,
+)
+from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
+from hedgerow.resource_manager.network_policies import (
     PolicyPort,
     allowed_ports_annotation,
     from_policy_aliases,

@@ -3,7 +3,7 @@
 import pytest
 from returns.result import Failure, Success
 
-from hedgerow.network_policies.manifests import PortManifest
+from hedgerow.network_policies import PortManifest
 from hedgerow.resource_manager.network_policies import PolicyPort, parse_ports_annotation
 from hedgerow.resource_manager.network_policies.ports import MOST_PORTS, number_if_digits, port_problem
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNTS
+from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Change, Context, concerned_keys
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import MergePatch, Plan, Refusal
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.machinery.steps import Step
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from hedgerow.resource_manager.token_invalidation import token_invalidator
 from hedgerow_adapters.simulation import performed

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
+from hedgerow.api.managed_resources import DESCRIPTION, IGNORE
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.merge.application import (
@@ -19,7 +20,6 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.names import DESCRIPTION, IGNORE
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
 from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
 from tests.unit.core.resource_manager.managed_resources.landscape import (

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from returns.result import Failure
 
+from hedgerow.api.managed_resources import DESCRIPTION, DESCRIPTION_TEXT, ORIGIN, REFERENCE_PREFIX
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
-from hedgerow.resource_manager.managed_resources.names import DESCRIPTION, DESCRIPTION_TEXT, ORIGIN, REFERENCE_PREFIX
 
 OURS = {ORIGIN: "default/mr", DESCRIPTION: DESCRIPTION_TEXT}
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from returns.result import Failure
 
+from hedgerow.api.managed_resources import PRESERVE_REPLICAS, PRESERVE_RESOURCES
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
-from hedgerow.resource_manager.managed_resources.names import PRESERVE_REPLICAS, PRESERVE_RESOURCES
 
 EXISTS = {"name": "x", "creationTimestamp": "2026-01-01T00:00:00Z"}
 LIVE_RESOURCES = {"requests": {"cpu": "200m", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "2Gi"}}

@@ -7,11 +7,7 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS, SECRETS
-from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.plan import Action, Create, Update
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_resources import (
     DESCRIPTION,
     DESCRIPTION_TEXT,
     FINALIZER,
@@ -21,6 +17,10 @@ from hedgerow.resource_manager.managed_resources.names import (
     OPERATION,
     ORIGIN,
 )
+from hedgerow.machinery.conditions import ConditionStatus
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.plan import Action, Create, Update
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     DEPLOYMENTS,

@@ -4,17 +4,17 @@ from typing import Any, Final
 
 import pytest
 
-from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.plan import Action, Delete, Update
-from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_resources import (
     FINALIZE_DELETION_AFTER,
     GARBAGE_COLLECTABLE,
     KEEP_OBJECT,
     MANAGED_RESOURCES,
     ORIGIN,
 )
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.plan import Action, Delete, Update
+from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow_adapters.memory import InMemoryCluster
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CLAIMS,

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from hedgerow.api.managed_resources import KEEP_OBJECT, MANAGED_RESOURCES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.managed_resources.names import KEEP_OBJECT, MANAGED_RESOURCES
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     Workshop,

@@ -6,19 +6,19 @@ import pytest
 
 from hedgerow.api.definition import build_definition
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, SECRETS
-from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
-from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.questions import NotAnswered
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.names import (
+from hedgerow.api.managed_resources import (
     DESCRIPTION,
     FINALIZER,
     IGNORE,
     KEEP_OBJECT,
     MANAGED_RESOURCES,
     ORIGIN,
+    ClassFilter,
 )
+from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.questions import NotAnswered
+from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow_adapters.protocol import requests
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,

@@ -7,18 +7,11 @@ from typing import Any, Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hedgerow.api.managed_resources import FINALIZER, IGNORE, MANAGED_RESOURCES, MODE, ORIGIN, ClassFilter
 from hedgerow.machinery.objects import Manifest, annotations_of, key_of
 from hedgerow.machinery.plan import Action, Create, Delete, Update
 from hedgerow.machinery.steps import Step
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.names import (
-    FINALIZER,
-    IGNORE,
-    MANAGED_RESOURCES,
-    MODE,
-    ORIGIN,
-)
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     KEY,

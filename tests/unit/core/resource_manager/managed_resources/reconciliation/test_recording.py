@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.api.managed_resources import APPLIED, IGNORE, MANAGED_BY, MANAGED_RESOURCES, ORIGIN, ClassFilter
+from hedgerow.api.references import references_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Action, Create, JsonPatch, Outcome
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.names import APPLIED, IGNORE, MANAGED_BY, MANAGED_RESOURCES, ORIGIN
-from hedgerow.resource_manager.managed_resources.references import references_of
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     KEY,

@@ -5,10 +5,10 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Action, Create, JsonPatch, MergePatch, Outcome, Refusal
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
     KEY,

@@ -14,9 +14,9 @@ from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.references import identity
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Outcome, Refusal, Update, is_dry_run
-from hedgerow.resource_manager.managed_resources.equivalences import identity
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_to_be_tried, verdict
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext

@@ -1,39 +1,21 @@
-"""The keys and well-known values through which Services, Namespaces and pods state who may talk to whom.
+"""How Services, Namespaces and pods state who may talk to whom, and what NetworkPolicies are recognised by.
 
 Source: network-and-nodes §1.1, §2.8.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
-from hedgerow.api.kubernetes import METADATA_NAME, NAMESPACES, NETWORK_POLICIES
-from hedgerow.machinery.objects import ObjectKey
-from hedgerow.network_policies.names import ALLOWED, DESCRIPTION, DOMAIN, SERVICE_NAME, SERVICE_NAMESPACE
+from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
 
-__all__ = [
-    "ACCESS_TARGET_API_SERVER",
-    "ALLOWED",
-    "ALLOWED_PORTS_PREFIX",
-    "ALLOWED_PORTS_SUFFIX",
-    "ALL_ISTIO_INGRESSES",
-    "ALL_SCRAPE_TARGETS",
-    "ALL_SEED_SCRAPE_TARGETS",
-    "ALL_SHOOTS",
-    "ALL_WEBHOOK_TARGETS",
-    "DESCRIPTION",
-    "DOMAIN",
-    "EXTENSIONS",
-    "FROM_WORLD_TO_PORTS",
-    "METADATA_NAME",
-    "NAMESPACES",
-    "NAMESPACE_ALIAS",
-    "NAMESPACE_SELECTORS",
-    "NETWORK_POLICIES",
-    "SERVICE_NAME",
-    "SERVICE_NAMESPACE",
-    "allowed_ports_alias",
-    "annotation_field",
-    "namespace_key",
-]
+DOMAIN: Final = "networking.resources.gardener.cloud"
+
+SERVICE_NAME: Final = f"{DOMAIN}/service-name"
+SERVICE_NAMESPACE: Final = f"{DOMAIN}/service-namespace"
+"""With SERVICE_NAME on every policy that a Service asks for: the only record of the Service that it belongs to."""
+
+DESCRIPTION: Final = "gardener.cloud/description"
+ALLOWED: Final = "allowed"
 
 NAMESPACE_SELECTORS: Final = f"{DOMAIN}/namespace-selectors"
 """On a Service: JSON list of label selectors of further namespaces whose pods may connect."""
@@ -60,6 +42,9 @@ ALL_ISTIO_INGRESSES: Final = "all-istio-ingresses"
 ACCESS_TARGET_API_SERVER: Final = ("networking.gardener.cloud/access-target-apiserver", ALLOWED)
 """Label of namespaces whose components call the API servers of shoots or of the virtual garden."""
 
+_NOTHING: Mapping[str, Any] = {}
+_IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+
 
 def allowed_ports_alias(annotation: str) -> str | None:
     """The alias of a `from-<alias>-allowed-ports` annotation key; none for any other key or an empty alias."""
@@ -73,6 +58,19 @@ def annotation_field(annotation: str) -> str:
     return f'metadata.annotations["{annotation}"]'
 
 
-def namespace_key(name: str) -> ObjectKey:
-    """Key of a Namespace object."""
-    return ObjectKey("", name)
+def identity_of(manifest: Manifest) -> dict[str, Any]:
+    """The metadata by which an object, its version and its end are recognised."""
+    metadata = manifest.get("metadata") or _NOTHING
+    return {name: metadata[name] for name in _IDENTITY if name in metadata}
+
+
+def kept_of_policy(policy: Manifest) -> Manifest:
+    """What the rules read of a policy: identity, the labels of its owner, the description, and the spec.
+
+    All controllers keep the same, so that those of one process share a cache.
+    """
+    labels, annotations = labels_of(policy), annotations_of(policy)
+    metadata = identity_of(policy)
+    metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}
+    metadata["annotations"] = {DESCRIPTION: annotations[DESCRIPTION]} if DESCRIPTION in annotations else {}
+    return {"metadata": metadata, "spec": policy.get("spec") or {}}

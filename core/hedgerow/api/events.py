@@ -1,11 +1,11 @@
-"""What the latest Warning events tell about an object, as a block of text below a message.
+"""The latest Warning events about an object, told as kubectl tells them, as a block of text below a message.
 
 Source: managed-resources §14.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
-from typing import Any, Final
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
 
 from hedgerow.api.kubernetes import CORE_EVENTS
 from hedgerow.machinery.clusters import Cluster
@@ -14,7 +14,46 @@ from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.machinery.timestamps import parse_timestamp
-from hedgerow.resource_manager.health.ages import age_text
+
+_SECOND: Final = timedelta(seconds=1)
+_MINUTE: Final = timedelta(minutes=1)
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_YEAR: Final = timedelta(days=365)
+_SIGNS: Final = {_SECOND: "s", _MINUTE: "m", _HOUR: "h", _DAY: "d", _YEAR: "y"}
+
+
+class _Scale(NamedTuple):
+    """Below which age it is told in which unit, and in which smaller one what is left over, unless that is zero."""
+
+    below: timedelta
+    unit: timedelta
+    rest: timedelta | None = None
+
+
+_SCALES: Final = (
+    _Scale(2 * _MINUTE, _SECOND),
+    _Scale(10 * _MINUTE, _MINUTE, _SECOND),
+    _Scale(3 * _HOUR, _MINUTE),
+    _Scale(8 * _HOUR, _HOUR, _MINUTE),
+    _Scale(48 * _HOUR, _HOUR),
+    _Scale(8 * _DAY, _DAY, _HOUR),
+    _Scale(2 * _YEAR, _DAY),
+    _Scale(8 * _YEAR, _YEAR, _DAY),
+    _Scale(timedelta.max, _YEAR),
+)
+
+
+def age_text(age: timedelta) -> str:
+    """An age in one or two units; clocks may differ by a second before an age counts as invalid."""
+    if age < -_SECOND:
+        return "<invalid>"
+    age = max(age, timedelta(0))
+    scale = next(scale for scale in _SCALES if age < scale.below)
+    text = f"{age // scale.unit}{_SIGNS[scale.unit]}"
+    left_over = age % scale.unit // scale.rest if scale.rest else 0
+    return f"{text}{left_over}{_SIGNS[scale.rest]}" if scale.rest and left_over else text
+
 
 _MOST: Final = 5
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)

@@ -7,15 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
+from hedgerow.api.origins import Origin, asks_for_identity, cluster_id, managed_resource_of, parse_origin
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answer, Found, NotAnswered
-from hedgerow.resource_manager.managed_resources.origin import (
-    Origin,
-    asks_for_identity,
-    cluster_id,
-    managed_resource_of,
-    parse_origin,
-)
 
 WORDS = st.text(st.characters(exclude_characters=":/"))
 

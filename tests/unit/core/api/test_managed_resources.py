@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
+from hedgerow.api.managed_resources import ClassFilter
 
 BASE = "resources.gardener.cloud/gardener-resource-manager"
 

@@ -9,9 +9,90 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
+from hedgerow.api.reference_annotations import (
+    Reference,
+    annotation_key,
+    inject_annotations,
+    kind_from_annotation_key,
+    pod_references,
+)
+from hedgerow.api.references import secret_refs
+from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.garbage_collection import inject_annotations
-from hedgerow.resource_manager.managed_resources.references import secret_refs
+from hedgerow.machinery.reading import UnreadableError
+
+PREFIX = "reference.resources.gardener.cloud/"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "key"),
+    [
+        ("kind", "name", "kind-82a3537f"),
+        ("configmap", "test-5678", "configmap-4ed34879"),
+        ("configmap", "cm1", "configmap-51cc57e4"),
+        ("secret", "secret1", "secret-5b11618c"),
+    ],
+)
+def test_a_key_holds_the_kind_and_the_beginning_of_a_hash_of_the_name(kind: str, name: str, key: str) -> None:
+    assert annotation_key(kind, name) == PREFIX + key
+
+
+@given(st.text(min_size=1))
+def test_every_name_makes_a_key_that_api_servers_accept_and_whose_kind_is_found_again(name: str) -> None:
+    key = annotation_key("secret", name)
+
+    assert (label_key_problem(key), kind_from_annotation_key(key)) == (None, "secret")
+
+
+def test_what_follows_on_the_kind_need_not_be_a_hash() -> None:
+    assert kind_from_annotation_key(f"{PREFIX}secret-foo") == "secret"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"{PREFIX}secret/name/foo",
+        f"{PREFIX}my-secret-1234",
+        f"{PREFIX}secret",
+        f"{PREFIX}-1234",
+        "foobar/secret-x",
+        "secret-x",
+        f"x{PREFIX}secret-x",
+    ],
+)
+def test_other_keys_refer_to_nothing(key: str) -> None:
+    assert kind_from_annotation_key(key) is None
+
+
+def test_init_containers_use_nothing() -> None:
+    pod_spec = {"initContainers": [{"name": "init", "envFrom": [{"secretRef": {"name": "secret"}}]}]}
+
+    assert pod_references(pod_spec) == frozenset()
+
+
+def test_parts_that_refer_to_nothing_count_as_nothing() -> None:
+    pod_spec = {
+        "containers": [
+            {"env": [{"name": "A", "value": "b"}, {"name": "C", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}]},
+            {"env": None, "envFrom": [{"configMapRef": {"name": ""}}]},
+        ],
+        "volumes": [{"name": "scratch", "emptyDir": {}}, {"projected": {"sources": [{"serviceAccountToken": {}}]}}],
+        "imagePullSecrets": [{}, None],
+    }
+
+    assert pod_references(pod_spec) == frozenset()
+
+
+def test_what_is_used_twice_is_one_reference() -> None:
+    pod_spec = {"imagePullSecrets": [{"name": "pull"}], "volumes": [{"secret": {"secretName": "pull"}}]}
+
+    assert pod_references(pod_spec) == {Reference("secret", "pull")}
+
+
+def test_a_name_that_is_no_text_is_told_by_its_path() -> None:
+    with pytest.raises(UnreadableError, match="secretName"):
+        pod_references({"volumes": [{"secret": {"secretName": 1}}]})
+
 
 PREFIX = "reference.resources.gardener.cloud/"
 POD_SPEC = {

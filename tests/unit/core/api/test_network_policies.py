@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.resource_manager.network_policies.annotations import allowed_ports_alias
+from hedgerow.api.network_policies import allowed_ports_alias
 
 N = "networking.resources.gardener.cloud"
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
+from hedgerow.api.managed_objects import FIELDS_READ, fingerprint, is_metadata_only, kept_of
+from hedgerow.api.origins import managed_resource_of
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.reading import with_value
 from hedgerow.resource_manager.health import counts_pods, object_health, object_progressing, pods_of, rolls_out
 from hedgerow.resource_manager.health.kinds import is_skipped
 from hedgerow.resource_manager.health.object_health import RULES
-from hedgerow.resource_manager.managed_resources.following import FIELDS_READ, fingerprint, is_metadata_only, kept_of
-from hedgerow.resource_manager.managed_resources.origin import managed_resource_of
 
 KINDS = [
     *sorted(RULES),

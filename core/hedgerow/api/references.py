@@ -7,22 +7,54 @@ Source: managed-resources §2, §7.4 to §7.6; decision "`status.resources`".
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hedgerow.api.kubernetes import LAST_APPLIED
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
-from hedgerow.machinery.reading import TooMuchError, UnreadableError, list_at, object_at, objects_at, text_at, texts_at
-from hedgerow.resource_manager.managed_resources.equivalences import (
-    Equivalences,
-    GroupKind,
-    Identity,
-    equivalences,
-    identity,
-)
-from hedgerow.resource_manager.managed_resources.names import APPLIED, NOT_APPLIED
+from hedgerow.api.managed_resources import APPLIED, NOT_APPLIED
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, texts_at
 
-MOST_EQUIVALENT_KINDS: Final = 500
-"""Kinds in `spec.equivalences`: each object may be looked for under all of them."""
+DEFAULT_NAMESPACE: Final = "default"
+
+
+class GroupKind(NamedTuple):
+    """A kind of objects in any version."""
+
+    group: str
+    kind: str
+
+
+class Identity(NamedTuple):
+    """What an object is found again by. Only Namespaces have no namespace; for other kinds none is the default one."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """The key that references are sorted by: `apps/Deployment/web/nginx`, `/ConfigMap/bar/foo`."""
+        return "/".join(self)
+
+    def of_kind(self, other: GroupKind) -> "Identity":
+        """The object of the same name and another kind."""
+        return Identity(other.group, other.kind, self.namespace, self.name)
+
+
+def group_of(api_version: str) -> str:
+    """The group that an `apiVersion` names; the core group is empty."""
+    return api_version.rpartition("/")[0]
+
+
+def identity(group: str, kind: str, namespace: str, name: str) -> Identity:
+    """The identity of an object; an absent namespace is `default`, except that of a Namespace."""
+    return Identity(group, kind, namespace or ("" if kind == "Namespace" else DEFAULT_NAMESPACE), name)
+
+
+def identity_of(manifest: Manifest) -> Identity:
+    """The identity of an object."""
+    key = key_of(manifest)
+    return identity(group_of(manifest.get("apiVersion") or ""), manifest.get("kind") or "", key.namespace, key.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,50 +169,6 @@ def _reference(entry: Manifest) -> Reference:
 def in_order(references: Iterable[Reference]) -> tuple[Reference, ...]:
     """The references as they stand in a status."""
     return tuple(sorted(references, key=lambda reference: str(reference.identity)))
-
-
-@dataclass(frozen=True, slots=True)
-class PreviousReferences:
-    """What the last status refers to; an object is found under every name that its kind has."""
-
-    references: Mapping[Identity, Reference]
-    equivalences: Equivalences
-
-    def to(self, wanted: Identity) -> Reference | None:
-        """The reference to an object; none where there is none."""
-        found = self.equivalences.find(wanted, self.references)
-        return None if found is None else self.references[found]
-
-    def without(self, found: Iterable[Reference]) -> tuple[Reference, ...]:
-        """All other references than those that were found, in order."""
-        identities = {each.identity for each in found}
-        return in_order(reference for at, reference in self.references.items() if at not in identities)
-
-
-def previous_references(managed_resource: Manifest) -> PreviousReferences:
-    """What the last status of a ManagedResource refers to, in the light of the equivalences in its spec.
-
-    Raises:
-        UnreadableError: spec or status have a shape that no API server stores.
-    """
-    found = references_of(managed_resource)
-    return PreviousReferences({each.identity: each for each in found}, equivalences_of(managed_resource))
-
-
-def equivalences_of(managed_resource: Manifest) -> Equivalences:
-    """Which kinds count as each other for a ManagedResource.
-
-    Raises:
-        UnreadableError: it says so in a shape that no API server stores, or of too many kinds.
-    """
-    sets = [objects_at({"kinds": kinds}, "kinds") for kinds in list_at(managed_resource, "spec", "equivalences")]
-    if sum(max(1, len(each)) for each in sets) > MOST_EQUIVALENT_KINDS:
-        raise TooMuchError("spec.equivalences", "kinds", MOST_EQUIVALENT_KINDS)
-    return equivalences(map(_group_kind, each) for each in sets)
-
-
-def _group_kind(kind: Manifest) -> GroupKind:
-    return GroupKind(text_at(kind, "group") or "", text_at(kind, "kind") or "")
 
 
 def referenced_names(managed_resource: Manifest) -> tuple[str, ...]:

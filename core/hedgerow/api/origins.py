@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.managed_resources import ORIGIN
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of
 from hedgerow.machinery.questions import Answer, Found
-from hedgerow.resource_manager.managed_resources.names import ORIGIN
 
 CLUSTER_IDENTITY: Final = ObjectKey("kube-system", "cluster-identity")
 """The ConfigMap, in the source cluster, that tells its identity."""

@@ -1,11 +1,16 @@
-"""The names that ManagedResources, their Secrets and the objects in these are recognised by.
+"""ManagedResources: what they and the objects in them are recognised by, and which instance acts on one.
 
-Source: managed-resources §1.
+Several instances with different classes share a cluster. The finalizer on a ManagedResource names the instance that
+holds it; one that moves to another class is released by the old instance before the new one takes it over.
+
+Source: managed-resources §1, §5.
 """
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from hedgerow.machinery.objects import Resource
+from hedgerow.machinery.objects import Manifest, Resource
 
 MANAGED_RESOURCES: Final = Resource("resources.gardener.cloud", "v1alpha1", "managedresources", "ManagedResource")
 APPLYING: Final = "managedresource"
@@ -79,3 +84,57 @@ DELETE_ON_INVALID_UPDATE: Final = "resources.gardener.cloud/delete-on-invalid-up
 
 APPLY_FAILED: Final = "ApplyFailed"
 """Reason of `ResourcesApplied` when an object could not be applied."""
+
+
+def class_of(managed_resource: Manifest) -> str:
+    """The class that a ManagedResource asks for; the default class where it names none."""
+    spec = managed_resource.get("spec")
+    named = spec.get("class") if isinstance(spec, (dict, Mapping)) else None
+    return named if isinstance(named, str) and named else DEFAULT_CLASS
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFilter:
+    """What an instance of one class has to do with ManagedResources."""
+
+    own_class: str = DEFAULT_CLASS
+    """Empty: the default class."""
+
+    @property
+    def finalizer(self) -> str:
+        """The finalizer by which this instance holds a ManagedResource."""
+        own_class = self.own_class or DEFAULT_CLASS
+        return FINALIZER if own_class == DEFAULT_CLASS else f"{FINALIZER}-{own_class}"
+
+    def is_responsible(self, managed_resource: Manifest) -> bool:
+        """Whether a ManagedResource wants to be looked after by this instance."""
+        return class_of(managed_resource) == (self.own_class or DEFAULT_CLASS)
+
+    def has_to_act(self, managed_resource: Manifest) -> bool:
+        """Whether this instance holds a ManagedResource, or may take hold of it since nobody else does."""
+        finalizers = _finalizers_of(managed_resource)
+        return self.finalizer in finalizers or (not _is_busy(finalizers) and self.is_responsible(managed_resource))
+
+    def passes(self, managed_resource: Manifest) -> bool:
+        """Whether changes of a ManagedResource concern this instance at all."""
+        return self.has_to_act(managed_resource) or self.is_responsible(managed_resource)
+
+
+def _is_busy(finalizers: Sequence[Any]) -> bool:
+    """Whether an instance of any class holds a ManagedResource."""
+    return any(isinstance(finalizer, str) and finalizer.startswith(FINALIZER) for finalizer in finalizers)
+
+
+def _finalizers_of(managed_resource: Manifest) -> Sequence[Any]:
+    finalizers = (managed_resource.get("metadata") or {}).get("finalizers")
+    return finalizers if isinstance(finalizers, list) else ()
+
+
+def kept_of_managed_resource(managed_resource: Manifest) -> Manifest:
+    """All but who wrote which field: any other may be compared with what is to be written.
+
+    All controllers keep the same, so that it is kept once.
+    """
+    metadata: dict[str, Any] = {**(managed_resource.get("metadata") or {})}
+    metadata.pop("managedFields", None)
+    return {**managed_resource, "metadata": metadata}

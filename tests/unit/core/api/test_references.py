@@ -1,13 +1,8 @@
 """What a status remembers of objects."""
 
+from hedgerow.api.references import Reference, identity, in_order, references_in
 from hedgerow.machinery.objects import Kind, ObjectKey
-from hedgerow.resource_manager.managed_resources.equivalences import identity
-from hedgerow.resource_manager.managed_resources.references import (
-    Reference,
-    in_order,
-    previous_references,
-    references_in,
-)
+from hedgerow.resource_manager.managed_resources.equivalences import previous_references
 
 CLUSTER_ROLE = Reference(Kind("rbac.authorization.k8s.io/v1", "ClusterRole"), ObjectKey("", "foo"))
 CONFIG_MAP = Reference(Kind("v1", "ConfigMap"), ObjectKey("bar", "foo"), {"a": "1"}, {"b": "2"})

@@ -5,9 +5,6 @@ least is kept that still tells whether an object is healthy and has rolled out, 
 its status has changed since somebody last looked at the whole of it. Which fields the rules read stands here in one
 table; the rules themselves are in `hedgerow.resource_manager.health`.
 
-ManagedResources and Secrets are kept alike for all controllers that watch them, so that they are kept once. Of a Secret
-only metadata is kept: a decision that needs its data asks for it.
-
 Source: managed-resources §7.1, §10, §11.1, §12, §13.
 """
 
@@ -17,8 +14,8 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
-from hedgerow.admission.token_invalidator import CONSIDER, PURPOSE
-from hedgerow.api.kubernetes import SERVICE_ACCOUNT_NAME
+from hedgerow.api.managed_resources import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK, ClassFilter
+from hedgerow.api.references import kinds_of_references
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import (
@@ -34,36 +31,6 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.resource_manager.managed_resources.class_filter import ClassFilter
-from hedgerow.resource_manager.managed_resources.names import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK
-from hedgerow.resource_manager.managed_resources.references import kinds_of_references
-
-_SECRET_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
-_SECRET_LABELS: Final = (PURPOSE, CONSIDER)
-_SECRET_ANNOTATIONS: Final = (SERVICE_ACCOUNT_NAME,)
-
-
-def kept_of_managed_resource(managed_resource: Manifest) -> Manifest:
-    """All but who wrote which field: any other may be compared with what is to be written."""
-    metadata: dict[str, Any] = {**(managed_resource.get("metadata") or {})}
-    metadata.pop("managedFields", None)
-    return {**managed_resource, "metadata": metadata}
-
-
-def kept_of_secret(secret: Manifest) -> Manifest:
-    """Which Secret it is, of which version, what holds it back from being deleted, and whose token it holds."""
-    metadata = secret.get("metadata") or {}
-    kept = {name: metadata[name] for name in _SECRET_METADATA if name in metadata}
-    if labels := _some(labels_of(secret), _SECRET_LABELS):
-        kept["labels"] = labels
-    if annotations := _some(annotations_of(secret), _SECRET_ANNOTATIONS):
-        kept["annotations"] = annotations
-    return {"metadata": kept}
-
-
-def _some(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    return {name: texts[name] for name in names if name in texts}
-
 
 _Fields: TypeAlias = Mapping[str, "_Fields | None"]
 """Members of an object, or of each object in a list, and what is read of them; none: the whole."""

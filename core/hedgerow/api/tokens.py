@@ -1,0 +1,81 @@
+"""How Secrets and ServiceAccounts say what is to become of tokens, and what all controllers keep of both.
+
+Source: webhooks-and-tokens §1.1, §6.2, §10, §11.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from hedgerow.api.kubernetes import SERVICE_ACCOUNT_NAME
+from hedgerow.machinery.objects import Manifest, annotations_of, key_of, labels_of
+
+PURPOSE: Final = "resources.gardener.cloud/purpose"
+"""Label of a Secret: what it is for, one of the next two."""
+TOKEN_INVALIDATOR: Final = "token-invalidator"  # noqa: S105 -- a value of a label
+"""Purpose of every Secret whose token may be invalidated; name of the webhook and of the controller that see to it."""
+TOKEN_REQUESTOR: Final = "token-requestor"  # noqa: S105 -- a value of a label
+"""Purpose of every Secret that wants a token."""
+
+SKIP: Final = "token-invalidator.resources.gardener.cloud/skip"
+"""Label of a ServiceAccount whose tokens are left alone; its value does not count."""
+CONSIDER: Final = "token-invalidator.resources.gardener.cloud/consider"
+"""Label of a Secret whose token is not to be worth anything; its value does not count."""
+INVALIDATED: Final = "AAAA"
+"""Three zero bytes in base64, which authenticate nobody."""
+
+TOKEN: Final = "token"  # noqa: S105 -- the name of a subresource, of a data key and of a kubeconfig's field
+"""The subresource of a ServiceAccount that makes tokens, and the data key that holds one."""
+KUBECONFIG: Final = "kubeconfig"
+"""The data key of a kubeconfig that holds the token of its current user."""
+
+CLASS: Final = "resources.gardener.cloud/class"
+"""Label of a Secret: whose token requestor is to see to it."""
+
+_ACCOUNT: Final = "serviceaccount.resources.gardener.cloud/"
+ACCOUNT_NAME: Final = f"{_ACCOUNT}name"
+ACCOUNT_NAMESPACE: Final = f"{_ACCOUNT}namespace"
+"""Annotations: whose token is wanted."""
+EXPIRATION: Final = f"{_ACCOUNT}token-expiration-duration"
+"""Annotation: for how long a token is to be valid."""
+RENEW_AT: Final = f"{_ACCOUNT}token-renew-timestamp"
+"""Annotation that the token requestor writes: when the token is to be renewed."""
+
+_REQUESTOR: Final = "token-requestor.resources.gardener.cloud/"
+TARGET_NAME: Final = f"{_REQUESTOR}target-secret-name"
+TARGET_NAMESPACE: Final = f"{_REQUESTOR}target-secret-namespace"
+"""Annotations: the Secret of the target cluster that the token is put into, in place of this one."""
+
+ANNOTATIONS: Final = (ACCOUNT_NAME, ACCOUNT_NAMESPACE, EXPIRATION, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE)
+
+_SECRET_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
+
+
+def kept_of_secret(secret: Manifest) -> Manifest:
+    """Which Secret it is, of which version, what holds it back from being deleted, and whose token it holds."""
+    metadata = secret.get("metadata") or {}
+    kept = {name: metadata[name] for name in _SECRET_METADATA if name in metadata}
+    if labels := _some(labels_of(secret), (PURPOSE, CONSIDER)):
+        kept["labels"] = labels
+    if annotations := _some(annotations_of(secret), (SERVICE_ACCOUNT_NAME,)):
+        kept["annotations"] = annotations
+    return {"metadata": kept}
+
+
+def kept_of_service_account(service_account: Manifest) -> Manifest:
+    """Its key, whether it mounts a token, whether its tokens are left alone, and the Secrets that hold them."""
+    key = key_of(service_account)
+    metadata: dict[str, Any] = {"namespace": key.namespace, "name": key.name}
+    if labels := _some(labels_of(service_account), (SKIP,)):
+        metadata["labels"] = labels
+    kept = {"metadata": metadata, "automountServiceAccountToken": service_account.get("automountServiceAccountToken")}
+    secrets = service_account.get("secrets")
+    return {**kept, "secrets": secrets} if secrets else kept
+
+
+def _some(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    return {name: texts[name] for name in names if name in texts}
+
+
+def annotation(name: str) -> str:
+    """The path of an annotation, as failures name it."""
+    return f"metadata.annotations[{name}]"
