@@ -27,9 +27,15 @@ _LONGEST_CAUSE: Final = 400
 _SHORT: Final = 8 * 1024
 """Characters of JSON that are read at once, in about 2 ms at most."""
 
+_LINES_AT_ONCE: Final = 16 * 1024
+"""Characters of lines that are searched at once: in about 1 ms if each line is empty."""
+_CHARACTERS_FOR_A_NODE: Final = 40
+"""Characters of such lines that are searched in the time that it takes to read a node."""
+
 _SEPARATOR: Final = "---"
 _BARE_SEPARATOR: Final = re.compile(r"---(?=\s|\Z)")
-_CONTENT: Final = re.compile(r"(?:^|(?<=^---)) *+\r?+[^\n#]", re.MULTILINE)
+_BLANKS: Final = re.compile(r" *+")
+_LINES_WITHOUT_CONTENT: Final = re.compile(r"(?: *+\r?+(?:#[^\n]*+)?+\n)*+")
 _LOOKS_LIKE_JSON: Final = re.compile(r"(?:---[ \r]*\n)?\s*(?=\{)")
 
 _CONVERTING: Final = "error converting YAML to JSON: "
@@ -196,7 +202,7 @@ def _read_fast(text: str, reader: JsonReader, budget: ReadingBudget) -> Slices[D
     """The document of a piece, if it is empty or all JSON: that reads many times faster, and means the same in YAML."""
     if not (yield from _has_content(text, budget)):
         return Document(None)
-    beginning = _LOOKS_LIKE_JSON.match(text)
+    beginning = _LOOKS_LIKE_JSON.match(text, 0, _SNIFFED)
     if beginning is None:
         return None
     try:
@@ -208,15 +214,26 @@ def _read_fast(text: str, reader: JsonReader, budget: ReadingBudget) -> Slices[D
 
 def _has_content(text: str, budget: ReadingBudget) -> Slices[bool]:
     """Whether a piece holds more than blanks, comments and its separator."""
-    start = len(_SEPARATOR) if _BARE_SEPARATOR.match(text) else 0
-    while start < len(text):
-        end = text.find("\n", start + SEARCHED_AT_ONCE) + 1 or len(text)
-        if _CONTENT.search(text, start, end):
-            return True
-        begin, start = start, end
-        if budget.search_ends_slice(end - begin):
+    position = len(_SEPARATOR) if _BARE_SEPARATOR.match(text) else 0
+    while position < len(text):
+        begin, end = position, position + _LINES_AT_ONCE
+        position = _end_of(_BLANKS, text, _end_of(_LINES_WITHOUT_CONTENT, text, position, end), end)
+        if position < end:  # not in the middle of blanks
+            line_end = 1 if text.startswith("\r", position) else 0
+            follows = text[position + line_end : position + line_end + 1]
+            if follows not in {"", "\n", "#"}:
+                return True
+            if follows != "\n":
+                position = text.find("\n", position) + 1 or len(text)
+        if budget.ends_slice(1 + min(position - begin, _LINES_AT_ONCE) // _CHARACTERS_FOR_A_NODE):
             yield
     return False
+
+
+def _end_of(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
+    """Where ends what a pattern, which may match nothing, matches from a position on."""
+    found = pattern.match(text, start, end)
+    return found.end() if found else start
 
 
 def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:

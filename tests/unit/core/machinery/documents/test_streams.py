@@ -283,6 +283,7 @@ def test_the_sizes_of_slices_make_no_difference(text: str, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(slices, "SLICE", 1)
         patch.setattr(streams, "_SHORT", -1)
+        patch.setattr(streams, "_LINES_AT_ONCE", max(2, size))  # the end of a line has two characters
         for module in (streams, json_values, yaml_reading):
             patch.setattr(module, "SEARCHED_AT_ONCE", size)
         sliced = stream_documents(text)
@@ -307,6 +308,13 @@ def test_what_takes_long_is_read_in_many_slices(text: str) -> None:
     budget, slices = ReadingBudget(), 0
     for _ in documents_in_slices(text, budget):
         slices += 1
+
+    assert slices >= 9
+
+
+@pytest.mark.parametrize("text", [" " * 2_000_000, "---" + " " * 2_000_000 + "a", " " * 2_000_000 + "# comment"])
+def test_blanks_are_searched_for_content_in_slices_however_long_the_line(text: str) -> None:
+    slices = sum(1 for _ in streams._has_content(text, ReadingBudget()))
 
     assert slices >= 9
 
