@@ -8,26 +8,11 @@ Source: malloc_trim(3).
 
 import asyncio
 import ctypes
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 PERIOD: Final = 30.0
-"""Seconds between two looks."""
-WORTH_IT: Final = 16 * 2**20
-"""Bytes by which the process has to have grown since the last time."""
-
-_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
-_RESIDENT: Final = Path("/proc/self/statm")
-
-
-def resident_bytes() -> int:
-    """The memory that the process holds; 0 where the system does not tell."""
-    try:
-        return int(_RESIDENT.read_text(encoding="ascii").split()[1]) * _PAGE
-    except OSError:
-        return 0
+"""Seconds from one time to the next."""
 
 
 def trim_heap() -> None:
@@ -37,22 +22,16 @@ def trim_heap() -> None:
         trim(0)
 
 
-async def give_memory_back(
-    resident: Callable[[], int] = resident_bytes, trim: Callable[[], None] = trim_heap, period: float = PERIOD
-) -> None:
-    """Give memory back whenever the process has grown, until cancelled.
+async def give_memory_back(trim: Callable[[], None] = trim_heap, period: float = PERIOD) -> None:
+    """Give memory back from time to time, until cancelled.
+
+    What the process holds does not tell when: memory that is freed after it was given back the last time still counts
+    as held. Where little is free, it takes a millisecond.
 
     Args:
-        resident: tells how much the process holds.
         trim: gives back what is free, on a thread of its own.
-        period: seconds between two looks.
+        period: seconds from one time to the next.
     """
-    held = resident()
     while True:
         await asyncio.sleep(period)
-        holds = resident()
-        if holds - held >= WORTH_IT:
-            await asyncio.to_thread(trim)
-            held = resident()
-        else:
-            held = min(held, holds)
+        await asyncio.to_thread(trim)
