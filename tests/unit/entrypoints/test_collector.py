@@ -1,0 +1,55 @@
+"""How many values are searched for cycles at a time."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from hedgerow_entrypoints import collector
+from hedgerow_entrypoints.collector import search_seldom
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Without the values of the test run, with limits a hundredth of the real ones."""
+    thresholds, callbacks = gc.get_threshold(), tuple(gc.callbacks)
+    monkeypatch.setattr(collector, "NEW_VALUES", collector.NEW_VALUES // 100)
+    monkeypatch.setattr(collector, "MOST_SEARCHED", collector.MOST_SEARCHED // 100)
+    gc.collect()
+    gc.freeze()
+    gc.collect()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
+    gc.callbacks[:] = callbacks
+
+
+def largest_search(new_values: int) -> int:
+    """The most values that a search saw while so many more appeared, which all live on."""
+    searched: list[int] = []
+
+    def count(phase: str, _info: dict[str, int]) -> None:
+        if phase == "start":
+            searched.append(len(gc.get_objects()))
+
+    gc.callbacks.append(count)
+    kept: list[list[None]] = [[] for _ in range(new_values)]
+    assert len(kept) == new_values
+    return max(searched)
+
+
+def test_no_search_sees_all_values_of_a_process_that_grows() -> None:
+    search_seldom()
+
+    assert largest_search(100_000) < 5_000
+
+
+def test_few_values_are_searched_again() -> None:
+    search_seldom()
+    before = gc.get_freeze_count()
+
+    few = [[] for _ in range(collector.MOST_SEARCHED // 2)]  # type: ignore[var-annotated]
+    gc.collect()
+
+    assert few
+    assert gc.get_freeze_count() == before
