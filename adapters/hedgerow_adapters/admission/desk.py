@@ -67,8 +67,8 @@ class Desk:
             return _refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         except RefusedError:
             return self._crowded(path, request, "requests hold as many bytes as they may")
-        except CrowdedError:
-            return self._crowded(path, request, "parsed reviews take as many bytes as they may")
+        except CrowdedError as error:
+            return self._crowded(path, request, str(error))
 
     async def _reviewed(self, path: str, request: web.BaseRequest) -> web.Response:
         connection = cast("Connection", request.protocol)

@@ -18,7 +18,7 @@ from hedgerow.admission.decision import Decision, bad_request, internal_error
 from hedgerow.admission.review import BadReview, Review, answer, parse_review
 from hedgerow.machinery.durations import parse_duration
 from hedgerow_adapters.admission.observer import AdmissionObserver
-from hedgerow_adapters.admission.parsing import Parsing, parsed, parsed_size
+from hedgerow_adapters.admission.parsing import HUGE, CrowdedError, Parsing, parsed, parsed_size
 from hedgerow_adapters.admission.reviewer import Reviewer
 from hedgerow_adapters.protocol import json_codec
 
@@ -28,7 +28,8 @@ LONGEST_PATIENCE: Final = 10.0
 _SHARE: Final = 0.9
 """Of the time that an API server waits: so a reason reaches it before it stops to listen."""
 _LAST_CALL: Final = 1.05
-"""Of the time that a review may take: a review that waited for caches in vain is parsed to be denied by its uid."""
+"""Of the time that a review may take: one that waited for caches in vain is parsed to be denied by its uid, unless
+it is huge."""
 
 
 class Exchange:
@@ -50,14 +51,16 @@ class Exchange:
             body: the review.
 
         Raises:
-            CrowdedError: other reviews took all the room to parse it, for as long as its client waits.
+            CrowdedError: other reviews took all the room to parse it, or caches were not complete and it is a huge
+                one, for as long as its client waits.
             TooLargeError: there is never room to parse it.
         """
-        size = parsed_size(body)
-        self._parsing.check(size)
         limit = patience(query)
         began = asyncio.get_running_loop().time()
-        await self._reviewer.wait_for_caches(path, limit)
+        size = await parsed_size(body)
+        self._parsing.check(size)
+        if not await self._reviewer.wait_for_caches(path, limit) and size > HUGE:
+            raise CrowdedError("the caches are not complete, and a huge review is not parsed in vain")
         async with self._parsing.room_for(size, deadline=began + limit * _LAST_CALL):
             return await self._answer(path, content_type, body, limit, began)
 

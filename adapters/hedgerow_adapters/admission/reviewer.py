@@ -69,11 +69,13 @@ class Reviewer:
         """Where there is a webhook."""
         return self._served.keys()
 
-    async def wait_for_caches(self, path: str, patience: float) -> None:
-        """Return when the caches that the webhook at a path reads are complete, or after so many seconds."""
+    async def wait_for_caches(self, path: str, patience: float) -> bool:
+        """True when the caches that the webhook at a path reads are complete, false after so many seconds."""
+        served = self._served[path]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
-                await self._served[path].complete()
+                await served.complete()
+        return served.is_complete
 
     async def review(self, path: str, request: AdmissionRequest, patience: float, spent: float = 0) -> Decision:
         """What the webhook at a path decides.

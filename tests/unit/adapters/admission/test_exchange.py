@@ -10,6 +10,7 @@ import pytest
 from hedgerow.admission import Allowed, Webhook
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.admission import AdmissionObserver, Exchange, Reviewer
+from hedgerow_adapters.admission.parsing import CrowdedError
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol import json_codec
 from tests.unit.adapters.admission.fuzz.examples import landscape
@@ -90,9 +91,7 @@ async def test_a_review_is_parsed_only_once_its_caches_are_complete(monkeypatch:
     observer = AdmissionObserver()
     webhook = Webhook("any", "/any", lambda _request, _snapshot, _answers: Allowed())
     exchange = Exchange(Reviewer([webhook], lambda _webhook: Caches(delay=5), _nothing, observer), observer)
-    body = json.dumps(
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1"}}
-    ).encode()
+    body = _review()
     began = asyncio.get_running_loop().time()
 
     late = json.loads(await exchange.answer("/any", "timeout=4s", "application/json", body))
@@ -102,3 +101,24 @@ async def test_a_review_is_parsed_only_once_its_caches_are_complete(monkeypatch:
     assert late["response"]["uid"] == "1"
     assert in_time["response"]["allowed"]
     assert [at - began for at in parsed_at] == [pytest.approx(3.6), pytest.approx(8.6)]
+
+
+@virtual_time
+async def test_a_huge_review_whose_caches_are_never_complete_is_not_parsed_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_codec, "decode", _nothing)
+    observer = AdmissionObserver()
+    exchange = Exchange(Reviewer([UNASKED], lambda _webhook: Caches(delay=5), _nothing, observer), observer)
+    body = _review(filler=[[]] * 200_000)
+    began = asyncio.get_running_loop().time()
+
+    with pytest.raises(CrowdedError, match="caches are not complete"):
+        await exchange.answer(UNASKED.path, "timeout=4s", "application/json", body)
+
+    assert asyncio.get_running_loop().time() - began == pytest.approx(3.6)
+
+
+def _review(**content: Any) -> bytes:
+    request = {"uid": "1", **content}
+    return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}).encode()

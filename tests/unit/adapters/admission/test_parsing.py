@@ -6,7 +6,17 @@ import json
 
 import pytest
 
-from hedgerow_adapters.admission.parsing import LARGE_BODY, CrowdedError, Parsing, TooLargeError, parsed, parsed_size
+from hedgerow_adapters.admission.parsing import (
+    COUNTED_AT_ONCE,
+    HUGE,
+    LARGE_BODY,
+    REST,
+    CrowdedError,
+    Parsing,
+    TooLargeError,
+    parsed,
+    parsed_size,
+)
 from tests.virtual_clock import virtual_time
 
 MEBIBYTE = 2**20
@@ -35,9 +45,9 @@ async def use(parsing: Parsing, size: int, seconds: float, patience: float = 60)
 
 @virtual_time
 async def test_reviews_wait_until_those_before_leave_room_for_them() -> None:
-    parsing, began = Parsing(100 * MEBIBYTE, 10 * MEBIBYTE), now()
+    parsing, began = Parsing(40 * MEBIBYTE, 10 * MEBIBYTE), now()
 
-    found = await asyncio.gather(*(use(parsing, 40 * MEBIBYTE, seconds=2) for _ in range(5)))
+    found = await asyncio.gather(*(use(parsing, 15 * MEBIBYTE, seconds=2) for _ in range(5)))
 
     assert [at - began for at in found] == [0, 0, 2, 2, 4]
 
@@ -51,7 +61,56 @@ async def test_small_reviews_do_not_wait_for_large_ones() -> None:
     small = await asyncio.gather(*(use(parsing, MEBIBYTE, seconds=1) for _ in range(10)))
 
     assert [at - began for at in small] == [0] * 10
-    assert [at - began for at in await asyncio.gather(*large)] == [0, 5]
+    assert [at - began for at in await asyncio.gather(*large)] == [0, 5 + REST]
+
+
+@virtual_time
+async def test_a_huge_review_is_the_only_large_one_and_others_are_served_before_the_next() -> None:
+    parsing, began = Parsing(100 * MEBIBYTE, 10 * MEBIBYTE), now()
+
+    found = await asyncio.gather(*(use(parsing, size, seconds=1) for size in (HUGE + 1, HUGE + 1, HUGE, HUGE)))
+
+    assert [at - began for at in found] == pytest.approx([0, 1 + REST, 2 + 2 * REST, 2 + 2 * REST])
+
+
+@virtual_time
+async def test_large_reviews_leave_the_share_of_small_ones_to_them() -> None:
+    parsing, began = Parsing(100 * MEBIBYTE, 10 * MEBIBYTE), now()
+    small = [asyncio.create_task(use(parsing, MEBIBYTE, seconds=5)) for _ in range(10)]
+    await asyncio.sleep(0)
+
+    assert await use(parsing, 90 * MEBIBYTE, seconds=1) == began
+    await asyncio.gather(*small)
+
+
+@virtual_time
+async def test_while_a_huge_review_is_there_nobody_searches_its_values_for_cycles() -> None:
+    parsing = Parsing()
+
+    async with parsing.room_for(HUGE + 1, now()):
+        assert not gc.isenabled()
+        parsed(b"[" + b"1," * LARGE_BODY + b"1]")
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    async with parsing.room_for(HUGE, now() + 1):
+        assert gc.isenabled()
+
+
+@virtual_time
+async def test_the_size_of_a_large_body_is_estimated_in_slices() -> None:
+    slices = 0
+
+    async def others() -> None:
+        nonlocal slices
+        while True:
+            slices += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(others())
+    await parsed_size(b"[]," * (2 * COUNTED_AT_ONCE))
+    beside.cancel()
+
+    assert slices >= 5
 
 
 @virtual_time
@@ -76,17 +135,17 @@ def test_a_review_that_never_finds_room_is_refused() -> None:
 
 @pytest.mark.parametrize(("text", "measured"), DENSE.values(), ids=DENSE)
 @pytest.mark.parametrize("length", [1000, LARGE_BODY, 4 * LARGE_BODY])
-def test_the_size_of_a_parsed_review_is_not_underestimated(text: bytes, measured: int, length: int) -> None:
+async def test_the_size_of_a_parsed_review_is_not_underestimated(text: bytes, measured: int, length: int) -> None:
     body = b"[" + text * (length // len(text)) + b"0]"
 
-    assert parsed_size(body) >= measured * length
+    assert await parsed_size(body) >= measured * length
 
 
-def test_two_objects_as_large_as_can_be_stored_are_parsed() -> None:
+async def test_two_objects_as_large_as_can_be_stored_are_parsed() -> None:
     container = {"name": "cart", "image": "cart:1", "env": [{"name": "A", "value": "b"}]}
     text = json.dumps({"spec": {"containers": [container]}}, separators=(",", ":")).encode()
 
-    assert parsed_size(b"[" + (text + b",") * (3 * MEBIBYTE // len(text)) + b"0]") < 96 * MEBIBYTE
+    assert await parsed_size(b"[" + (text + b",") * (3 * MEBIBYTE // len(text)) + b"0]") < 96 * MEBIBYTE
 
 
 def test_a_large_review_is_parsed_without_a_search_for_cycles_which_goes_on_afterwards() -> None:
