@@ -37,6 +37,16 @@ def every_change(_change: Change) -> bool:
     return True
 
 
+def own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    """What a watch of primary objects enqueues."""
+    return (key_of(manifest),)
+
+
+def no_key(_manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    """What a watch enqueues whose objects are only looked up."""
+    return ()
+
+
 def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Callable[[Change], bool]:
     """A predicate that lets creations, deletions, and updates with `changed(old, new)` pass.
 

@@ -8,9 +8,9 @@ from typing import Final
 from hedgerow.api.gardener import CLUSTERS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
 from hedgerow.api.network_policies import kept_of_policy
-from hedgerow.machinery.controller import Controller, Watch
+from hedgerow.machinery.controller import Controller, Watch, own_key
 from hedgerow.machinery.field_selectors import field_query
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.operator.namespace_network_policies.changes import (
@@ -53,10 +53,10 @@ def namespace_network_policy_controller(
         name=NAME,
         primary=NAMESPACES,
         watches=(
-            Watch(NAMESPACES, kept_of_namespace, _own_key, still_exists),
+            Watch(NAMESPACES, kept_of_namespace, own_key, still_exists),
             Watch(ENDPOINTS, kept_of_endpoints, relevant, field_selector=_API_SERVER_ALONE),
             Watch(NETWORK_POLICIES, kept_of_policy, namespace_of_policy),
-            Watch(CLUSTERS, kept_of_cluster, _own_key, cluster_changed, may_be_absent=True),
+            Watch(CLUSTERS, kept_of_cluster, own_key, cluster_changed, may_be_absent=True),
         ),
         indexes=(OWN_POLICIES,),
         owned=OWN_POLICIES,
@@ -65,8 +65,3 @@ def namespace_network_policy_controller(
         reconcile=reconcile,
         permissions=(Permission(NETWORK_POLICIES.group, NETWORK_POLICIES.plural, ("create", "patch", "delete")),),
     )
-
-
-def _own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    """Of a Cluster, the namespace of its name."""
-    return (key_of(manifest),)

@@ -12,9 +12,9 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES, ClassFilter, kept_
 from hedgerow.api.origins import managed_resource_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
-from hedgerow.machinery.controller import Context, Watch
+from hedgerow.machinery.controller import Context, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Action, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
@@ -31,15 +31,11 @@ def managed_resource_watch(class_filter: ClassFilter) -> Watch:
     return Watch(
         MANAGED_RESOURCES,
         kept_of_managed_resource,
-        _own_key,
+        own_key,
         calls_for_judgement(class_filter),
         cluster=Cluster.SOURCE,
         may_be_absent=True,
     )
-
-
-def _own_key(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return (key_of(managed_resource),)
 
 
 def by_origin(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:

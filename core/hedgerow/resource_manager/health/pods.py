@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hedgerow.api.kubernetes import DEPLOYMENTS, PODS, REPLICA_SETS
-from hedgerow.machinery.controller import Change, Watch
+from hedgerow.machinery.controller import Change, Watch, no_key
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.snapshot import Snapshot
@@ -25,7 +25,7 @@ def pod_watches(cluster_id: str) -> tuple[Watch, Watch]:
         cluster_id: the id of the cluster that the ManagedResources are in.
     """
     return (
-        Watch(REPLICA_SETS, kept_of_replica_set, _nobody, metadata_only=True),
+        Watch(REPLICA_SETS, kept_of_replica_set, no_key, metadata_only=True),
         Watch(PODS, kept_of_pod, _managed_resource_of(cluster_id), _comes_or_goes, metadata_only=True),
     )
 
@@ -50,10 +50,6 @@ def _kept(manifest: Manifest, owner: Resource, **more: Any) -> Manifest:
         reference = {"apiVersion": owner.api_version, "kind": owner.kind}
         kept["ownerReferences"] = [{**reference, "name": name} for name in names]
     return {"metadata": kept}
-
-
-def _nobody(_manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return ()
 
 
 def _managed_resource_of(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:

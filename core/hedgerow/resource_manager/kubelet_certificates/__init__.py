@@ -4,10 +4,14 @@
 requests and gives the verdicts. What stands here follows semantic versioning.
 """
 
-from hedgerow.resource_manager.kubelet_certificates.addresses import Names, NodeAddresses
 from hedgerow.resource_manager.kubelet_certificates.controller import KubeletCertificateConfig, kubelet_csr_approver
-from hedgerow.resource_manager.kubelet_certificates.policy import Evidence, denial_reason
-from hedgerow.resource_manager.kubelet_certificates.request import CertificateRequest
+from hedgerow.resource_manager.kubelet_certificates.policy import (
+    CertificateRequest,
+    Evidence,
+    Names,
+    NodeAddresses,
+    denial_reason,
+)
 
 __all__ = [
     "CertificateRequest",

@@ -17,7 +17,7 @@ from returns.result import Result
 from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, Context, Controller, Watch
+from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
@@ -25,20 +25,18 @@ from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Event, Plan, failed
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.resource_manager.kubelet_certificates.conflicts import (
-    NODES_BY_NAME,
-    Conflict,
-    conflict,
-    gives_a_name_up,
-    kept_of_node,
-)
 from hedgerow.resource_manager.kubelet_certificates.looking import (
     API_SERVER,
     MACHINES_BY_NODE,
     NODE_LABEL,
+    NODES_BY_NAME,
+    Conflict,
     Look,
     Unknown,
+    conflict,
+    gives_a_name_up,
     kept_of_machine,
+    kept_of_node,
     with_machines,
     with_node,
 )
@@ -46,12 +44,12 @@ from hedgerow.resource_manager.kubelet_certificates.policy import (
     CHECKS_OF_THE_REQUEST,
     CHECKS_WITH_THE_MACHINES,
     CHECKS_WITH_THE_NODE,
+    CertificateRequest,
     Check,
     Evidence,
+    Network,
     denial_reason,
 )
-from hedgerow.resource_manager.kubelet_certificates.request import CertificateRequest
-from hedgerow.resource_manager.kubelet_certificates.reserved import Network
 from hedgerow.resource_manager.kubelet_certificates.verdict import (
     APPROVAL,
     approval,
@@ -112,7 +110,7 @@ def kubelet_csr_approver(
             Watch(
                 CERTIFICATE_SIGNING_REQUESTS,
                 kept_of_request,
-                _own_key,
+                own_key,
                 _may_be_undecided,
                 field_selector=_OF_KUBELETS,
                 is_desired_state=True,
@@ -120,7 +118,7 @@ def kubelet_csr_approver(
             Watch(
                 MACHINES,
                 kept_of_machine,
-                _no_key,
+                no_key,
                 metadata_only=True,
                 cluster=Cluster.SOURCE,
                 may_be_absent=True,
@@ -219,16 +217,8 @@ def _failure(key: ObjectKey, field: str, problem: str, *, retryable: bool = True
     return DomainFailure(CERTIFICATE_SIGNING_REQUESTS, key, field, problem, retryable)
 
 
-def _own_key(csr: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return (key_of(csr),)
-
-
 def _undecided_requests(_node: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
     return tuple(key_of(csr) for csr in snapshot.by_index(_UNDECIDED, KUBELET_SERVING))
-
-
-def _no_key(_machine: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return ()
 
 
 def _may_be_undecided(change: Change) -> bool:

@@ -1,16 +1,15 @@
-"""What the clusters tell of the Node that a request speaks for.
+"""What the clusters tell of the Node that a request speaks for, and whether another Node lists one of its names.
 
-A verdict is final, so none is given because a cache lags behind, or is no longer kept in step: the Node is asked for
-live, and so are its Machines. If the cache shows exactly one, that one alone is asked for, and the list only if it is
-not the Machine of the Node any more. To ask for a list takes far longer than to ask for one object, as an API server
-first finds out whether it has missed a change; who has a Machine is not to wait for that. A second Machine of one Node
-may thus be missed for as long as the cache does not show it.
+A verdict is final, so none is given because a cache lags behind: the Node is asked for live, and so are its Machines.
+If the cache shows exactly one, that one alone is asked for, and the list only if it is not the Machine of the Node any
+more: a list takes an API server far longer than one object. A second Machine of one Node may thus be missed for as long
+as the cache does not show it.
 
-What cannot be found out is no verdict either. That holds for a source cluster that does not serve Machines, too: there
-nobody can tell which Nodes were ordered. It also holds for a Node that cannot be understood, as it may be this process
-that cannot read it.
+What cannot be found out is no verdict either: not where the source cluster serves no Machines, nor of a Node that
+cannot be understood, as it may be this process that cannot read it. A Node that is replaced lists its addresses for a
+while after its successor does; the request waits until the other Node is gone or has other addresses.
 
-Source: network-and-nodes §6.3.
+Source: network-and-nodes §6.3; decision D-4.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -20,14 +19,22 @@ from typing import Any, Final, TypeAlias
 from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change
 from hedgerow.machinery.names import dns_subdomain_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, list_at, text_at
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.resource_manager.kubelet_certificates.addresses import NodeAddresses, canonical
-from hedgerow.resource_manager.kubelet_certificates.policy import Evidence, node_name
+from hedgerow.resource_manager.kubelet_certificates.policy import (
+    CertificateRequest,
+    Evidence,
+    NodeAddresses,
+    canonical,
+    comparable,
+    names_of,
+    node_name,
+)
 
 NODE_LABEL: Final = "node"
 """By it a Machine names its Node."""
@@ -139,3 +146,47 @@ def _with_addresses(evidence: Evidence, node: Manifest) -> Evidence | Unknown:
         return replace(evidence, node=NodeAddresses.of(node))
     except UnreadableError as error:
         return Unknown(f'Node "{node_name(evidence.request)}" cannot be understood: {error}')
+
+
+NODES_BY_NAME: Final = Index("nodes by name or address", NODES, names_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A name in a request, and another Node that lists it."""
+
+    name: str
+    node: str
+
+    def __str__(self) -> str:
+        """As a sentence."""
+        return f'Node "{self.node}" lists "{self.name}", too. The request waits until it no longer does.'
+
+
+def conflict(request: CertificateRequest, snapshot: Snapshot) -> Conflict | None:
+    """The first name that another Node lists, and the first such Node; none if the names are those of one Node.
+
+    Args:
+        request: its common name says which Node it is for.
+        snapshot: shows the Nodes. A Node that it does not show yet is overlooked.
+    """
+    own = node_name(request)
+    for name in sorted(comparable(request.dns_names | request.ip_addresses)):
+        others = {key_of(node).name for node in snapshot.by_index(NODES_BY_NAME, name)} - {own}
+        if others:
+            return Conflict(name, min(others))
+    return None
+
+
+def kept_of_node(node: Manifest) -> Manifest:
+    """Which Node it is, and its addresses."""
+    return {
+        "metadata": {"name": key_of(node).name},
+        "status": {"addresses": (node.get("status") or {}).get("addresses")},
+    }
+
+
+def gives_a_name_up(change: Change) -> bool:
+    """True if a Node is gone, or no longer lists a name that it did: only that can end a wait."""
+    old, new = change.old, change.new
+    return old is not None and (new is None or not names_of(old) <= names_of(new))

@@ -4,21 +4,137 @@ Decides from the request, the addresses of the Node and the number of its Machin
 the first that a request violates is the reason why it is denied. They stand in three lists, as each list needs more to
 be found out than the one before it.
 
-Source: network-and-nodes §6.3; decision D-4.
+A kubelet writes the addresses of its Node itself. A name that means the API server, a Service, or every machine would
+make it somebody else, so that none is granted although the Node lists it.
+
+Source: network-and-nodes §6.3; decision D-4; Kubernetes documentation, "DNS for Services and Pods"; RFC 6761 §6.3.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final, Self, TypeAlias
 
-from hedgerow.resource_manager.kubelet_certificates.addresses import NodeAddresses, canonical, comparable
-from hedgerow.resource_manager.kubelet_certificates.request import CertificateRequest
-from hedgerow.resource_manager.kubelet_certificates.reserved import (
-    Network,
-    reserved_address,
-    reserved_name,
-    service_network,
+from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.reading import UnreadableError, objects_at, text_at
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of one kind, or addresses: those that a certificate has to hold, and those that it may hold as well."""
+
+    required: frozenset[str]
+    further: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAddresses:
+    """Everything under which a Node is reached."""
+
+    dns: Names
+    ip: Names
+    """In canonical spelling."""
+
+    @classmethod
+    def of(cls, node: Manifest) -> Self:
+        """The addresses that a Node reports; a Hostname that is an IP address is one, as kubelets ask for it.
+
+        Raises:
+            UnreadableError: the Node has a shape that no API server stores.
+        """
+        hostnames = _addresses(node, "Hostname")
+        ips = frozenset(name for name in hostnames if parsed_address(name))
+        return cls(
+            Names(hostnames - ips, _addresses(node, "InternalDNS", "ExternalDNS")),
+            Names(canonical(_addresses(node, "InternalIP") | ips), canonical(_addresses(node, "ExternalIP"))),
+        )
+
+
+def canonical(addresses: Iterable[str]) -> frozenset[str]:
+    """IP addresses in the one spelling of each; what is none stays as it is, and so equals none."""
+    return frozenset(str(parsed_address(text) or text) for text in addresses)
+
+
+def comparable(names: Iterable[str]) -> frozenset[str]:
+    """Names and IP addresses in one spelling each: DNS ignores case and the dot at the end."""
+    bare = (text.lower().rstrip(".") for text in names)
+    return frozenset(str(parsed_address(text) or text) for text in bare)
+
+
+def names_of(node: Manifest) -> frozenset[str]:
+    """All under which a Node is known, its own name included; comparable, and none of a Node that cannot be read."""
+    try:
+        addresses = objects_at(node, "status", "addresses")
+        return comparable((key_of(node).name, *(name for each in addresses if (name := text_at(each, "address")))))
+    except UnreadableError:
+        return comparable((key_of(node).name,))
+
+
+def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that a text spells, IPv4 where it is mapped into IPv6; none if none."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if not isinstance(address, IPv6Address):
+        return address
+    # A zone has a meaning on one machine only, and no certificate can hold one.
+    return None if address.scope_id is not None else address.ipv4_mapped or address
+
+
+def _addresses(node: Manifest, *types: str) -> frozenset[str]:
+    addresses = objects_at(node, "status", "addresses")
+    return frozenset(text_at(each, "address") or "" for each in addresses if text_at(each, "type") in types)
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateRequest:
+    """The part of a certificate request that decides about it."""
+
+    common_name: str
+    """Of the subject; of several the last one, and empty where there is none."""
+    organizations: tuple[str, ...] = ()
+    dns_names: frozenset[str] = frozenset()
+    ip_addresses: frozenset[str] = frozenset()
+    """In any spelling."""
+    other_names: frozenset[str] = frozenset()
+    """Subject alternative names of other kinds, such as URIs, for whoever reads about them."""
+
+
+Network: TypeAlias = IPv4Network | IPv6Network
+
+_ADDRESSES: Final = (
+    ("is_loopback", "a loopback address"),
+    ("is_unspecified", "the unspecified address"),
+    ("is_multicast", "a multicast address"),
+    ("is_link_local", "a link-local address"),
 )
+"""Kubelets refuse them as addresses of their Node, too."""
+
+
+def reserved_name(name: str) -> str | None:
+    """What a comparable DNS name means instead of a Node; none if it may be the name of one."""
+    labels = name.split(".")
+    if "*" in name:
+        return "a wildcard"
+    if ".svc" in name:
+        return "a name of Services"
+    if labels[0] == "kubernetes":
+        return "a name of the API server"
+    return "a name of every machine" if "localhost" in {labels[0], labels[-1]} else None
+
+
+def reserved_address(text: str) -> str | None:
+    """What an IP address means instead of a Node, wherever it is; none if it may be that of one, or is none."""
+    address = parsed_address(text)
+    return next((what for attribute, what in _ADDRESSES if address and getattr(address, attribute)), None)
+
+
+def service_network(text: str, networks: Iterable[Network]) -> Network | None:
+    """The service network in which an IP address is; none if it is in none, or no address."""
+    address = parsed_address(text)
+    return next((each for each in networks if address and address in each), None)
+
 
 USER_PREFIX: Final = "system:node:"
 GROUP: Final = "system:nodes"

@@ -1,6 +1,7 @@
 """What is read of a CertificateSigningRequest, what is kept of it, and the condition that is the verdict on it.
 
-A verdict is final: an API server refuses to take it back.
+A verdict is final: an API server refuses to take it back. What reads a request raises UnreadableError where it has a
+shape that no API server stores.
 
 Source: network-and-nodes §6.3.
 """
@@ -24,31 +25,17 @@ _VERDICTS: Final = frozenset({APPROVED, DENIED})
 
 
 def awaits_verdict(csr: Manifest) -> bool:
-    """Whether a request is for a certificate that a kubelet serves with, and nobody has decided about it.
-
-    That signing has failed is no verdict.
-
-    Raises:
-        UnreadableError: the request has a shape that no API server stores.
-    """
+    """True if a kubelet asks for a serving certificate and nobody has decided; failed signing is no verdict."""
     return text_at(csr, "spec", "signerName") == KUBELET_SERVING and not is_decided(csr)
 
 
 def is_decided(csr: Manifest) -> bool:
-    """Whether a request was approved or denied, whatever the status of the condition, or has its certificate.
-
-    Raises:
-        UnreadableError: the request has a shape that no API server stores.
-    """
+    """Whether a request was approved or denied, whatever the status of the condition, or has its certificate."""
     return bool(text_at(csr, "status", "certificate")) or any(each.type in _VERDICTS for each in conditions_of(csr))
 
 
 def kept_of_request(csr: Manifest) -> Manifest:
-    """Of a request that is to be decided all but who wrote which field, as it is written back; of others that they are.
-
-    Raises:
-        UnreadableError: the request has a shape that no API server stores.
-    """
+    """Of an undecided request all but its managed fields, as it is written back; of others that they are."""
     metadata: dict[str, Any] = {**(csr.get("metadata") or {})}
     if not is_decided(csr):
         metadata.pop("managedFields", None)
@@ -63,20 +50,12 @@ def kept_of_request(csr: Manifest) -> Manifest:
 
 
 def groups_of(csr: Manifest) -> frozenset[str]:
-    """The groups of the user who has made a request, as the API server knows them.
-
-    Raises:
-        UnreadableError: the request has a shape that no API server stores.
-    """
+    """The groups of the user who has made a request, as the API server knows them."""
     return frozenset(each for each in list_at(csr, "spec", "groups") if isinstance(each, str))
 
 
 def encoded_request(csr: Manifest) -> Result[bytes, str]:
-    """What a kubelet has encoded, or why that cannot be told.
-
-    Raises:
-        UnreadableError: the request has a shape that no API server stores.
-    """
+    """What a kubelet has encoded, or why that cannot be told."""
     try:
         return Success(b64decode(text_at(csr, "spec", "request") or "", validate=True))
     except ValueError:
@@ -84,22 +63,13 @@ def encoded_request(csr: Manifest) -> Result[bytes, str]:
 
 
 def approval(csr: Manifest) -> Update:
-    """The write that approves a request.
-
-    Args:
-        csr: the request, complete and of the version that was decided about.
-    """
+    """The write that approves a request, which is complete and of the version that was decided about."""
     message = "Approving kubelet server certificate CSR (all checks passed)"
     return _with_condition(csr, APPROVED, "RequestApproved", message, "certificate-approved")
 
 
 def denial(csr: Manifest, reason: str) -> Update:
-    """The write that denies a request.
-
-    Args:
-        csr: the request, complete and of the version that was decided about.
-        reason: why, as a clause.
-    """
+    """The write that denies a request, likewise; the reason is a clause."""
     message = f"Denying kubelet server certificate CSR ({reason})"
     return _with_condition(csr, DENIED, "RequestDenied", message, "certificate-denied")
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.api.network_policies import NAMESPACE_SELECTORS, kept_of_policy
-from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change
+from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change, own_key
 from hedgerow.machinery.deletion_guard import kept_of_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of
 from hedgerow.machinery.permissions import Permission
@@ -43,7 +43,7 @@ def network_policy_controller(
         concurrency: how many Services are reconciled at once.
     """
     watches: tuple[Watch, ...] = (
-        Watch(SERVICES, kept_of_service, _own_key, predicate=creation_deletion_or(service_changed)),
+        Watch(SERVICES, kept_of_service, own_key, predicate=creation_deletion_or(service_changed)),
         Watch(NETWORK_POLICIES, kept_of_policy, _owner, predicate=every_change),
         Watch(NAMESPACES, kept_of_namespace, partial(_concerned_services, config=config), metadata_only=True),
     )
@@ -61,10 +61,6 @@ def network_policy_controller(
         reconcile=reconcile,
         permissions=(Permission.of(NETWORK_POLICIES, "create", "patch", "delete"),),
     )
-
-
-def _own_key(service: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return (key_of(service),)
 
 
 def _owner(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:

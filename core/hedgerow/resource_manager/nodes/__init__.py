@@ -6,10 +6,18 @@ What stands here follows semantic versioning.
 """
 
 from hedgerow.resource_manager.nodes.controller import NodeConfig, node_controller
-from hedgerow.resource_manager.nodes.decision import Decision, Done, RemoveTaint, Wait, decide
-from hedgerow.resource_manager.nodes.readiness import CriticalComponents, required_drivers
-from hedgerow.resource_manager.nodes.scheduling import should_run_on
-from hedgerow.resource_manager.nodes.views import DaemonSetView, NodeView, PodView
+from hedgerow.resource_manager.nodes.readiness import (
+    CriticalComponents,
+    DaemonSetView,
+    Decision,
+    Done,
+    PodView,
+    RemoveTaint,
+    Wait,
+    decide,
+    required_drivers,
+)
+from hedgerow.resource_manager.nodes.scheduling import NodeView, should_run_on
 
 __all__ = [
     "CriticalComponents",

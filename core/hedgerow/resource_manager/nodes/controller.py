@@ -6,15 +6,15 @@ and DaemonSet of a cluster for that would cost more.
 Source: network-and-nodes §5; decision D-8.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal, TypeVar
 
-from hedgerow.api.gardener import CRITICAL_COMPONENT, WAIT_FOR_CSI_NODE
+from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_READY, WAIT_FOR_CSI_NODE
 from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, Context, Controller, Watch
+from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
@@ -24,18 +24,21 @@ from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, Objec
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.resource_manager.nodes.decision import READY, READY_NOTE, Done, RemoveTaint, Wait, decide
-from hedgerow.resource_manager.nodes.readiness import CriticalComponents, required_drivers
-from hedgerow.resource_manager.nodes.views import (
-    NodeView,
+from hedgerow.resource_manager.nodes.readiness import (
+    READY,
+    READY_NOTE,
+    CriticalComponents,
+    Done,
     PodView,
+    RemoveTaint,
+    Wait,
     csi_drivers,
     daemon_set_view,
-    kept_of_node,
-    node_view,
+    decide,
     pod_view,
-    waits,
+    required_drivers,
 )
+from hedgerow.resource_manager.nodes.scheduling import NodeView, node_view
 
 NAME: Final = "node"
 REPORTER: Final = "gardener-node-controller"
@@ -70,11 +73,7 @@ def node_controller(
     return Controller(
         name=NAME,
         primary=NODES,
-        watches=(
-            Watch(
-                NODES, kept_of_node, lambda node, _snapshot: (key_of(node),), _is_new_and_waits, is_desired_state=True
-            ),
-        ),
+        watches=(Watch(NODES, kept_of_node, own_key, _is_new_and_waits, is_desired_state=True),),
         indexes=(),
         owned=None,
         concurrency=concurrency,
@@ -196,3 +195,21 @@ def _is_new_and_waits(change: Change) -> bool:
     """Whether a node was created with the taint; one that gets it later is left to whoever gave it."""
     old, new = change.old, change.new
     return new is not None and waits(new) and (old is None or uid_of(old) != uid_of(new))
+
+
+_KEPT_OF_NODE: Final = ("name", "uid", "resourceVersion", "labels")
+
+
+def kept_of_node(node: Manifest) -> Manifest:
+    """What caches hold of a Node."""
+    metadata = node.get("metadata") or {}
+    kept = {name: metadata[name] for name in _KEPT_OF_NODE if name in metadata}
+    return {"metadata": kept, "spec": {"taints": (node.get("spec") or {}).get("taints")}}
+
+
+def waits(node: Manifest) -> bool:
+    """Whether a Node has the taint; one that nobody can read has none."""
+    taints = (node.get("spec") or {}).get("taints")
+    return isinstance(taints, list) and any(
+        isinstance(each, Mapping) and each.get("key") == CRITICAL_COMPONENTS_NOT_READY for each in taints
+    )

@@ -1,16 +1,66 @@
-"""Whether all that is critical for a node is there: an ordered list of checks, of which the first that fails decides.
+"""What becomes of a Node: an ordered list of checks says what is missing on it; its taint goes if nothing is.
 
-Source: network-and-nodes §5.5, §5.7.
+What reads an object raises UnreadableError where it has another shape than an API server stores.
+
+Source: network-and-nodes §5.5, §5.7, §5.8.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
-from hedgerow.api.gardener import WAIT_FOR_CSI_NODE
-from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.nodes.scheduling import should_run_on
-from hedgerow.resource_manager.nodes.views import DaemonSetView, NodeView, PodView
+from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_READY, WAIT_FOR_CSI_NODE
+from hedgerow.api.kubernetes import DAEMON_SETS
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of, uid_of
+from hedgerow.machinery.reading import object_at, objects_at, text_at, texts_at
+from hedgerow.resource_manager.nodes.scheduling import NodeView, Placement, Taint, should_run_on
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSetView:
+    """A DaemonSet that is labelled as critical."""
+
+    key: ObjectKey
+    uid: str
+    makes_critical_pods: bool
+    """Whether its template has the label as well."""
+    placement: Placement = field(default_factory=Placement)
+
+
+@dataclass(frozen=True, slots=True)
+class PodView:
+    """A pod that is labelled as critical."""
+
+    key: ObjectKey
+    is_ready: bool
+    daemon_set: str | None = None
+    """The uid of the DaemonSet that controls it."""
+    annotations: Mapping[str, str] | None = None
+
+
+def daemon_set_view(daemon_set: Manifest) -> DaemonSetView:
+    """A whole DaemonSet."""
+    template = object_at(daemon_set, "spec", "template")
+    is_labelled = texts_at(template, "metadata", "labels").get(CRITICAL_COMPONENT) == "true"
+    return DaemonSetView(key_of(daemon_set), uid_of(daemon_set) or "", is_labelled, Placement.of(template))
+
+
+def pod_view(pod: Manifest) -> PodView:
+    """A whole Pod."""
+    conditions = objects_at(pod, "status", "conditions")
+    is_ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+    return PodView(key_of(pod), is_ready, _controlling_daemon_set(pod), texts_at(pod, "metadata", "annotations"))
+
+
+def csi_drivers(csi_node: Manifest) -> frozenset[str]:
+    """The names of the drivers that are registered on the node of a CSINode."""
+    return frozenset(text_at(driver, "name") or "" for driver in objects_at(csi_node, "spec", "drivers"))
+
+
+def _controlling_daemon_set(pod: Manifest) -> str | None:
+    owners = objects_at(pod, "metadata", "ownerReferences")
+    controlling = [owner for owner in owners if owner.get("controller") is True]
+    return next((text_at(each, "uid") for each in controlling if Kind.of(each) == DAEMON_SETS.object_kind), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +124,46 @@ def drivers_are_missing(components: CriticalComponents) -> Missing | None:
     return Missing("UnreadyRequiredCSIDrivers", note)
 
 
-CHECKS: Final = (
-    pods_are_missing,
-    pods_are_unready,
-    drivers_are_missing,
-)
-
-
-def first_missing(components: CriticalComponents) -> Missing | None:
-    """What the first check finds that fails; none: the node is fit for all pods."""
-    return next((missing for check in CHECKS if (missing := check(components))), None)
+CHECKS: Final = (pods_are_missing, pods_are_unready, drivers_are_missing)
 
 
 def _listed(keys: Iterable[ObjectKey]) -> str:
     return ", ".join(map(str, sorted(keys)))
+
+
+READY: Final = "NodeCriticalComponentsReady"
+READY_NOTE: Final = "All node-critical components got ready, removing taint"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The node has no taint to be removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Something is missing, and has to be looked for again after a while."""
+
+    missing: Missing
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveTaint:
+    """Nothing is missing."""
+
+    taints: tuple[Taint, ...]
+    """What the node keeps."""
+
+
+Decision: TypeAlias = Done | Wait | RemoveTaint
+
+
+def decide(components: CriticalComponents) -> Decision:
+    """What becomes of a node, from all that is critical for it."""
+    taints = components.node.taints
+    # There may be several of the key, with different effects.
+    kept = tuple(taint for taint in taints if taint.key != CRITICAL_COMPONENTS_NOT_READY)
+    if len(kept) == len(taints):
+        return Done()
+    missing = next((missing for check in CHECKS if (missing := check(components))), None)
+    return Wait(missing) if missing else RemoveTaint(kept)

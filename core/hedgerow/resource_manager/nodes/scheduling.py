@@ -1,15 +1,199 @@
-"""Whether a DaemonSet should have a pod on a node.
+"""Whether a DaemonSet should have a pod on a Node: by name, labels, required affinity, and taints with tolerations.
 
-Decides as the DaemonSet controller does, from the DaemonSet's template and the node alone.
+Decides as the DaemonSet controller and the scheduler do, from the DaemonSet's template and the Node alone: an affinity
+term that cannot be understood matches nothing, and takes nothing from the others. What reads an object raises
+UnreadableError where it has another shape than an API server stores.
 
 Source: network-and-nodes §5.6.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-from hedgerow.resource_manager.nodes.affinity import any_matches
-from hedgerow.resource_manager.nodes.taints import NO_EXECUTE, NO_SCHEDULE, Toleration
-from hedgerow.resource_manager.nodes.views import NodeView, Placement
+from hedgerow.machinery.go_syntax import parse_int
+from hedgerow.machinery.names import label_key_problem, label_value_problem
+from hedgerow.machinery.objects import Manifest, key_of, resource_version_of, uid_of
+from hedgerow.machinery.reading import boolean_at, list_at, object_at, objects_at, text_at, texts_at
+from hedgerow.machinery.selectors import Labels, parse_label_selector
+
+_INTEGER_BITS: Final = 64
+_NAME_FIELD: Final = "metadata.name"
+_GREATER: Final = "Gt"
+_COMPARISONS: Final = (_GREATER, "Lt")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a term asks of one label, or of one field."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Requirement":
+        """A requirement as it stands in a term; nothing says yet that it can be understood."""
+        values = tuple(text_at({"values": value}, "values") or "" for value in list_at(manifest, "values"))
+        return cls(text_at(manifest, "key") or "", text_at(manifest, "operator") or "", values)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Requirements of labels and fields that have to hold together; one that cannot be understood holds for no node."""
+
+    labels: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Term":
+        """A term as it stands in an affinity."""
+        return cls(
+            tuple(map(Requirement.of, objects_at(manifest, "matchExpressions"))),
+            tuple(map(Requirement.of, objects_at(manifest, "matchFields"))),
+        )
+
+    def matches(self, name: str, labels: Labels) -> bool:
+        """Whether the node of that name and these labels is as the term asks; one that asks nothing matches none."""
+        rightness = (
+            *(_label_is_right(each, labels) for each in self.labels),
+            *(_name_is_right(each, name) for each in self.fields),
+        )
+        return bool(rightness) and all(rightness)
+
+
+def _label_is_right(requirement: Requirement, labels: Labels) -> bool:
+    if requirement.operator in _COMPARISONS:
+        return _compares(requirement, labels)
+    expression = {"key": requirement.key, "operator": requirement.operator, "values": requirement.values}
+    selector = parse_label_selector({"matchExpressions": (expression,)})
+    return selector.map(lambda understood: understood.matches(labels)).value_or(False)  # noqa: FBT003 -- by position
+
+
+def _compares(requirement: Requirement, labels: Labels) -> bool:
+    """Whether a label is a greater, or a lesser, integer than the one value that is given."""
+    if len(requirement.values) != 1 or label_key_problem(requirement.key) or label_value_problem(requirement.values[0]):
+        return False
+    actual: int | None = parse_int(labels.get(requirement.key, ""), _INTEGER_BITS).value_or(None)
+    limit: int | None = parse_int(requirement.values[0], _INTEGER_BITS).value_or(None)
+    if actual is None or limit is None:
+        return False
+    return actual > limit if requirement.operator == _GREATER else actual < limit
+
+
+def _name_is_right(requirement: Requirement, name: str) -> bool:
+    """Whether a node has, or has not, the one name that is given; no other field can be asked about."""
+    match requirement:
+        case Requirement(key=key, operator="In", values=(value,)) if key == _NAME_FIELD:
+            return value == name
+        case Requirement(key=key, operator="NotIn", values=(value,)) if key == _NAME_FIELD:
+            return value != name
+        case _:
+            return False
+
+
+NO_SCHEDULE: Final = "NoSchedule"
+NO_EXECUTE: Final = "NoExecute"
+EXISTS: Final = "Exists"
+EQUAL: Final = "Equal"
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """What keeps pods away from a node that do not tolerate it."""
+
+    key: str
+    value: str = ""
+    effect: str = NO_SCHEDULE
+    manifest: Manifest = field(default_factory=dict, compare=False, repr=False)
+    """As it stands in the Node, with all that nobody reads here."""
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Taint":
+        """A taint as it stands in a Node."""
+        key, value, effect = (text_at(manifest, name) or "" for name in ("key", "value", "effect"))
+        return cls(key, value, effect, manifest)
+
+    @property
+    def keeps_away(self) -> bool:
+        """Whether pods have to tolerate it; others are a mere preference."""
+        return self.effect in {NO_SCHEDULE, NO_EXECUTE}
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """Taints that a pod can live with, for however long; an empty key or effect stands for all."""
+
+    key: str = ""
+    operator: str = EXISTS
+    value: str = ""
+    effect: str = ""
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Toleration":
+        """A toleration as it stands in a pod or its template."""
+        key, operator, value, effect = (
+            text_at(manifest, name) or "" for name in ("key", "operator", "value", "effect")
+        )
+        return cls(key, operator or EQUAL, value, effect)
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether a pod with this toleration can live with a taint."""
+        if self.effect not in {"", taint.effect} or self.key not in {"", taint.key}:
+            return False
+        return self.operator == EXISTS or (self.operator == EQUAL and self.value == taint.value)
+
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A Node, with what decides which pods are for it."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    uid: str | None = None
+    resource_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What a pod template says of the nodes that its pods are for."""
+
+    node_name: str = ""
+    node_selector: Mapping[str, str] | None = None
+    affinity: tuple[Term, ...] | None = None
+    """The terms of the required one; none: there is none, which is not the same as one without terms."""
+    tolerations: tuple[Toleration, ...] = ()
+    host_network: bool = False
+
+    @classmethod
+    def of(cls, template: Manifest) -> "Placement":
+        """A pod template as it stands in a DaemonSet."""
+        spec = object_at(template, "spec")
+        affinity = object_at(spec, "affinity", "nodeAffinity")
+        terms: Sequence[Manifest] = objects_at(affinity, _REQUIRED, "nodeSelectorTerms")
+        return cls(
+            text_at(spec, "nodeName") or "",
+            texts_at(spec, "nodeSelector"),
+            None if affinity.get(_REQUIRED) is None else tuple(map(Term.of, terms)),
+            tuple(map(Toleration.of, objects_at(spec, "tolerations"))),
+            boolean_at(spec, "hostNetwork") or False,
+        )
+
+
+def node_view(node: Manifest) -> NodeView:
+    """A Node as it is kept, or whole."""
+    return NodeView(
+        key_of(node).name,
+        texts_at(node, "metadata", "labels"),
+        tuple(map(Taint.of, objects_at(node, "spec", "taints"))),
+        uid_of(node),
+        resource_version_of(node),
+    )
+
 
 ALWAYS_TOLERATED: Final = (
     Toleration("node.kubernetes.io/not-ready", effect=NO_EXECUTE),
@@ -35,7 +219,8 @@ def selects_the_labels(placement: Placement, node: NodeView) -> bool:
 
 def has_affinity(placement: Placement, node: NodeView) -> bool:
     """A term of the required affinity matches the node, if one is required."""
-    return placement.affinity is None or any_matches(placement.affinity, node.name, node.labels)
+    terms = placement.affinity
+    return terms is None or any(term.matches(node.name, node.labels) for term in terms)
 
 
 def tolerates_the_taints(placement: Placement, node: NodeView) -> bool:

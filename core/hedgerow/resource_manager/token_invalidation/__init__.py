@@ -4,7 +4,6 @@
 the webhook of the same name, whenever the Secret is written. What stands here follows semantic versioning.
 """
 
-from hedgerow.resource_manager.token_invalidation.controller import token_invalidator
-from hedgerow.resource_manager.token_invalidation.labelling import Labelling, labelling, needs_pods
+from hedgerow.resource_manager.token_invalidation.controller import Labelling, labelling, needs_pods, token_invalidator
 
 __all__ = ["Labelling", "labelling", "needs_pods", "token_invalidator"]

@@ -1,19 +1,22 @@
-"""The controller that labels Secrets with tokens of ServiceAccounts, declared.
+"""The controller that labels Secrets with tokens of ServiceAccounts whose tokens are not to be worth anything.
 
-Of Secrets it sees no more than metadata. Whether a pod mounts one is asked when it matters, and again after a while
-where it does: as long as it has gone on already, so that the end of a long wait is noticed later than that of a short
-one, and nothing is asked all the time.
+The purpose is set on each of them, as it lets the webhook undo an invalidation later. Whether the token is to be worth
+anything is up to the ServiceAccount; as long as a pod mounts the Secret its token stays as it is. Of Secrets it sees no
+more than metadata. Whether a pod mounts one is asked when it matters, and again where it does: after as long as it has
+gone on already.
 
 Source: webhooks-and-tokens §11.1; improvements I-1, I-16, I-17.
 """
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNTS
-from hedgerow.api.tokens import CONSIDER, SKIP, TOKEN_INVALIDATOR, kept_of_secret, kept_of_service_account
+from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR, kept_of_secret, kept_of_service_account
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, Context, Controller, Watch
+from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import (
@@ -28,10 +31,67 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, objects_at, text_at
+from hedgerow.machinery.reading import UnreadableError, boolean_at, objects_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
-from hedgerow.resource_manager.token_invalidation.labelling import Labelling, labelling, needs_pods
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """What is to be done with a Secret."""
+
+    labels: Mapping[str, str | None]
+    """Those to be set, and those to be taken away (none), as a merge patch has it; only what changes anything."""
+    has_to_wait: bool = False
+    """Whether more is to be done once no pod mounts the Secret."""
+
+
+def labelling(secret: Manifest, account: Manifest, pods: Iterable[Manifest]) -> Labelling:
+    """The labels that a Secret lacks, and those that it has to lose.
+
+    Args:
+        secret: its metadata is enough.
+        account: the ServiceAccount whose token it holds.
+        pods: those of its namespace; they count only where they are needed, see `needs_pods`.
+
+    Raises:
+        UnreadableError: something in an object has another shape than an API server stores.
+    """
+    labels = labels_of(secret)
+    purpose = {} if PURPOSE in labels else {PURPOSE: TOKEN_INVALIDATOR}
+    if not mounts_no_token(account):
+        return Labelling(purpose | ({CONSIDER: None} if CONSIDER in labels else {}))
+    if CONSIDER in labels:
+        return Labelling(purpose)
+    if any(mounts(pod, key_of(secret).name) for pod in pods):
+        return Labelling(purpose, has_to_wait=True)
+    return Labelling({**purpose, CONSIDER: "true"})
+
+
+def needs_pods(secret: Manifest, account: Manifest) -> bool:
+    """Whether it depends on pods what is to be done with a Secret."""
+    return mounts_no_token(account) and CONSIDER not in labels_of(secret)
+
+
+def mounts_no_token(account: Manifest) -> bool:
+    """Whether a ServiceAccount has switched off that its token is mounted, and does not want to be left alone."""
+    return boolean_at(account, "automountServiceAccountToken") is False and SKIP not in labels_of(account)
+
+
+def mounts(pod: Manifest, secret_name: str) -> bool:
+    """True if a volume of the pod, in any phase, shows the Secret, alone or as a source of a projected volume.
+
+    The reference ignores projected volumes: their pods lose a token that they still use.
+    """
+    return any(secret_name in _secrets_of(volume) for volume in objects_at(pod, "spec", "volumes"))
+
+
+def _secrets_of(volume: Manifest) -> Iterator[str | None]:
+    """The names of the Secrets that a volume shows."""
+    yield text_at(volume, "secret", "secretName")
+    for source in objects_at(volume, "projected", "sources"):
+        yield text_at(source, "secret", "name")
+
 
 DEFAULT_CONCURRENCY: Final = 5
 FIRST_LOOK: Final = 1.0
@@ -54,7 +114,7 @@ def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None
         name=TOKEN_INVALIDATOR,
         primary=SECRETS,
         watches=(
-            Watch(SECRETS, kept_of_secret, _own_key, _holds_a_token, metadata_only=True, is_desired_state=True),
+            Watch(SECRETS, kept_of_secret, own_key, _holds_a_token, metadata_only=True, is_desired_state=True),
             Watch(SERVICE_ACCOUNTS, kept_of_service_account, _listed_secrets, _changes_its_mind, is_desired_state=True),
         ),
         indexes=(),
@@ -143,10 +203,6 @@ def _account_name(secret: Manifest | None) -> str:
 def _holds_a_token(change: Change) -> bool:
     """Whether a Secret, as it is now, holds a token of a ServiceAccount."""
     return bool(_account_name(change.new))
-
-
-def _own_key(secret: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return (key_of(secret),)
 
 
 def _changes_its_mind(change: Change) -> bool:

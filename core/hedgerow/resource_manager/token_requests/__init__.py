@@ -4,10 +4,9 @@
 `token_requestor` does the whole. What stands here follows semantic versioning.
 """
 
-from hedgerow.resource_manager.token_requests.controller import token_requestor
+from hedgerow.resource_manager.token_requests.controller import TokenRequestorConfig, token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import Kubeconfig, read_kubeconfig
-from hedgerow.resource_manager.token_requests.reconcile import TokenRequestorConfig
-from hedgerow.resource_manager.token_requests.schedule import Schedule, renewal
+from hedgerow.resource_manager.token_requests.token_secret import Schedule, renewal
 
 __all__ = [
     "Kubeconfig",

@@ -1,24 +1,167 @@
-"""The controller that keeps the tokens in Secrets fresh, declared.
+"""The controller that keeps the tokens in Secrets fresh, from top to bottom.
 
 Of Secrets it sees those alone that ask for a token; of ServiceAccounts whether pods get tokens of them, so that one
-that is as it should be costs no request. That one of these changes is no reason to do anything before the next renewal,
-and neither is a renewal itself.
+that is as it should be costs no request. Whatever a Secret says wrongly is found out before a token is asked for: no
+token is burnt on a Secret that cannot hold it. What is said of a Secret repeats no value of it.
 
 Source: webhooks-and-tokens §10.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
+from returns.result import Failure
+
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS, SERVICE_ACCOUNTS
-from hedgerow.api.tokens import PURPOSE, TOKEN, TOKEN_REQUESTOR, kept_of_service_account
+from hedgerow.api.tokens import (
+    ACCOUNT_NAME,
+    ACCOUNT_NAMESPACE,
+    KUBECONFIG,
+    PURPOSE,
+    TOKEN,
+    TOKEN_REQUESTOR,
+    annotation,
+    kept_of_service_account,
+)
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, Controller, Watch
+from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.permissions import Permission
+from hedgerow.machinery.plan import InOrder, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.token_requests.due import is_mere_renewal
-from hedgerow.resource_manager.token_requests.reconcile import TokenRequestorConfig, reconcile
-from hedgerow.resource_manager.token_requests.token_secret import kept_of_token_secret
+from hedgerow.machinery.steps import Now
+from hedgerow.resource_manager.token_requests.kubeconfig import TokenData
+from hedgerow.resource_manager.token_requests.place import Place, frozen, place_of_token, writes
+from hedgerow.resource_manager.token_requests.service_account import (
+    Token,
+    lifetime,
+    prepare_account,
+    token_of,
+    token_request,
+)
+from hedgerow.resource_manager.token_requests.token_secret import (
+    SHORTEST_LIFE,
+    TokenSecret,
+    is_concerned,
+    is_mere_renewal,
+    kept_of_token_secret,
+    renewal,
+    seconds_until_due,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRequestorConfig:
+    """Which Secrets get tokens, and what tokens these are."""
+
+    class_name: str | None = None
+    """The class of Secrets that are looked after; none: all are, whatever class they are of."""
+    audiences: tuple[str, ...] = ()
+    """Who is to believe the tokens; none: the API server that makes them."""
+    target_namespace: str = ""
+    """Where all ServiceAccounts are; empty: where each Secret says."""
+    source_namespaces: tuple[str, ...] = ()
+    """Where the Secrets are that may ask; none: anywhere in sight."""
+
+    def concerns(self, secret: Manifest) -> bool:
+        """True if a Secret may ask this token requestor, by its labels and its namespace."""
+        is_let = not self.source_namespaces or key_of(secret).namespace in self.source_namespaces
+        return is_let and is_concerned(secret, self.class_name)
+
+
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRequestorConfig]) -> Plan:
+    """Renew the token of one Secret if that is due."""
+    secret = _token_secret(key, snapshot, context.config)
+    if secret is None:
+        return Plan()
+    place = await place_of_token(secret)
+    if isinstance(place, DomainFailure):
+        return failed(place)
+    wait = seconds_until_due(secret, place.data, await Now())
+    if isinstance(wait, Failure):
+        return failed(wait.failure())
+    seconds = wait.unwrap()
+    return Plan(requeue_after=seconds) if seconds else await _renewed(secret, place, snapshot, context)
+
+
+async def _renewed(
+    secret: TokenSecret, place: Place, snapshot: Snapshot, context: Context[TokenRequestorConfig]
+) -> Plan:
+    """Get a new token for a Secret, and write it into the Secret as it is by then."""
+    token = await _token(secret, place, snapshot, context.config)
+    if isinstance(token, DomainFailure):
+        return failed(token)
+    latest = _token_secret(secret.key, snapshot, context.config)
+    if latest is None or not latest.asks_for_the_same(secret):
+        # The change gives the key another turn.
+        return Plan()
+    if latest.target is None and latest.data != secret.data:
+        place = Place(None, TokenData.of(latest.data))
+    return await _written(latest, place, token, context.jitter)
+
+
+def _token_secret(key: ObjectKey, snapshot: Snapshot, config: TokenRequestorConfig) -> TokenSecret | None:
+    """The Secret; none if it wants no token of this token requestor."""
+    manifest = snapshot.get(SECRETS, key, Cluster.SOURCE)
+    return TokenSecret.of(manifest, config.target_namespace) if manifest and config.concerns(manifest) else None
+
+
+async def _token(
+    secret: TokenSecret, place: Place, snapshot: Snapshot, config: TokenRequestorConfig
+) -> Token | DomainFailure:
+    """A new token for a Secret, or why it gets none."""
+    if failure := next(_misnamed_account(secret), None) or frozen(secret, place.target):
+        return failure
+    if failure := await prepare_account(secret.account, snapshot):
+        return failure
+    life = lifetime(secret)
+    if isinstance(life, Failure):
+        invalid: DomainFailure = life.failure()
+        return invalid
+    if place.data is not None and (problem := place.data.problem):
+        return _unusable(secret, problem)
+    return await token_of(secret.account, token_request(secret.account, life.unwrap(), config.audiences))
+
+
+async def _written(secret: TokenSecret, place: Place, token: Token, jitter: float) -> Plan:
+    """Put a token where it is wanted, unless it is worth nothing by our clock."""
+    now = await Now()
+    if token.expiration - now < SHORTEST_LIFE:
+        return failed(_skewed(secret.account, token.expiration, now))
+    schedule = renewal(token.expiration, now, jitter)
+    actions = writes(secret, place, token.value, schedule.renew_at)
+    if isinstance(actions, Failure):
+        return failed(_unusable(secret, actions.failure()))
+    for outcome in await InOrder(actions.unwrap()):
+        if outcome.refusal is not None:
+            problem = f"could not update Secret with token: {outcome.refusal.message}"
+            return failed(DomainFailure(SECRETS, outcome.action.key, "", problem, retryable=True))
+    return Plan(requeue_after=schedule.renew_after.total_seconds())
+
+
+def _misnamed_account(secret: TokenSecret) -> Iterator[DomainFailure]:
+    """What is wrong with the annotations that name the ServiceAccount."""
+    if problem := dns_subdomain_problem(secret.account.name):
+        yield DomainFailure(SECRETS, secret.key, annotation(ACCOUNT_NAME), problem)
+    if problem := dns_label_problem(secret.account.namespace):
+        yield DomainFailure(SECRETS, secret.key, annotation(ACCOUNT_NAMESPACE), problem)
+
+
+def _unusable(secret: TokenSecret, problem: str) -> DomainFailure:
+    """The Secret of the target cluster is looked at anew: nobody watches it, so that no event tells of a correction."""
+    key, retryable = secret.target or secret.key, secret.target is not None
+    return DomainFailure(SECRETS, key, f"data[{KUBECONFIG}]", problem, retryable)
+
+
+def _skewed(account: ObjectKey, expiration: datetime, now: datetime) -> DomainFailure:
+    """Clocks that differ by nearly the life of a token: it would be renewed again and again."""
+    problem = f"gets a token that expires at {expiration:%FT%TZ}, though it is {now:%FT%TZ}: the clocks differ"
+    return DomainFailure(SERVICE_ACCOUNTS, account, "", problem, retryable=True)
+
 
 NAME: Final = "token-requestor"
 DEFAULT_CONCURRENCY: Final = 5
@@ -54,13 +197,13 @@ def token_requestor(
             Watch(
                 SECRETS,
                 kept_of_token_secret,
-                _own_key,
+                own_key,
                 is_worth_a_look,
                 cluster=Cluster.SOURCE,
                 label_selector=f"{PURPOSE}={TOKEN_REQUESTOR}",
                 is_desired_state=True,
             ),
-            Watch(SERVICE_ACCOUNTS, kept_of_service_account, _nothing, namespace=config.target_namespace),
+            Watch(SERVICE_ACCOUNTS, kept_of_service_account, no_key, namespace=config.target_namespace),
         ),
         indexes=(),
         owned=None,
@@ -78,11 +221,3 @@ def _of_accounts(namespace: str) -> tuple[Permission, ...]:
         Permission.of(SERVICE_ACCOUNTS, "get", "create", "patch", namespace=namespace),
         Permission.of(SERVICE_ACCOUNTS, "create", subresource=TOKEN, namespace=namespace),
     )
-
-
-def _own_key(secret: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return (key_of(secret),)
-
-
-def _nothing(_account: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return ()

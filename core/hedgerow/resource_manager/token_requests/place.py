@@ -1,23 +1,32 @@
-"""Where the token of a Secret is to be, and what keeps it from getting there, found out before one is asked for.
+"""Where the token of a Secret is to be, what keeps it from getting there, and the writes that put it there.
 
-A token that is asked for in vain is valid all the same, and whoever tries again and again fills the world with them. A
-Secret that were to take the token of another, and to hand its own token on, would take that of the other away with it:
-the two would write to each other for ever.
+Obstacles are found before a token is asked for: one that is asked for in vain is valid all the same. A Secret that were
+to take the token of another, and to hand its own token on, would take that of the other away with it: the two would
+write to each other for ever.
+
+The Secret of the target cluster is written first and the one that asks for the token last: what breaks off between them
+costs one more token, and loses none.
 
 Source: webhooks-and-tokens §10.1, §10.2, §10.4.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from returns.result import Result
 
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS
-from hedgerow.api.tokens import TARGET_NAME, TARGET_NAMESPACE, annotation
+from hedgerow.api.tokens import KUBECONFIG, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE, TOKEN, annotation
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
+from hedgerow.machinery.plan import Action, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.token_requests.token_data import TokenData
+from hedgerow.machinery.timestamps import format_timestamp
+from hedgerow.resource_manager.token_requests.kubeconfig import Data, TokenData
 from hedgerow.resource_manager.token_requests.token_secret import (
     TokenSecret,
     data_of,
@@ -100,3 +109,46 @@ async def _missing_namespace(target: ObjectKey) -> DomainFailure | None:
 
 def _failure(target: ObjectKey, problem: str) -> DomainFailure:
     return DomainFailure(SECRETS, target, "", problem, retryable=True)
+
+
+REASON: Final = "renewal-due"
+
+
+def writes(secret: TokenSecret, place: Place, token: str, renew_at: datetime) -> Result[tuple[Action, ...], str]:
+    """The writes, in order, that put a token where a Secret wants it; or why it cannot be put there.
+
+    Args:
+        secret: what asks for the token.
+        place: where it is to be.
+        token: what is to be put there.
+        renew_at: when it is to be renewed.
+    """
+    changed = (place.data or TokenData.of({})).with_token(token)
+    if secret.target is None:
+        return changed.map(lambda data: (_source_patch(secret, data, renew_at),))
+    moved = {name: None for name in (TOKEN, KUBECONFIG) if name in secret.data}
+    source, key = _source_patch(secret, moved, renew_at), secret.target
+    return changed.map(lambda data: (_target_write(key, place.target, data), source))
+
+
+def _source_patch(secret: TokenSecret, data: Data | dict[str, None], renew_at: datetime) -> MergePatch:
+    """The one patch of the Secret that asks; others write to it too, so that it names the version which it is for."""
+    patch: dict[str, object] = {"metadata": {"annotations": {RENEW_AT: format_timestamp(renew_at)}}}
+    if data:
+        patch["data"] = data
+    return MergePatch(
+        SECRETS, secret.key, patch, REASON, resource_version=secret.resource_version, cluster=Cluster.SOURCE
+    )
+
+
+def _target_write(key: ObjectKey, target: Manifest | None, data: Data) -> Action:
+    if target is not None:
+        return MergePatch(SECRETS, key, {"data": data}, REASON, resource_version=resource_version_of(target))
+    manifest = {
+        "apiVersion": SECRETS.api_version,
+        "kind": SECRETS.kind,
+        "metadata": {"namespace": key.namespace, "name": key.name},
+        "type": "Opaque",
+        "data": data,
+    }
+    return Create(SECRETS, manifest, REASON)

@@ -1,12 +1,18 @@
-"""A Secret that wants a token, as its labels, annotations and data say.
+"""A Secret that wants a token, as its labels, annotations and data say, and when that token is to be renewed.
 
-Source: webhooks-and-tokens §10, §10.5.
+Renewed at 80 % of its life, which counts as a day at most, or up to 5 % of that later. Knows neither clock nor chance.
+
+Source: webhooks-and-tokens §10, §10.2, §10.3, §10.5; decision D-8.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
 
+from returns.result import Failure, Result, Success
+
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.tokens import (
     ACCOUNT_NAME,
     ACCOUNT_NAMESPACE,
@@ -20,7 +26,10 @@ from hedgerow.api.tokens import (
     TARGET_NAMESPACE,
     TOKEN,
     TOKEN_REQUESTOR,
+    annotation,
 )
+from hedgerow.machinery.controller import Change
+from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
@@ -30,7 +39,8 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.resource_manager.token_requests.token_data import Data
+from hedgerow.machinery.timestamps import parse_timestamp
+from hedgerow.resource_manager.token_requests.kubeconfig import Data, TokenData
 
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion")
 _LABELS: Final = (PURPOSE, CLASS)
@@ -123,3 +133,97 @@ def _texts(members: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[st
     """Some of the texts by name; null is the empty one, as API servers read it."""
     values = {name: members[name] or "" for name in names if name in members} if isinstance(members, Mapping) else {}
     return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+DUE: Final = 0.0
+
+
+def seconds_until_due(secret: TokenSecret, data: TokenData | None, now: datetime) -> Result[float, DomainFailure]:
+    """For how many seconds the token need not be renewed; 0: it is due. Or why nobody can say.
+
+    Args:
+        secret: what says when it is due.
+        data: where the token is; none: in a Secret that does not exist.
+        now: the time.
+    """
+    if not secret.renew_at or data is None:
+        return Success(DUE)
+    present = data.has_token
+    if isinstance(present, Failure):
+        return Failure(_undecidable(secret, present.failure()))
+    if not present.unwrap():
+        return Success(DUE)
+    renew_at = parse_timestamp(secret.renew_at)
+    if renew_at is None:
+        problem = "could not parse renew timestamp: must be a time such as 2026-01-31T12:00:00Z"
+        return Failure(DomainFailure(SECRETS, secret.key, annotation(RENEW_AT), problem))
+    return Success(max((renew_at - now).total_seconds(), DUE))
+
+
+def is_mere_renewal(change: Change) -> bool:
+    """Whether a Secret has got a token of its own that is renewed later, and asks for the same as before.
+
+    It needs no look: until now it was due earlier, so that it is looked at by then anyway; unless it asks for what
+    cannot be, which it still does. What is in a kubeconfig, or in another Secret, may matter in other ways.
+    """
+    old, new = change.old, change.new
+    if old is None or new is None or uid_of(old) != uid_of(new) or labels_of(old) != labels_of(new):
+        return False
+    asked = _asked(new)
+    if asked != _asked(old) or TARGET_NAME in asked:
+        return False
+    if TOKEN not in data_of(new) or KUBECONFIG in data_of(old) or KUBECONFIG in data_of(new):
+        return False
+    return _is_later(annotations_of(new).get(RENEW_AT), annotations_of(old).get(RENEW_AT))
+
+
+def _asked(secret: Manifest) -> dict[str, str]:
+    """What a Secret asks for: all that it says but when its token is renewed."""
+    return {name: value for name, value in annotations_of(secret).items() if name != RENEW_AT}
+
+
+def _is_later(new: str | None, old: str | None) -> bool:
+    """Whether one time comes after another, or after none: what says none is due at once."""
+    time = parse_timestamp(new)
+    if time is None or not old:
+        return time is not None
+    before = parse_timestamp(old)
+    return before is not None and before < time
+
+
+def _undecidable(secret: TokenSecret, problem: str) -> DomainFailure:
+    """The Secret of the target cluster is looked at anew: nobody watches it, so that no event tells of a correction."""
+    what = f"could not check whether token exists in secret data: {problem}"
+    key, retryable = secret.target or secret.key, secret.target is not None
+    return DomainFailure(SECRETS, key, f"data[{KUBECONFIG}]", what, retryable)
+
+
+LONGEST_LIFE: Final = timedelta(hours=24)
+"""What is valid for longer is renewed as if it were not: a token that leaked is replaced within a day."""
+SHORTEST_LIFE: Final = timedelta(minutes=1)
+"""What is valid for less by our clock is not used: API servers make no such tokens, so that the clocks differ."""
+_SHARE: Final = 80
+"""Percent of its life for which a token is used."""
+_SPREAD: Final = 0.05
+"""By how much of that it may be used longer, so that not all tokens of one time are renewed at one time."""
+
+
+class Schedule(NamedTuple):
+    """When a token is renewed, as a span and as a moment."""
+
+    renew_after: timedelta
+    renew_at: datetime
+
+
+def renewal(expiration: datetime, now: datetime, jitter: float) -> Schedule:
+    """When a token is to be renewed; in the past or now if it is not valid any more.
+
+    Args:
+        expiration: until when it is valid.
+        now: the time.
+        jitter: from 0 to less than 1: where in the spread.
+    """
+    lifetime = min(expiration - now, LONGEST_LIFE)
+    base = lifetime * _SHARE // 100
+    renew_after = base + base * _SPREAD * jitter
+    return Schedule(renew_after, now + renew_after)

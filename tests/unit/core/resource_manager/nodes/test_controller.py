@@ -10,7 +10,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import MergePatch, Refusal
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.resource_manager.nodes import NodeConfig, node_controller
-from hedgerow.resource_manager.nodes.views import kept_of_node
+from hedgerow.resource_manager.nodes.controller import kept_of_node
 from tests.unit.core.resource_manager.nodes.surroundings import (
     DS1,
     NODE,

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.resource_manager.token_requests import token_data, token_requestor
+from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import decoded_kubeconfig
 from hedgerow_adapters.simulation import lapse
 from tests.unit.core.resource_manager.token_requests.workshop import (
@@ -138,7 +138,7 @@ def test_a_kubeconfig_that_would_be_too_large_to_be_read_again_is_told_and_costs
 
 def test_a_kubeconfig_is_read_once_in_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     read = Mock(wraps=decoded_kubeconfig)
-    monkeypatch.setattr(f"{token_data.__name__}.decoded_kubeconfig", read)
+    monkeypatch.setattr(f"{decoded_kubeconfig.__module__}.decoded_kubeconfig", read)
     due = {"token-renew-timestamp": at(-timedelta(hours=1))}
 
     assert Workshop().given(token_secret({"kubeconfig": kubeconfig()}, due)).turn().tokens == 1
