@@ -7,9 +7,9 @@ from typing import Final
 
 from benchmarks.deployment import deployment, namespace
 from benchmarks.figures import Figure
-from hedgerow.admission import Allowed, creation
+from hedgerow.admission import Mutated, creation
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, review
+from hedgerow.admission.high_availability import Facts, decide
 from hedgerow.api.kubernetes import DEPLOYMENTS
 
 REVIEWS: Final = 5000
@@ -20,8 +20,8 @@ CONFIG: Final = HighAvailabilityConfig(not_ready_seconds=60, unreachable_seconds
 def measure() -> Iterator[Figure]:
     """Reviews per second of a Deployment that every rule changes, alone and with the patch, and of a settled one."""
     raw = deployment()
-    decision = review(creation(DEPLOYMENTS, raw), Facts(namespace()), CONFIG)
-    if not isinstance(decision, Allowed) or len(decision.mutations) != 4:  # noqa: PLR2004 -- one for each rule
+    decision = decide(creation(DEPLOYMENTS, raw), Facts(namespace()), CONFIG)
+    if not isinstance(decision, Mutated) or len(decision.mutations) != 4:  # noqa: PLR2004 -- one for each rule
         raise AssertionError(f"expected every rule to change the Deployment, got {decision}")
     what = "high-availability-config review of a Deployment"
     yield Figure.at_least(what, _rate(raw, with_patch=False), "reviews/s", 20_000)
@@ -37,7 +37,7 @@ def _reviews_per_second(manifest: object, *, with_patch: bool) -> float:
     request, facts = creation(DEPLOYMENTS, manifest), Facts(namespace())
     began = time.perf_counter()
     for _ in range(REVIEWS):
-        decision = review(request, facts, CONFIG)
-        if with_patch and isinstance(decision, Allowed):
+        decision = decide(request, facts, CONFIG)
+        if with_patch and isinstance(decision, Mutated):
             _ = decision.patch
     return REVIEWS / (time.perf_counter() - began)

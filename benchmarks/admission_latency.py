@@ -22,9 +22,9 @@ from benchmarks.policy_watch import SlimConnection
 from benchmarks.prepared import Prepared
 from benchmarks.process import ResourceManager
 from benchmarks.ready_answer import UID, ready_answer
-from hedgerow.admission import Allowed, creation
+from hedgerow.admission import Mutated, creation
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, review
+from hedgerow.admission.high_availability import Facts, decide
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.admission.review import V1BETA1, answer
 from hedgerow.api.kubernetes import DEPLOYMENTS
@@ -46,9 +46,9 @@ MILLISECONDS: Final = 1000
 
 def measure(command: Command, samples: int = SAMPLES) -> Iterator[Figure]:
     """What lies between the medians with and without the webhook, and what they are."""
-    decision = review(creation(DEPLOYMENTS, deployment()), Facts(namespace()), CONFIG)
-    if not isinstance(decision, Allowed) or decision.object is None:
-        raise AssertionError(f"expected the Deployment to be changed, got {decision}")
+    decision = decide(creation(DEPLOYMENTS, deployment()), Facts(namespace()), CONFIG)
+    if not isinstance(decision, Mutated):
+        raise AssertionError(f"expected the Deployment to be changed, got {decision}")  # noqa: TRY004 -- a check of the benchmark itself
     # That is the version which registrations prefer.
     ready = json_codec.encode(answer(V1BETA1, UID, decision, json_codec.encode))
     with TemporaryDirectory(prefix="hedgerow-benchmark-") as name, ControlPlane() as plane:

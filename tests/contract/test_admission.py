@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutation
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Mutation
 from hedgerow.admission.decision import forbidden
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import without
@@ -97,8 +97,8 @@ def test_a_deleted_object_cannot_be_changed(send: Send, namespace: str, webhooks
     assert refusal(answer) == (500, "InternalError", message)
 
 
-def _change_of(manifest: Manifest) -> Allowed:
-    return Allowed((Mutation("test", manifest, {**manifest, "data": {"changed": "yes"}}),))
+def _change_of(manifest: Manifest) -> Mutated:
+    return Mutated((Mutation("test", manifest, {**manifest, "data": {"changed": "yes"}}),))
 
 
 def test_mutating_webhooks_run_by_name_of_configuration_then_in_order_of_the_list(

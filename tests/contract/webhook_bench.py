@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
-from hedgerow.admission import AdmissionRequest, Allowed, Decision, Mutation, Webhook
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Mutated, Mutation, Webhook
 from hedgerow.admission.decision import forbidden
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.reading import with_value
@@ -54,7 +54,7 @@ def denying(message: str) -> Review:
 
 def changing(change: Callable[[Manifest], Manifest]) -> Review:
     """Make something else of the object."""
-    return lambda request: Allowed((Mutation("test", request.object, change(request.object)),))
+    return lambda request: Mutated((Mutation("test", request.object, change(request.object)),))
 
 
 def setting(*path: str, to: Any) -> Review:
@@ -96,7 +96,7 @@ class Hook:
     @property
     def webhook(self) -> Webhook:
         """As servers take it."""
-        return self.answers or Webhook(self.name, f"/{self.name}", lambda request, _snapshot, _answers: self(request))
+        return self.answers or Webhook(self.name, f"/{self.name}", lambda request, _snapshot: self(request))
 
     def __call__(self, request: AdmissionRequest) -> Decision:
         self.seen.append(request)

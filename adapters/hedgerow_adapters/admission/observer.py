@@ -3,7 +3,7 @@
 Every method does nothing here, so that one who listens overrides what is of interest.
 """
 
-from hedgerow.admission import AdmissionRequest, Allowed, Denied
+from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
 from hedgerow_adapters.admission.certificates import CertificateObserver
 from hedgerow_adapters.listening import ConnectionObserver
 
@@ -17,8 +17,8 @@ class AdmissionObserver(CertificateObserver, ConnectionObserver):
     def answered(self, path: str, status: int, seconds: float) -> None:
         """A request that had begun is answered, with an HTTP status, so many seconds later."""
 
-    def allowed(self, path: str, request: AdmissionRequest, allowed: Allowed) -> None:
-        """An operation was allowed, perhaps with a changed object."""
+    def allowed(self, path: str, request: AdmissionRequest, allowed: Allowed | Mutated) -> None:
+        """An operation was allowed, as it was or with a changed object."""
 
     def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
         """An operation was denied."""

@@ -1,4 +1,4 @@
-"""Reviews requests: finds the webhook, waits for what it reads, answers what it asks.
+"""Reviews requests: finds the webhook, waits for its caches, performs its live reads.
 
 Expected flow: one call of `review` for each request; requests do not wait for each other. Guarantees: there is always
 a decision, and in time; a defect in a webhook denies the one operation.
@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Webhook
+from hedgerow.admission import AdmissionRequest, Decision, Denied, Webhook
 from hedgerow.admission.decision import internal_error
-from hedgerow.admission.turn import ReviewTurn
+from hedgerow.admission.webhook import read_in
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Step
 from hedgerow_adapters.admission.observer import AdmissionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
@@ -106,10 +107,11 @@ class Reviewer:
 
     async def _decide(self, served: _Served, request: AdmissionRequest) -> Decision:
         await served.complete()
-        turn = ReviewTurn(served.webhook, request)
-        while not isinstance(review := turn.review(served.view.snapshot), Allowed | Denied):
-            turn = turn.told(review, await self._ask(review))
-        return review
+        with served.webhook.execution(request, served.view.snapshot) as execution:
+            step = execution.begin()
+            while isinstance(step, Step):
+                step = execution.go_on(await self._ask(read_in(step)))
+        return step
 
     def _broken(self, path: str, request: AdmissionRequest, error: Exception) -> Denied:
         """The denial because of a defect, in the words of the webhooks that this one stands in for."""

@@ -12,13 +12,14 @@ from typing import Any
 
 from returns.pipeline import is_successful
 
-from hedgerow.admission import Allowed, Decision, Denied, Webhook
+from hedgerow.admission import Decision, Webhook
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.review import answer, parse_review
-from hedgerow.admission.turn import ReviewTurn
+from hedgerow.admission.webhook import read_in
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
+from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 from hedgerow_adapters.memory.admission.calls import CallFailedError, WebhookCall
 from hedgerow_adapters.memory.cluster import InMemoryCluster
@@ -59,16 +60,16 @@ class LocalWebhooks:
         return answer(review.api_version, review.request.uid, decision, _encoded)
 
     def decide(self, webhook: Webhook, request: AdmissionRequest) -> Decision:
-        """What a webhook decides about a request; its questions are answered from the clusters.
+        """What a webhook decides about a request; it reads from the clusters.
 
         Raises:
-            EndlessReviewError: the webhook asks without end.
+            EndlessDecisionError: the webhook reads without end.
         """
-        snapshot = self._snapshot(webhook)
-        turn = ReviewTurn(webhook, request)
-        while not isinstance(review := turn.review(snapshot), Allowed | Denied):
-            turn = turn.told(review, self._found(review))
-        return review
+        with webhook.execution(request, self._snapshot(webhook)) as execution:
+            step = execution.begin()
+            while isinstance(step, Step):
+                step = execution.go_on(self._found(read_in(step)))
+        return step
 
     def _snapshot(self, webhook: Webhook) -> StoreSnapshot:
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}

@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
-from hedgerow.admission import AdmissionRequest, Allowed, Denied
+from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
 from hedgerow.admission.decision import INVALID
 from hedgerow_adapters.admission import AdmissionObserver
 from hedgerow_adapters.telemetry.listening import ListenerTelemetry, cut
@@ -117,8 +117,8 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
         self._metrics.answered(path, status, seconds)
 
     @override
-    def allowed(self, path: str, request: AdmissionRequest, allowed: Allowed) -> None:
-        if not allowed.mutations:
+    def allowed(self, path: str, request: AdmissionRequest, allowed: Allowed | Mutated) -> None:
+        if isinstance(allowed, Allowed):
             self._metrics.decided(path, "unchanged")
             return
         self._metrics.decided(path, "changed")

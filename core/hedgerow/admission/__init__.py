@@ -1,13 +1,13 @@
 """What the API server is told when it asks before it stores: objects are changed, allowed or denied.
 
-One module for each webhook; each decides by a function `(request, facts, config) -> decision` that needs nothing but
-its arguments, and offers a `Webhook` that finds the facts in a snapshot. `request` and `decision` are the values on
-both sides.
+One module for each webhook. `review(request, snapshot, config)`, with only those arguments that it needs, ends in a
+decision: `Allowed`, `Mutated` or `Denied`. Where it looks something up, `decide(request, facts, config)` below it takes
+what was found. `webhook(config)` declares the `Webhook` that drivers run.
 
 Source: webhooks-and-tokens §1 to §9, §11.2.
 """
 
-from hedgerow.admission.decision import Allowed, Decision, Denied, Mutation
+from hedgerow.admission.decision import Allowed, Decision, Denied, Mutated, Mutation
 from hedgerow.admission.request import (
     AdmissionRequest,
     GroupVersionKind,
@@ -25,6 +25,7 @@ __all__ = [
     "Denied",
     "GroupVersionKind",
     "GroupVersionResource",
+    "Mutated",
     "Mutation",
     "Webhook",
     "creation",

@@ -1,17 +1,17 @@
-"""What a webhook decides: an operation is allowed, perhaps with a changed object, or denied.
+"""What a webhook decides: an operation is allowed as it is, allowed with a changed object, or denied.
 
 Knows no webhook, and nothing of how an answer travels.
 
 Source: webhooks-and-tokens §3.2, §3.4.
 """
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.questions import NotAnswered, Question
+from hedgerow.machinery.questions import NotAnswered
 
 OK: Final = 200
 BAD_REQUEST: Final = 400
@@ -37,22 +37,26 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The operation may go on."""
+    """The operation may go on as it is."""
 
-    mutations: tuple[Mutation, ...] = ()
-    """What was changed, in order, each rule on what the one before it left; rules that change nothing are not in it."""
     message: str = ""
 
+
+@dataclass(frozen=True, slots=True)
+class Mutated:
+    """The operation may go on with a changed object."""
+
+    mutations: tuple[Mutation, ...]
+    """In order, at least one. Each rule sees what the one before it left; rules that change nothing are not in it."""
+
     @property
-    def object(self) -> Manifest | None:
-        """The object as changed; none if nothing was."""
-        return self.mutations[-1].after if self.mutations else None
+    def object(self) -> Manifest:
+        """The object as changed."""
+        return self.mutations[-1].after
 
     @property
     def patch(self) -> list[Operation]:
-        """What was changed in all, as it is sent; empty if nothing was."""
-        if not self.mutations:
-            return []
+        """All changes, as they are sent; empty if later rules undid what earlier ones changed."""
         return json_patch_between(self.mutations[0].before, self.mutations[-1].after)
 
 
@@ -72,9 +76,9 @@ class Denied:
     of interest to whoever runs the process."""
 
 
-Decision: TypeAlias = Allowed | Denied
-Review: TypeAlias = Allowed | Denied | Question
-"""A decision, or what has to be found out before."""
+Decision: TypeAlias = Allowed | Mutated | Denied
+Deciding: TypeAlias = Coroutine[Any, Any, Decision]
+"""A review that awaits live reads, and ends in a decision."""
 
 
 def forbidden(message: str) -> Denied:

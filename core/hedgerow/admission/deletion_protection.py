@@ -5,10 +5,9 @@ Source: webhooks-and-tokens §8.
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any, Final
 
-from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, internal_error
+from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, forbidden, internal_error
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.gardener import ETCDS, extension_resource
@@ -17,7 +16,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.questions import Answer, Answers, Found, ListQuestion
+from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
 
 NAME: Final = "crd-deletion-protection"
@@ -29,8 +28,6 @@ CONFIRMATION: Final = "confirmation.gardener.cloud/deletion"
 TIMESTAMP: Final = "gardener.cloud/timestamp"
 
 NOT_CONFIRMED: Final = f'must have a "{CONFIRMATION}" annotation to delete'
-
-_NOTHING_FOUND_OUT: Final[Answers] = MappingProxyType({})
 
 
 DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
@@ -53,16 +50,15 @@ _PROTECTED_RESOURCES: Final = {
 }
 
 
-def review(request: AdmissionRequest, answers: Answers = _NOTHING_FOUND_OUT) -> Review:
+def review(request: AdmissionRequest) -> Decision | Deciding:
     """Allow what does not delete anything protected, and deletions that are confirmed.
 
     That a CustomResourceDefinition carries the label is not asked again for a single one: the registration selects by
     it. `is_protected_crd` tells those who register nothing.
 
     Args:
-        request: any operation on anything.
-        answers: what has been found out. The deletion of a collection depends on every object that is there, whatever
-            its own selector, so the question for them comes back until it is answered.
+        request: any operation on anything. The deletion of a collection depends on every object that is there,
+            whatever its own selector, so the review reads them.
 
     Source: webhooks-and-tokens §8.
     """
@@ -73,9 +69,7 @@ def review(request: AdmissionRequest, answers: Answers = _NOTHING_FOUND_OUT) -> 
         return Allowed(message="resource is not deletion-protected")
     if request.name:
         return _confirmed((_object(request),))
-    question = whole_collection(request, resource)
-    answer = answers.get(question)
-    return question if answer is None else _of_collection(answer)
+    return _of_collection(whole_collection(request, resource))
 
 
 def whole_collection(request: AdmissionRequest, resource: Resource) -> ListQuestion:
@@ -90,7 +84,8 @@ def whole_collection(request: AdmissionRequest, resource: Resource) -> ListQuest
     return ListQuestion(resource, Cluster.SOURCE, request.namespace, metadata_only=True)
 
 
-def _of_collection(answer: Answer) -> Decision:
+async def _of_collection(question: ListQuestion) -> Decision:
+    answer = await question
     if isinstance(answer, Found):
         return _confirmed(answer.objects)
     return Allowed(message="object was not found") if answer.is_not_found else internal_error(answer.message)
@@ -142,7 +137,7 @@ def webhook() -> Webhook:
     return Webhook(
         NAME,
         "/webhooks/validate-crd-deletion",
-        lambda request, _snapshot, answers: review(request, answers),
+        lambda request, _snapshot: review(request),
         permissions=tuple(
             Permission.of(each, "list", cluster=Cluster.SOURCE)
             for each in (CUSTOM_RESOURCE_DEFINITIONS, *CUSTOM_RESOURCES)

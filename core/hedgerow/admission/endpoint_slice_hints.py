@@ -40,5 +40,5 @@ def webhook() -> Webhook:
     return Webhook(
         NAME,
         "/webhooks/endpoint-slice-hints",
-        mutating(ENDPOINT_SLICES, lambda request, _snapshot, _answers: review(request)),
+        mutating(ENDPOINT_SLICES, lambda request, _snapshot: review(request)),
     )

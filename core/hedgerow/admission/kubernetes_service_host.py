@@ -47,5 +47,5 @@ def webhook(host: str) -> Webhook:
     return Webhook(
         NAME,
         "/webhooks/kubernetes-service-host",
-        mutating(PODS, lambda request, _snapshot, _answers: review(request, host)),
+        mutating(PODS, lambda request, _snapshot: review(request, host)),
     )

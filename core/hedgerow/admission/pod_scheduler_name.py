@@ -42,5 +42,5 @@ def webhook(scheduler_name: str) -> Webhook:
     return Webhook(
         NAME,
         "/webhooks/default-pod-scheduler-name",
-        mutating(PODS, lambda request, _snapshot, _answers: review(request, scheduler_name)),
+        mutating(PODS, lambda request, _snapshot: review(request, scheduler_name)),
     )

@@ -55,5 +55,5 @@ def webhook() -> Webhook:
     return Webhook(
         NAME,
         "/webhooks/pod-topology-spread-constraints",
-        mutating(PODS, lambda request, _snapshot, _answers: review(request)),
+        mutating(PODS, lambda request, _snapshot: review(request)),
     )

@@ -1,7 +1,6 @@
 """Whether a pod gets a token that expires, mounted where clients look for it: if its ServiceAccount mounts none itself.
 
-Decides from the pod and its ServiceAccount. One that no cache shows is asked for, because it may be newer than what the
-cache has seen.
+Decides from the pod and its ServiceAccount.
 
 Source: webhooks-and-tokens §6.2.
 """
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, unanswered
+from hedgerow.admission.decision import Allowed, Decision, Denied, forbidden, unanswered
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
@@ -22,7 +21,7 @@ from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.questions import Answers, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
 from hedgerow.machinery.snapshot import Snapshot
 
@@ -34,7 +33,26 @@ VOLUME: Final = f"{VOLUME_PREFIX}gardener"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
-def review(request: AdmissionRequest, service_account: Manifest | None, expiration_seconds: int) -> Decision:
+async def review(request: AdmissionRequest, snapshot: Snapshot, expiration_seconds: int) -> Decision:
+    """Look up the ServiceAccount of a pod, and decide."""
+    name = account_name(request.object)
+    if name is None:
+        return Allowed()
+    account = await _account(ObjectKey(request.namespace, name), snapshot)
+    return unanswered(account) if isinstance(account, NotAnswered) else decide(request, account, expiration_seconds)
+
+
+async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | NotAnswered | None:
+    """The ServiceAccount of that key; read live where the cache lacks it, because it may be too new to be there."""
+    account = snapshot.get(SERVICE_ACCOUNTS, key)
+    # Nothing has checked the pod yet. No object can have another name, and no path of a request may hold one.
+    if account is not None or dns_subdomain_problem(key.name) is not None:
+        return account
+    answer = await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
+    return next(iter(answer.objects), None) if isinstance(answer, Found) else answer
+
+
+def decide(request: AdmissionRequest, service_account: Manifest | None, expiration_seconds: int) -> Decision:
     """Mount a token into all containers of a pod whose ServiceAccount switched automatic mounting off.
 
     Args:
@@ -113,30 +131,11 @@ def token_volume(seconds: int) -> Manifest:
 
 
 def webhook(expiration_seconds: int) -> Webhook:
-    """The webhook, which looks up the ServiceAccount of a pod, and asks for one that it does not find."""
-
-    def reviewed(request: AdmissionRequest, snapshot: Snapshot, answers: Answers) -> Review:
-        name = account_name(request.object)
-        if name is None:
-            return Allowed()
-        key = ObjectKey(request.namespace, name)
-        account = snapshot.get(SERVICE_ACCOUNTS, key)
-        # Nothing has checked the pod yet. No object can have another name, and no path of a request may hold one.
-        if account is None and dns_subdomain_problem(name) is None:
-            question = ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
-            match answers.get(question):
-                case None:
-                    return question
-                case NotAnswered() as silence:
-                    return unanswered(silence)
-                case Found(objects):
-                    account = next(iter(objects), None)
-        return review(request, account, expiration_seconds)
-
+    """The webhook, which looks up ServiceAccounts."""
     return Webhook(
         NAME,
         "/webhooks/mount-projected-service-account-token",
-        mutating(PODS, reviewed),
+        mutating(PODS, lambda request, snapshot: review(request, snapshot, expiration_seconds)),
         reads=(Read(SERVICE_ACCOUNTS, kept_of_service_account),),
         permissions=(Permission.of(SERVICE_ACCOUNTS, "get"),),
     )

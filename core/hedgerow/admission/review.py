@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.decision import OK, Allowed, Decision, Denied, bad_request
+from hedgerow.admission.decision import OK, Allowed, Decision, Denied, Mutated, bad_request
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.names import dns_label_problem
@@ -147,16 +147,17 @@ def answer(api_version: str, uid: str, decision: Decision, encode: Encode) -> di
 
     Source: webhooks-and-tokens §3.2, §3.3.
     """
-    response = _permission(decision, encode) if isinstance(decision, Allowed) else _denial(decision)
+    response = _denial(decision) if isinstance(decision, Denied) else _permission(decision, encode)
     return {"apiVersion": api_version, "kind": KIND, "response": {"uid": uid, **response}}
 
 
-def _permission(decision: Allowed, encode: Encode) -> dict[str, Any]:
+def _permission(decision: Allowed | Mutated, encode: Encode) -> dict[str, Any]:
     status: dict[str, Any] = {"code": OK}
-    if decision.message:
-        status["message"] = decision.message
     response = {"allowed": True, "status": status}
-    if patch := decision.patch:
+    if isinstance(decision, Allowed):
+        if decision.message:
+            status["message"] = decision.message
+    elif patch := decision.patch:
         response["patchType"] = "JSONPatch"
         response["patch"] = b64encode(encode(patch)).decode("ascii")
     return response

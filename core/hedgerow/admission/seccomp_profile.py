@@ -34,6 +34,4 @@ def runtime_default(pod: Manifest) -> Manifest:
 
 def webhook() -> Webhook:
     """The webhook, which looks nothing up."""
-    return Webhook(
-        NAME, "/webhooks/seccomp-profile", mutating(PODS, lambda request, _snapshot, _answers: review(request))
-    )
+    return Webhook(NAME, "/webhooks/seccomp-profile", mutating(PODS, lambda request, _snapshot: review(request)))

@@ -16,7 +16,6 @@ from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
-from hedgerow.machinery.questions import Answers
 from hedgerow.machinery.reading import (
     UnreadableError,
     integer_at,
@@ -48,7 +47,7 @@ class Taint(NamedTuple):
     effect: str
 
 
-def review(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemComponentsConfig) -> Decision:
+def decide(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemComponentsConfig) -> Decision:
     """Send a pod to the nodes of system components and let it tolerate their taints.
 
     Pods of DaemonSets are left alone: their nodes are chosen already.
@@ -60,10 +59,10 @@ def review(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemC
 
     Source: webhooks-and-tokens §6.4.
     """
-    return _review(request, lambda: tolerations_of_taints(nodes, config), config)
+    return _decide(request, lambda: tolerations_of_taints(nodes, config), config)
 
 
-def _review(
+def _decide(
     request: AdmissionRequest, of_taints: Callable[[], Sequence[Manifest]], config: SystemComponentsConfig
 ) -> Decision:
     """The decision, for which tolerations of taints are only worked out where a pod may need them."""
@@ -185,13 +184,13 @@ def webhook(config: SystemComponentsConfig) -> Webhook:
     def of_taints(nodes: Sequence[Manifest]) -> list[Manifest]:
         return tolerations_of_taints(nodes, config)
 
-    def reviewed(request: AdmissionRequest, snapshot: Snapshot, _answers: Answers) -> Decision:
-        return _review(request, lambda: of_taints(snapshot.by_index(tainted_nodes, TAINTED)), config)
+    def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:
+        return _decide(request, lambda: of_taints(snapshot.by_index(tainted_nodes, TAINTED)), config)
 
     return Webhook(
         NAME,
         "/webhooks/system-components-config",
-        mutating(PODS, reviewed),
+        mutating(PODS, review),
         reads=(Read(NODES, kept_of_node),),
         indexes=(tainted_nodes,),
     )

@@ -52,5 +52,5 @@ def webhook() -> Webhook:
     return Webhook(
         TOKEN_INVALIDATOR,
         "/webhooks/invalidate-service-account-token-secret",
-        mutating(SECRETS, lambda request, _snapshot, _answers: review(request)),
+        mutating(SECRETS, lambda request, _snapshot: review(request)),
     )

@@ -6,24 +6,28 @@ here knows which.
 Source: webhooks-and-tokens §1.2, §3.2.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from hedgerow.admission.decision import Allowed, Denied, Mutation, Review, bad_request
+from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, Mutated, Mutation, bad_request
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.machinery.controller import Read
+from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.questions import Answers
+from hedgerow.machinery.questions import ListQuestion, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.steps import Step
 
-Reviewing: TypeAlias = Callable[[AdmissionRequest, Snapshot, Answers], Review]
+Reviewing: TypeAlias = Callable[[AdmissionRequest, Snapshot], Decision | Deciding]
 Rule: TypeAlias = tuple[str, Callable[[Manifest], Manifest | Denied]]
 """A short stable name, and what it makes of an object: the very same one if it has nothing to change."""
 
+MOST_READS: Final = 8
+"""Live reads of one review; a webhook needs one or two."""
 _LONGEST_SHOWN: Final = 80
 
 
@@ -36,15 +40,41 @@ class Webhook:
     path: str
     """Where a server offers it."""
     review: Reviewing
-    """Decides about a request, from what the caches show and from what has been found out before."""
+    """Decides about a request, from what the caches show and from the live reads that it awaits."""
     reads: tuple[Read, ...] = ()
     """What it looks up in caches."""
     indexes: tuple[Index[Any], ...] = ()
     permissions: tuple[Permission, ...] = ()
-    """What it has to be allowed beside to list and watch what it looks up: what it asks about live."""
+    """What it has to be allowed beside to list and watch what it looks up: what it reads live."""
+
+    def execution(self, request: AdmissionRequest, snapshot: Snapshot) -> Execution[Decision]:
+        """The review of a request, whose reads a driver performs.
+
+        ::
+
+            with webhook.execution(request, snapshot) as execution:
+                step = execution.begin()
+                while isinstance(step, Step):
+                    step = execution.go_on(...)  # the Answer to read_in(step)
+            # step is the decision
+
+        It ends with an EndlessDecisionError after `MOST_READS` reads.
+        """
+        return Execution(self.review(request, snapshot), f"a request to {self.name}", most_steps=MOST_READS)
 
 
-def apply_rules(manifest: Manifest, rules: Sequence[Rule]) -> Allowed | Denied:
+def read_in(step: Step[Any]) -> Question:
+    """The live read that a review awaits.
+
+    Raises:
+        TypeError: the step is something else, which no webhook may ask for.
+    """
+    if not isinstance(step, ObjectQuestion | ListQuestion):
+        raise TypeError(f"a review awaits {type(step).__name__}, which is no read")
+    return step
+
+
+def apply_rules(manifest: Manifest, rules: Sequence[Rule]) -> Decision:
     """What an ordered list of rules makes of an object, or the first denial among them."""
     mutations = []
     for name, rule in rules:
@@ -54,7 +84,7 @@ def apply_rules(manifest: Manifest, rules: Sequence[Rule]) -> Allowed | Denied:
         if changed is not manifest:
             mutations.append(Mutation(name, manifest, changed))
             manifest = changed
-    return Allowed(tuple(mutations))
+    return Mutated(tuple(mutations)) if mutations else Allowed()
 
 
 def mutating(resource: Resource, review: Reviewing) -> Reviewing:
@@ -69,17 +99,26 @@ def mutating(resource: Resource, review: Reviewing) -> Reviewing:
     Source: webhooks-and-tokens §3.2, defaulters.
     """
 
-    def checked(request: AdmissionRequest, snapshot: Snapshot, answers: Answers) -> Review:
+    def checked(request: AdmissionRequest, snapshot: Snapshot) -> Decision | Deciding:
         if request.operation == DELETE:
             return Allowed()
         if problem := type_problem(request.object, resource):
             return bad_request(problem)
         try:
-            return review(request, snapshot, answers)
+            reviewed = review(request, snapshot)
         except UnreadableError as error:
             return bad_request(str(error))
+        return _readable(reviewed) if isinstance(reviewed, Coroutine) else reviewed
 
     return checked
+
+
+async def _readable(review: Deciding) -> Decision:
+    """The end of a review, or the denial of an object that it cannot read."""
+    try:
+        return await review
+    except UnreadableError as error:
+        return bad_request(str(error))
 
 
 def type_problem(value: Any, resource: Resource) -> str | None:

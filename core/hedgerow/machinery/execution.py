@@ -22,37 +22,43 @@ from hedgerow.machinery.steps import AtOnce, Step
 End = TypeVar("End")
 
 MOST_STEPS: Final = 10_000
-"""Steps of one decision. Decisions need a few, one more for each refusal that they tolerate, and one for each slice of
+"""Steps of a reconciliation. Most need a few, one more for each refusal that they tolerate, and one for each slice of
 long work: at most some thousands to decode Secrets and to compute their checksum."""
 
 
 class EndlessDecisionError(Exception):
     """A decision took too many steps. That is a defect."""
 
-    def __init__(self, about: object, position: str) -> None:
-        super().__init__(f"the decision about {about} has not ended after {MOST_STEPS} steps; it waits at {position}")
+    def __init__(self, about: object, steps: int, position: str) -> None:
+        super().__init__(f"the decision about {about} has not ended after {steps} steps; it waits at {position}")
 
 
 class Execution(Generic[End]):
     """One decision under way: either made already, or a coroutine that awaits steps."""
 
-    __slots__ = ("_about", "_decision", "_is_waiting", "_steps")
+    __slots__ = ("_about", "_decision", "_is_waiting", "_most_steps", "_steps")
 
     @overload
-    def __init__(self, decision: Coroutine[Any, Any, End], about: object = ...) -> None: ...
+    def __init__(self, decision: Coroutine[Any, Any, End], about: object = ..., *, most_steps: int = ...) -> None: ...
 
     @overload
-    def __init__(self, decision: End | Coroutine[Any, Any, End], about: object = ...) -> None: ...
+    def __init__(
+        self, decision: End | Coroutine[Any, Any, End], about: object = ..., *, most_steps: int = ...
+    ) -> None: ...
 
-    def __init__(self, decision: End | Coroutine[Any, Any, End], about: object = "a part") -> None:
+    def __init__(
+        self, decision: End | Coroutine[Any, Any, End], about: object = "a part", *, most_steps: int = MOST_STEPS
+    ) -> None:
         """An execution that has not begun.
 
         Args:
             decision: what `reconcile` or `review` returned: the end itself, or a coroutine.
             about: the key or the request that it decides about, for the messages of defects.
+            most_steps: how many it may take.
         """
         self._about = about
         self._decision: End | Coroutine[Any, Any, End] | None = decision
+        self._most_steps = most_steps
         self._steps = 0
         self._is_waiting = False
 
@@ -113,8 +119,6 @@ class Execution(Generic[End]):
         if not isinstance(decision, Coroutine):
             self._decision = None
             return decision
-        if self._steps > MOST_STEPS:
-            raise EndlessDecisionError(self._about, self.position)
         self._decision, self._is_waiting = None, False
         try:
             step = decision.send(reply)
@@ -126,6 +130,8 @@ class Execution(Generic[End]):
             raise TypeError(f"the decision awaits {type(step).__name__}, which is not a Step")
         self._decision, self._is_waiting = decision, True
         self._steps += 1
+        if self._steps > self._most_steps:
+            raise EndlessDecisionError(self._about, self._most_steps, self.position)
         return step
 
 

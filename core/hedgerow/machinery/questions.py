@@ -98,8 +98,6 @@ class NotAnswered:
 Answer: TypeAlias = Found | NotAnswered
 Kinds: TypeAlias = Mapping[Kind, Resource | NotAnswered]
 """As which resource the API server of the target cluster serves each kind that has been looked up, or why not."""
-Answers: TypeAlias = Mapping[Question, Answer]
-"""What has been found out for a review so far."""
 
 _DEFINING: Final = frozenset(
     {("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices")}

@@ -1,17 +1,17 @@
 """A request's way through webhooks, one after the other as an API server calls them, and what each makes of it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hedgerow.admission.decision import Allowed, Decision, Denied
+from hedgerow.admission.decision import Decision, Denied, Mutated, Mutation
 from hedgerow.admission.dispatch import Attributes, Call, Entry, Registrations
 from hedgerow.admission.dispatch.entry import call_of
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.turn import ReviewTurn
-from hedgerow.admission.webhook import Webhook
+from hedgerow.admission.webhook import Webhook, read_in
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.steps import Step
 from hedgerow_entrypoints.review.completion import as_to_be_stored
 from hedgerow_entrypoints.review.facts import Facts
 from hedgerow_entrypoints.review.lookups import NotReadError
@@ -33,7 +33,17 @@ class Reviewed:
         """The decision in a word."""
         if isinstance(self.decision, Denied):
             return "denied"
-        return "changed" if self.decision.mutations else "unchanged"
+        return "changed" if isinstance(self.decision, Mutated) else "unchanged"
+
+    @property
+    def mutations(self) -> Sequence[Mutation]:
+        """What the rules changed, if anything."""
+        return self.decision.mutations if isinstance(self.decision, Mutated) else ()
+
+    @property
+    def message(self) -> str:
+        """What the webhook says beside."""
+        return "" if isinstance(self.decision, Mutated) else self.decision.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ async def course(candidate: Candidate, panel: Panel, facts: Facts) -> AsyncItera
         yield reviewed
         if isinstance(reviewed.decision, Denied):
             return
-        if reviewed.decision.mutations:
+        if isinstance(reviewed.decision, Mutated):
             changed = reviewed.decision.object
             if call.converts(attributes.request):
                 changed = _as_version(changed, attributes.request.kind.api_version)
@@ -100,22 +110,21 @@ async def _reviewed(
 
 
 async def decision(webhook: Webhook, request: AdmissionRequest, facts: Facts) -> Decision:
-    """What a webhook decides once all its questions are answered, and all that it looks up is read.
+    """What a webhook decides once all that it looks up is read; it begins again after each resource.
 
     Raises:
         CommandError: what it looks up cannot be had.
-        EndlessReviewError: it asks without end.
+        EndlessDecisionError: it reads without end.
     """
-    turn = ReviewTurn(webhook, request)
     while True:
         try:
-            review = turn.review(facts.snapshot(webhook))
+            with webhook.execution(request, facts.snapshot(webhook)) as execution:
+                step = execution.begin()
+                while isinstance(step, Step):
+                    step = execution.go_on(await facts.answer(read_in(step)))
+                return step
         except NotReadError as unread:
             await facts.read(webhook, unread.resource)
-            continue
-        if isinstance(review, Allowed | Denied):
-            return review
-        turn = turn.told(review, await facts.answer(review))
 
 
 async def seen_attributes(request: AdmissionRequest, panel: Panel, facts: Facts) -> Attributes:

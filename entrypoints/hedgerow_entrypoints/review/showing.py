@@ -1,13 +1,13 @@
 """How reviews are shown: as a diff, a table, YAML or JSON. What a Secret holds is never shown."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import click
 from tabulate import tabulate
 
-from hedgerow.admission.decision import OK, Allowed, Denied, Mutation
+from hedgerow.admission.decision import OK, Denied, Mutated, Mutation
 from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.disguise import redacted
@@ -30,11 +30,11 @@ def _diff(reviewed: Reviewed) -> Iterator[str]:
     heading = click.style(f"# {reviewed.verdict} {name} by {reviewed.webhook}", bold=True)
     saying = _saying(reviewed)
     yield f"{heading}: {saying}\n" if saying else f"{heading}\n"
-    for mutation in _mutations(reviewed):
+    for mutation in reviewed.mutations:
         paths = dict.fromkeys(printable(each["path"]) for each in _patch(mutation))
         yield f"#   {mutation.rule}: {', '.join(paths)}\n"
     decision = reviewed.decision
-    if isinstance(decision, Allowed) and decision.object is not None:
+    if isinstance(decision, Mutated):
         before, after = _written(reviewed, reviewed.request.object), _written(reviewed, decision.object)
         yield from differing_lines(redacted(before), redacted(after, before), f"sent {name}", f"admitted {name}")
 
@@ -54,7 +54,7 @@ def as_table(reviews: Iterable[Reviewed]) -> str:
             printable(each.request.namespace),
             printable(shown_name(each.candidate.request)),
             each.webhook,
-            ", ".join(mutation.rule for mutation in _mutations(each)) or _saying(each),
+            ", ".join(mutation.rule for mutation in each.mutations) or _saying(each),
         )
         for each in reviews
     ]
@@ -75,8 +75,7 @@ def as_yaml(reviews: Iterable[Reviewed]) -> str:
 
 
 def _entry(reviewed: Reviewed) -> dict[str, Any]:
-    request, decision = reviewed.request, reviewed.decision
-    mutations = _mutations(reviewed)
+    request, decision, mutations = reviewed.request, reviewed.decision, reviewed.mutations
     return {
         "object": {
             "apiVersion": request.kind.api_version,
@@ -89,16 +88,12 @@ def _entry(reviewed: Reviewed) -> dict[str, Any]:
         "uid": request.uid,
         "webhook": reviewed.webhook,
         "decision": reviewed.verdict,
-        "allowed": isinstance(decision, Allowed),
+        "allowed": not isinstance(decision, Denied),
         "code": decision.code if isinstance(decision, Denied) else OK,
-        "message": decision.message,
+        "message": reviewed.message,
         "rules": [{"rule": mutation.rule, "patch": _patch(mutation)} for mutation in mutations],
         "patch": _between(mutations[0].before, mutations[-1].after) if mutations else [],
     }
-
-
-def _mutations(reviewed: Reviewed) -> Sequence[Mutation]:
-    return reviewed.decision.mutations if isinstance(reviewed.decision, Allowed) else ()
 
 
 def _patch(mutation: Mutation) -> list[Operation]:
@@ -111,8 +106,7 @@ def _between(before: Manifest, after: Manifest) -> list[Operation]:
 
 def _saying(reviewed: Reviewed) -> str:
     """What is said about a decision, in one line."""
-    decision = reviewed.decision
-    message = printable(decision.message)
+    decision, message = reviewed.decision, printable(reviewed.message)
     return " ".join(filter(None, (str(decision.code), message))) if isinstance(decision, Denied) else message
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutation, Webhook
-from hedgerow.admission.decision import Review
+from hedgerow.admission import AdmissionRequest, Decision, Denied, Mutated, Mutation, Webhook
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.admission import (
@@ -33,10 +32,10 @@ PATH = "/webhooks/stamp"
 UNHURRIED = Limits(farewell=0.0)
 
 
-def stamp(request: AdmissionRequest) -> Review:
+def stamp(request: AdmissionRequest) -> Decision:
     """A review that writes its request's name into a label."""
     before = request.object
-    return Allowed((Mutation("stamp", before, {**before, "stamp": request.name}),))
+    return Mutated((Mutation("stamp", before, {**before, "stamp": request.name}),))
 
 
 class Complete:
@@ -121,7 +120,7 @@ class Running:
 @contextlib.asynccontextmanager
 async def admission_server(
     folder: Path,
-    review: Callable[[AdmissionRequest], Review] = stamp,
+    review: Callable[[AdmissionRequest], Decision] = stamp,
     *,
     limits: Limits = UNHURRIED,
     view: Complete | None = None,
@@ -130,7 +129,7 @@ async def admission_server(
     """A server with one webhook, and the pair of a folder."""
     heard = Heard()
     seen = view or Complete()
-    webhook = Webhook("stamp", PATH, lambda request, _snapshot, _answers: review(request))
+    webhook = Webhook("stamp", PATH, lambda request, _snapshot: review(request))
     reviewer = Reviewer([webhook], lambda _webhook: seen, no_answers, heard)
     certificates = Certificates.of(folder, heard, client_authorities=client_authorities, period=0.02)
     server = AdmissionServer(

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.decision import Allowed, Denied
+from hedgerow.admission.decision import Denied, Mutated
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.files import LoadedObject
@@ -85,8 +85,8 @@ class Outcome:
             match each.decision:
                 case Denied():
                     last.pop(id(each.candidate), None)
-                case Allowed(mutations) if mutations:
-                    last[id(each.candidate)] = mutations[-1].after
+                case Mutated() as mutated:
+                    last[id(each.candidate)] = mutated.object
         return list(last.values())
 
 
@@ -108,8 +108,8 @@ def _line(each: Reviewed) -> str:
     match each.decision:
         case Denied(code, message):
             return f"{beginning}: {code} {message}"
-        case Allowed(mutations, message):
-            reason = ", ".join(mutation.rule for mutation in mutations) or message
+        case _:
+            reason = ", ".join(mutation.rule for mutation in each.mutations) or each.message
             return f"{beginning}: {reason}" if reason else beginning
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, Allowed, Decision
+from hedgerow.admission import AdmissionRequest, Decision, Denied
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
 from hedgerow.admission.review import parse_review
@@ -13,7 +13,7 @@ from hedgerow.api.gardener import HVPAS
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.selectors import LabelSelector
 from tests.golden.reference.recordings import cases
-from tests.unit.core.admission.world import decided
+from tests.unit.core.admission.world import changed_object, decided
 
 SYSTEM_COMPONENTS = "worker.gardener.cloud/system-components"
 CONFIG = AdmissionConfig(
@@ -44,8 +44,8 @@ def test_the_same_is_allowed_and_becomes_of_the_object(recording: Mapping[str, A
 
     decision = decided(webhook, request, *recording["context"])
 
-    assert isinstance(decision, Allowed) is recording["allowed"]
-    if isinstance(decision, Allowed):
+    assert isinstance(decision, Denied) is not recording["allowed"]
+    if not isinstance(decision, Denied):
         expected = comparable(recording["object"])
         contexts = contexts_of_others(request, recording["context"])
         if expected not in [outcome(decided(webhook, request, *context), request) for context in contexts]:
@@ -66,9 +66,7 @@ def contexts_of_others(request: AdmissionRequest, context: Sequence[Manifest]) -
 
 def outcome(decision: Decision, request: AdmissionRequest) -> Any:
     """What becomes of the object of a request, to be compared; none if it is denied."""
-    if not isinstance(decision, Allowed):
-        return None
-    return comparable(request.object if decision.object is None else decision.object)
+    return None if isinstance(decision, Denied) else comparable(changed_object(decision) or request.object)
 
 
 def comparable(manifest: Manifest) -> Any:

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from hedgerow.admission import Allowed, Mutation, Webhook
-from hedgerow.admission.decision import Review
+from hedgerow.admission import Decision, Mutated, Mutation, Webhook
 from hedgerow.admission.dispatch import Client, Entry, Registrations, Rule
 from hedgerow.admission.request import AdmissionRequest, creation
-from hedgerow.admission.turn import EndlessReviewError
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.questions import Answers, ObjectQuestion
+from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.files import Source
 from hedgerow_entrypoints.review.course import Panel, course, decision
@@ -22,9 +21,9 @@ from tests.virtual_clock import virtual_time
 V1 = AUTOSCALERS[1]
 
 
-def labelling(request: AdmissionRequest, _snapshot: Snapshot, _answers: Answers) -> Review:
+def labelling(request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
     metadata = request.object["metadata"]
-    return Allowed((Mutation("label", request.object, {**request.object, "metadata": {**metadata, "labels": {}}}),))
+    return Mutated((Mutation("label", request.object, {**request.object, "metadata": {**metadata, "labels": {}}}),))
 
 
 def registered(name: str, version: str) -> Entry:
@@ -64,11 +63,12 @@ async def test_a_name_is_made_after_the_webhooks_that_change_objects() -> None:
 
 
 @virtual_time
-async def test_a_webhook_that_asks_without_end_is_stopped() -> None:
-    def asking(_request: AdmissionRequest, _snapshot: Snapshot, answers: Answers) -> Review:
-        return ObjectQuestion(V1, ObjectKey("shop", str(len(answers))), Cluster.TARGET)
+async def test_a_webhook_that_reads_without_end_is_stopped() -> None:
+    async def reading(_request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
+        while True:
+            await ObjectQuestion(V1, ObjectKey("shop", "b"), Cluster.TARGET)
 
     manifest = {"apiVersion": "autoscaling/v1", "kind": V1.kind, "metadata": {"name": "a", "namespace": "shop"}}
 
-    with pytest.raises(EndlessReviewError, match="asks asks more than 8 questions"):
-        await decision(Webhook("asks", "/asks", asking), creation(V1, manifest), Facts([], None, ()))
+    with pytest.raises(EndlessDecisionError, match="reads has not ended after 8 steps"):
+        await decision(Webhook("reads", "/reads", reading), creation(V1, manifest), Facts([], None, ()))

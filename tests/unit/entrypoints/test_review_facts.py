@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, Webhook
+from hedgerow.admission import Allowed, Mutated, Webhook
 from hedgerow.admission.request import creation
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import NAMESPACES, PODS, SERVICE_ACCOUNTS
@@ -167,7 +167,7 @@ async def test_the_cluster_is_asked_only_for_what_a_webhook_looks_for_and_no_fil
     )
     found = await decision(PROJECTED_TOKEN_MOUNT, request, facts(namespace("shop"), to=listening))
 
-    assert isinstance(told, Allowed)
+    assert isinstance(told, Mutated)
     assert [mutation.rule for mutation in told.mutations] == ["token-volume", "token-mounts"]
     assert unreachable.asked == []
     assert isinstance(found, Allowed)

@@ -80,4 +80,4 @@ def webhooks() -> tuple[Webhook, ...]:
 
 def _webhook(resource: Resource) -> Webhook:
     path = f"/validate-{resource.group.replace('.', '-')}-{resource.version}-{resource.kind.lower()}"
-    return Webhook(NAME, path, lambda request, _snapshot, _answers: review(resource.kind, request))
+    return Webhook(NAME, path, lambda request, _snapshot: review(resource.kind, request))

@@ -1,7 +1,7 @@
 """How highly available Deployments, StatefulSets, HPAs and HVPAs are made, as their Namespace demands.
 
-`review` decides; `context` holds what it goes by, and each rule has a module: `replicas`, `affinity`, `spread`,
-`tolerations`.
+`review` looks up what `decide` decides from; `context` holds that, and each rule has a module: `replicas`, `affinity`,
+`spread`, `tolerations`.
 
 Source: webhooks-and-tokens §5.
 """
@@ -11,12 +11,13 @@ from hedgerow.admission.high_availability.context import Facts, HAContext, ha_co
 from hedgerow.admission.high_availability.replicas import desired_replicas
 from hedgerow.admission.high_availability.spread import spread_constraints
 from hedgerow.admission.high_availability.tolerations import default_tolerations
-from hedgerow.admission.high_availability.webhook import NAME, review, webhook
+from hedgerow.admission.high_availability.webhook import NAME, decide, review, webhook
 
 __all__ = [
     "NAME",
     "Facts",
     "HAContext",
+    "decide",
     "default_tolerations",
     "desired_replicas",
     "ha_context",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.decision import Allowed, Decision, Denied, Review, forbidden, internal_error
+from hedgerow.admission.decision import Allowed, Decision, Denied, forbidden, internal_error
 from hedgerow.admission.high_availability.affinity import with_zone_requirement
 from hedgerow.admission.high_availability.autoscalers import (
     HPAS_BY_TARGET,
@@ -28,14 +28,41 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.questions import Answers, Found, ObjectQuestion
+from hedgerow.machinery.questions import Found, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 
 NAME: Final = "high-availability-config"
 
 
-def review(request: AdmissionRequest, facts: Facts, config: HighAvailabilityConfig) -> Decision:
+async def review(request: AdmissionRequest, snapshot: Snapshot, config: HighAvailabilityConfig) -> Decision:
+    """Look up the Namespace and the autoscalers of an object, and decide."""
+    namespace = await _namespace(request.namespace, snapshot)
+    if isinstance(namespace, Denied):
+        return namespace
+    target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
+    hpas, hvpas = snapshot.by_index(HPAS_BY_TARGET, target), snapshot.by_index(HVPAS_BY_TARGET, target)
+    return decide(request, Facts(namespace, hpas, hvpas), config)
+
+
+async def _namespace(name: str, snapshot: Snapshot) -> Manifest | Denied:
+    """The Namespace of that name; read live where the cache lacks it, because it may be too new to be there."""
+    key = ObjectKey("", name)
+    if namespace := snapshot.get(NAMESPACES, key):
+        return namespace
+    if not name:
+        return internal_error(_not_found(name))
+    answer = await ObjectQuestion(NAMESPACES, key, Cluster.TARGET)
+    if isinstance(answer, Found):
+        return answer.objects[0]
+    return internal_error(_not_found(name) if answer.is_not_found else answer.message)
+
+
+def _not_found(name: str) -> str:
+    return f'Namespace "{name}" not found'
+
+
+def decide(request: AdmissionRequest, facts: Facts, config: HighAvailabilityConfig) -> Decision:
     """Make an object as highly available as its Namespace demands; objects of other kinds pass.
 
     An object that cannot be read is forbidden.
@@ -111,19 +138,10 @@ def _not_handled(kind: GroupVersionKind) -> Decision:
 
 def webhook(config: HighAvailabilityConfig) -> Webhook:
     """The webhook, which looks up Namespaces and autoscalers."""
-
-    def reviewed(request: AdmissionRequest, snapshot: Snapshot, answers: Answers) -> Review:
-        namespace = _namespace(request.namespace, snapshot, answers)
-        if isinstance(namespace, (Denied, ObjectQuestion)):
-            return namespace
-        target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
-        hpas, hvpas = snapshot.by_index(HPAS_BY_TARGET, target), snapshot.by_index(HVPAS_BY_TARGET, target)
-        return review(request, Facts(namespace, hpas, hvpas), config)
-
     return Webhook(
         name=NAME,
         path="/webhooks/high-availability-config",
-        review=reviewed,
+        review=lambda request, snapshot: review(request, snapshot, config),
         reads=(
             Read(NAMESPACES, kept_of_namespace, metadata_only=True),
             Read(HORIZONTAL_POD_AUTOSCALERS, kept_of_hpa),
@@ -132,23 +150,3 @@ def webhook(config: HighAvailabilityConfig) -> Webhook:
         indexes=(HPAS_BY_TARGET, HVPAS_BY_TARGET),
         permissions=(Permission.of(NAMESPACES, "get"),),
     )
-
-
-def _namespace(name: str, snapshot: Snapshot, answers: Answers) -> Manifest | Denied | ObjectQuestion:
-    """The Namespace of that name, asked for live where the cache lacks it, because it may be too new to be there."""
-    key = ObjectKey("", name)
-    if namespace := snapshot.get(NAMESPACES, key):
-        return namespace
-    if not name:
-        return internal_error(_not_found(name))
-    question = ObjectQuestion(NAMESPACES, key, Cluster.TARGET)
-    answer = answers.get(question)
-    if answer is None:
-        return question
-    if isinstance(answer, Found):
-        return answer.objects[0]
-    return internal_error(_not_found(name) if answer.is_not_found else answer.message)
-
-
-def _not_found(name: str) -> str:
-    return f'Namespace "{name}" not found'

@@ -89,7 +89,7 @@ async def test_a_review_is_parsed_only_once_its_caches_are_complete(monkeypatch:
 
     monkeypatch.setattr(json_codec, "decode", decode)
     observer = AdmissionObserver()
-    webhook = Webhook("any", "/any", lambda _request, _snapshot, _answers: Allowed())
+    webhook = Webhook("any", "/any", lambda _request, _snapshot: Allowed())
     exchange = Exchange(Reviewer([webhook], lambda _webhook: Caches(delay=5), _nothing, observer), observer)
     body = _review()
     began = asyncio.get_running_loop().time()

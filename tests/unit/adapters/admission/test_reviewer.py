@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 from typing_extensions import override
 
-from hedgerow.admission import AdmissionRequest, Allowed, Denied, Webhook, creation
-from hedgerow.admission.decision import Review
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Webhook, creation
+from hedgerow.admission.decision import Deciding
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.questions import Answer, Answers, Found, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.admission import AdmissionObserver, Reviewer
 from hedgerow_adapters.admission.exchange import patience
@@ -53,20 +53,17 @@ async def answered(question: Question) -> Answer:
 
 
 def reviewer(
-    decide: Callable[[Answers], Review], *, caches: Caches | None = None, heard: Heard | None = None
+    decide: Callable[[], Decision | Deciding], *, caches: Caches | None = None, heard: Heard | None = None
 ) -> Reviewer:
-    webhook = Webhook("stamp", "/stamp", lambda _request, _snapshot, answers: decide(answers))
+    webhook = Webhook("stamp", "/stamp", lambda _request, _snapshot: decide())
     view = caches or Caches()
     return Reviewer([webhook], lambda _webhook: view, answered, heard or Heard())
 
 
 @virtual_time
-async def test_what_a_webhook_asks_is_found_out_question_by_question() -> None:
-    def decide(answers: Answers) -> Review:
-        for question in (CART, STOCK):
-            if question not in answers:
-                return question
-        return Allowed(message=str([type(answer).__name__ for answer in answers.values()]))
+async def test_the_reads_of_a_webhook_are_performed_one_after_the_other() -> None:
+    async def decide() -> Decision:
+        return Allowed(message=str([type(await question).__name__ for question in (CART, STOCK)]))
 
     decision = await reviewer(decide).review("/stamp", POD, 10)
 
@@ -76,8 +73,12 @@ async def test_what_a_webhook_asks_is_found_out_question_by_question() -> None:
 
 @virtual_time
 async def test_nobody_waits_longer_than_the_api_server_for_live_reads() -> None:
+    async def decide() -> Decision:
+        await CART
+        return Allowed()
+
     heard = Heard()
-    decision = await reviewer(lambda answers: Allowed() if answers else CART, heard=heard).review("/stamp", POD, 2)
+    decision = await reviewer(decide, heard=heard).review("/stamp", POD, 2)
 
     assert decision == Denied(500, "stamp waited 2 s for its live reads")
     assert heard.told == ["denied 500"]
@@ -85,7 +86,7 @@ async def test_nobody_waits_longer_than_the_api_server_for_live_reads() -> None:
 
 @virtual_time
 async def test_caches_are_waited_for_once() -> None:
-    slow = reviewer(lambda _answers: Allowed(), caches=Caches(delay=5))
+    slow = reviewer(Allowed, caches=Caches(delay=5))
 
     assert await slow.review("/stamp", POD, 4) == Denied(500, "stamp waited 4 s for its caches to be complete")
     assert await slow.review("/stamp", POD, 6) == Allowed()
@@ -95,21 +96,23 @@ async def test_caches_are_waited_for_once() -> None:
 
 
 @virtual_time
-async def test_a_webhook_that_never_stops_to_ask_is_a_defect() -> None:
-    heard = Heard()
-    denied = await reviewer(lambda _answers: CART, heard=heard).review("/stamp", POD, 10)
-    without_end = reviewer(lambda answers: ObjectQuestion(PODS, ObjectKey("", str(len(answers))), Cluster.TARGET))
+async def test_a_webhook_that_reads_without_end_is_a_defect() -> None:
+    async def decide() -> Decision:
+        while True:
+            await CART
 
-    assert denied == Denied(500, "panic: stamp asks again for what it was told [recovered]")
-    assert heard.told == ["raised EndlessReviewError('stamp asks again for what it was told')"]
-    assert await without_end.review("/stamp", POD, 100) == Denied(
-        500, "panic: stamp asks more than 8 questions [recovered]"
-    )
+    heard = Heard()
+    denied = await reviewer(decide, heard=heard).review("/stamp", POD, 100)
+
+    assert isinstance(denied, Denied)
+    assert "the decision about a request to stamp has not ended after 8 steps" in denied.message
+    assert [each.partition("(")[0] for each in heard.told] == ["raised EndlessDecisionError"]
+    assert asyncio.get_running_loop().time() == 8 * 3
 
 
 @virtual_time
 async def test_a_time_limit_of_the_webhooks_own_is_a_defect_like_others() -> None:
-    def decide(_answers: Answers) -> Review:
+    def decide() -> Decision:
         raise TimeoutError("of its own")
 
     assert await reviewer(decide).review("/stamp", POD, 10) == Denied(500, "panic: of its own [recovered]")

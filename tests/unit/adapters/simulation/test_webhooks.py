@@ -1,18 +1,18 @@
 """Webhooks that answer an in-memory cluster from its own objects."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, Allowed, Webhook
-from hedgerow.admission.decision import Review, forbidden
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Webhook
+from hedgerow.admission.decision import forbidden
 from hedgerow.admission.dispatch import parse_registrations
-from hedgerow.admission.turn import EndlessReviewError
+from hedgerow.admission.webhook import Reviewing
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
+from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.questions import Answers, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.admission.calls import WebhookCall
@@ -33,9 +33,7 @@ CONFIGURATIONS = Resource(
 BY_COLOUR = Index("by colour", SECRETS, lambda manifest: [manifest["metadata"]["labels"]["colour"]])
 
 
-def created(
-    review: Callable[[AdmissionRequest, Snapshot, Answers], Review], *, path: str = "/test", **webhook: Any
-) -> Response:
+def created(review: Reviewing, *, path: str = "/test", **webhook: Any) -> Response:
     """What becomes of a ConfigMap if a webhook reviews it in a cluster with one red Secret."""
     cluster, source = InMemoryCluster(), InMemoryCluster(namespaces=("garden",))
     cluster.answer_webhooks(LocalWebhooks(cluster, [Webhook("test", "/test", review, **webhook)], source=source))
@@ -71,7 +69,7 @@ def whole(manifest: Any) -> Any:
 def test_a_webhook_reads_what_the_cluster_holds_now_as_it_declares_to() -> None:
     seen: dict[str, Any] = {}
 
-    def review(_request: AdmissionRequest, snapshot: Snapshot, _answers: Answers) -> Review:
+    def review(_request: AdmissionRequest, snapshot: Snapshot) -> Decision:
         seen["red"] = [each["metadata"]["name"] for each in snapshot.by_index(BY_COLOUR, "red")]
         seen["kept"] = list(snapshot.get(SECRETS, ObjectKey("default", "s"), Cluster.TARGET) or {})
         seen["source"] = len(snapshot.list(SECRETS, namespace="garden", cluster=Cluster.SOURCE))
@@ -103,10 +101,8 @@ def test_a_webhook_reads_what_the_cluster_holds_now_as_it_declares_to() -> None:
 def test_questions_are_answered_from_the_cluster(question: Question, expected: list[str] | int) -> None:
     found: list[Any] = []
 
-    def review(_request: AdmissionRequest, _snapshot: Snapshot, answers: Answers) -> Review:
-        match answers.get(question):
-            case None:
-                return question
+    async def review(_request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
+        match await question:
             case Found(objects):
                 found.extend(each["metadata"]["name"] for each in objects)
             case NotAnswered(code):
@@ -133,9 +129,10 @@ def test_a_path_without_a_webhook_fails_the_call() -> None:
     assert "could not find the requested resource" in refused.body["message"]
 
 
-def test_a_webhook_that_asks_without_end_is_stopped() -> None:
-    def review(_request: AdmissionRequest, _snapshot: Snapshot, answers: Answers) -> Review:
-        return ObjectQuestion(SECRETS, ObjectKey("default", str(len(answers))), Cluster.TARGET)
+def test_a_webhook_that_reads_without_end_is_stopped() -> None:
+    async def review(_request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
+        while True:
+            await ObjectQuestion(SECRETS, ObjectKey("default", "s"), Cluster.TARGET)
 
-    with pytest.raises(EndlessReviewError, match="test asks more than 8 questions"):
+    with pytest.raises(EndlessDecisionError, match="test has not ended after 8 steps"):
         created(review)

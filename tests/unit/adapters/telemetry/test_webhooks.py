@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, Denied, Mutation, creation
+from hedgerow.admission import Allowed, Denied, Mutated, Mutation, creation
 from hedgerow.admission.decision import internal_error, unanswered
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.questions import NotAnswered
@@ -95,7 +95,7 @@ def test_decisions_are_counted_by_what_became_of_the_object() -> None:
     heard = Heard()
     pod = {"kind": "Pod"}
     heard.telemetry.allowed(PATH, POD, Allowed())
-    heard.telemetry.allowed(PATH, POD, Allowed((Mutation("tolerations", pod, {**pod, "spec": SECRET}),)))
+    heard.telemetry.allowed(PATH, POD, Mutated((Mutation("tolerations", pod, {**pod, "spec": SECRET}),)))
     heard.telemetry.denied(PATH, POD, Denied(403, "must be confirmed", "Forbidden"))
     heard.telemetry.denied(PATH, POD, internal_error("its caches are not complete"))
 

@@ -1,16 +1,12 @@
 """What a decision tells beside itself: what was changed, by whom, and with which code it is denied."""
 
-from hedgerow.admission.decision import Allowed, Denied, Mutation, bad_request, forbidden, internal_error, unanswered
+from hedgerow.admission.decision import Denied, Mutated, Mutation, bad_request, forbidden, internal_error, unanswered
 from hedgerow.machinery.questions import NotAnswered
 
 FIRST = {"spec": {"replicas": 1}, "kept": True}
 SECOND = {"spec": {"replicas": 2}, "kept": True}
 THIRD = {"spec": {"replicas": 2, "paused": True}, "kept": True}
-TWO_RULES = Allowed((Mutation("replicas", FIRST, SECOND), Mutation("pause", SECOND, THIRD)))
-
-
-def test_what_nobody_changed_has_neither_object_nor_patch() -> None:
-    assert (Allowed().object, Allowed().patch) == (None, [])
+TWO_RULES = Mutated((Mutation("replicas", FIRST, SECOND), Mutation("pause", SECOND, THIRD)))
 
 
 def test_the_object_is_what_the_last_rule_left() -> None:

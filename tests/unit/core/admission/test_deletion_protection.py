@@ -23,7 +23,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered
-from tests.unit.core.admission.world import decided, world
+from tests.unit.core.admission.world import decided, told
 
 INFRASTRUCTURES = next(each for each in CUSTOM_RESOURCES if each.plural == "infrastructures")
 BACKUP_BUCKETS = next(each for each in CUSTOM_RESOURCES if each.plural == "backupbuckets")
@@ -183,8 +183,7 @@ def test_a_collection_needs_the_confirmation_of_every_object(confirmations: list
 def test_a_collection_that_cannot_be_listed(answer: NotAnswered, decision: Any) -> None:
     question = ListQuestion(INFRASTRUCTURES, Cluster.SOURCE, "shop", metadata_only=True)
 
-    assert review(of_collection()) == question
-    assert review(of_collection(), {question: answer}) == decision
+    assert told(webhook(), of_collection(), answer) == (decision, [question])
 
 
 def test_of_definitions_those_count_that_are_labelled() -> None:
@@ -196,9 +195,9 @@ def test_of_definitions_those_count_that_are_labelled() -> None:
 
 
 def test_of_objects_without_a_namespace_all_count() -> None:
-    question = webhook().review(of_collection(BACKUP_BUCKETS), world(webhook()), {})
+    _, questions = told(webhook(), of_collection(BACKUP_BUCKETS), Found(()))
 
-    assert question == ListQuestion(BACKUP_BUCKETS, Cluster.SOURCE, metadata_only=True)
+    assert questions == [ListQuestion(BACKUP_BUCKETS, Cluster.SOURCE, metadata_only=True)]
 
 
 def test_the_label_that_protects_a_definition() -> None:
@@ -225,13 +224,9 @@ def test_the_patch_that_confirms_a_deletion() -> None:
 def test_nothing_protected_goes_unconfirmed_and_any_value_is_survived(
     resource: Resource, value: Any, listed: list[Any]
 ) -> None:
-    collection = of_collection(resource)
-    question = review(collection)
-    assert isinstance(question, ListQuestion)
-
     for decision, objects in (
         (review(request(resource, old_object=value)), [value]),
-        (review(collection, {question: Found(tuple(listed))}), listed),
+        (told(webhook(), of_collection(resource), Found(tuple(listed)))[0], listed),
     ):
         assert isinstance(decision, Allowed) == all(is_confirmed(each) for each in objects)
 

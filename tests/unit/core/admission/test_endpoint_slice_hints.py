@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, creation
+from hedgerow.admission import creation
 from hedgerow.admission.endpoint_slice_hints import review
 from hedgerow.api.kubernetes import ENDPOINT_SLICES
+from tests.unit.core.admission.world import changed_object
 
 
 def changed(*endpoints: Any) -> Any:
     """The endpoints as they become; none if the slice stays as it is."""
     endpoint_slice = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "endpoints": list(endpoints)}
-    decision = review(creation(ENDPOINT_SLICES, endpoint_slice))
-    assert isinstance(decision, Allowed)
-    return decision.object and decision.object["endpoints"]
+    after = changed_object(review(creation(ENDPOINT_SLICES, endpoint_slice)))
+    return after and after["endpoints"]
 
 
 def hints(*zones: str) -> dict[str, Any]:

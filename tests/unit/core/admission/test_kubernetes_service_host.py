@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, creation
+from hedgerow.admission import creation
 from hedgerow.admission.kubernetes_service_host import review
 from hedgerow.api.kubernetes import PODS
+from tests.unit.core.admission.world import changed_object
 
 HOST = "api.example.com"
 TOLD = {"name": "KUBERNETES_SERVICE_HOST", "value": HOST}
@@ -14,9 +15,10 @@ TOLD = {"name": "KUBERNETES_SERVICE_HOST", "value": HOST}
 
 def changed(spec: Any) -> Any:
     """The spec as it becomes; none if it stays as it is."""
-    decision = review(creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}), HOST)
-    assert isinstance(decision, Allowed)
-    return decision.object and decision.object["spec"]
+    after = changed_object(
+        review(creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}), HOST)
+    )
+    return after and after["spec"]
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, creation
+from hedgerow.admission import creation
 from hedgerow.admission.pod_scheduler_name import review
 from hedgerow.api.kubernetes import PODS
+from tests.unit.core.admission.world import changed_object
 
 
 def scheduler(named: Any, configured: str = "bin-packing-scheduler") -> Any:
     """The scheduler that a pod is given; none if it stays as it is."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"schedulerName": named}}
-    decision = review(creation(PODS, pod), configured)
-    assert isinstance(decision, Allowed)
-    return decision.object and decision.object["spec"]["schedulerName"]
+    after = changed_object(review(creation(PODS, pod), configured))
+    return after and after["spec"]["schedulerName"]
 
 
 @pytest.mark.parametrize("named", [None, "", "default-scheduler"])

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, creation
+from hedgerow.admission import creation
 from hedgerow.admission.pod_topology_spread_constraints import review
 from hedgerow.api.kubernetes import PODS
+from tests.unit.core.admission.world import changed_object
 
 HASH = {"pod-template-hash": "123abc"}
 
@@ -15,9 +16,8 @@ def changed(constraints: Any, labels: Any = HASH) -> Any:
     """The constraints as they become; none if the pod stays as it is."""
     spec = {"topologySpreadConstraints": constraints}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": labels}, "spec": spec}
-    decision = review(creation(PODS, pod))
-    assert isinstance(decision, Allowed)
-    return decision.object and decision.object["spec"]["topologySpreadConstraints"]
+    after = changed_object(review(creation(PODS, pod)))
+    return after and after["spec"]["topologySpreadConstraints"]
 
 
 def expression(operator: str, *values: str) -> dict[str, Any]:

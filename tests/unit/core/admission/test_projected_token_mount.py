@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, creation
-from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS, review, webhook
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, creation
+from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS, decide, webhook
 from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
-from tests.unit.core.admission.world import world
+from tests.unit.core.admission.world import decided, told, world
 
 CONFIGURED = 43200
 WEBHOOK = webhook(CONFIGURED)
@@ -38,13 +38,12 @@ def pod_creation(spec: Manifest, annotations: Any = None) -> AdmissionRequest:
 
 
 def decision_about(spec: Manifest, account: Manifest | None, annotations: Any = None) -> Decision:
-    return review(pod_creation(spec, annotations), account, CONFIGURED)
+    return decide(pod_creation(spec, annotations), account, CONFIGURED)
 
 
 def seconds_in(decision: Decision) -> Any:
     """For how long the token of the volume is valid that was added."""
-    assert isinstance(decision, Allowed)
-    assert decision.object is not None
+    assert isinstance(decision, Mutated)
     return decision.object["spec"]["volumes"][-1]["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"]
 
 
@@ -52,8 +51,8 @@ def seconds_in(decision: Decision) -> Any:
 def test_a_pod_of_the_default_account_stays_as_it_is_and_nothing_is_looked_up(name: Any) -> None:
     request = pod_creation({"serviceAccountName": name, **CONTAINERS})
 
-    assert WEBHOOK.review(request, world(WEBHOOK), {}) == Allowed()
-    assert review(request, None, CONFIGURED) == Allowed()
+    assert told(WEBHOOK, request, Found(())) == (Allowed(), [])
+    assert decide(request, None, CONFIGURED) == Allowed()
 
 
 @pytest.mark.parametrize("spec", [{"serviceAccountName": "sa", **CONTAINERS}], ids=["P02"])
@@ -79,9 +78,8 @@ def test_the_token_is_mounted_into_every_container(spec: Manifest) -> None:
     given = {"serviceAccountName": "sa", "volumes": [{"name": "tmp"}], **CONTAINERS, **spec}
     decision = decision_about(given, service_account())
 
-    assert isinstance(decision, Allowed)
+    assert isinstance(decision, Mutated)
     assert [mutation.rule for mutation in decision.mutations] == ["token-volume", "token-mounts"]
-    assert decision.object is not None
     assert decision.object["spec"] == {
         **given,
         "containers": [
@@ -147,16 +145,7 @@ def test_the_account_is_looked_up_in_the_namespace_of_the_request() -> None:
     other = {**service_account(automount=True), "metadata": {"namespace": "other", "name": "sa"}}
     request = pod_creation({"serviceAccountName": "sa"})
 
-    review = WEBHOOK.review(request, world(WEBHOOK, other, service_account()), {})
-
-    assert isinstance(review, Allowed)
-    assert seconds_in(review) == CONFIGURED
-
-
-def test_an_account_that_no_cache_shows_is_asked_for() -> None:
-    request = pod_creation({"serviceAccountName": "sa"})
-
-    assert WEBHOOK.review(request, world(WEBHOOK), {}) == QUESTION
+    assert seconds_in(decided(WEBHOOK, request, other, service_account())) == CONFIGURED
 
 
 @pytest.mark.parametrize(
@@ -173,21 +162,19 @@ def test_an_account_that_no_cache_shows_is_asked_for() -> None:
     ],
     ids=["found", "not found", "no answer", "refused", "nothing"],
 )
-def test_the_answer_counts_as_the_api_server_gave_it(answer: Answer, expected: Decision) -> None:
-    request = pod_creation({"serviceAccountName": "sa"})
+def test_an_account_that_no_cache_shows_is_read_live(answer: Answer, expected: Decision) -> None:
+    decision, questions = told(WEBHOOK, pod_creation({"serviceAccountName": "sa"}), answer)
 
-    decision = WEBHOOK.review(request, world(WEBHOOK), {QUESTION: answer})
-
-    assert decision == expected
+    assert (decision, questions) == (expected, [QUESTION])
     if isinstance(decision, Denied):
         assert decision.is_undecided is (isinstance(answer, NotAnswered) and not answer.is_not_found)
 
 
 @pytest.mark.parametrize("name", ["../secrets/admin", "UPPER", "a" * 254])
 def test_a_name_that_no_object_can_have_is_never_asked_for(name: str) -> None:
-    decision = WEBHOOK.review(pod_creation({"serviceAccountName": name}), world(WEBHOOK), {})
+    decision, questions = told(WEBHOOK, pod_creation({"serviceAccountName": name}), Found((service_account(),)))
 
-    assert decision == Denied(404, f'ServiceAccount "{name}" not found', "NotFound")
+    assert (decision, questions) == (Denied(404, f'ServiceAccount "{name}" not found', "NotFound"), [])
 
 
 def test_no_more_of_an_account_is_kept_than_is_read() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
-from hedgerow.admission import Allowed, Denied, Mutation, creation
+from hedgerow.admission import Allowed, Denied, Mutated, Mutation, creation
 from hedgerow.admission.decision import bad_request, forbidden
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.admission.review import V1, V1BETA1, BadReview, Review, answer, parse_review, review_document
@@ -144,13 +144,13 @@ def test_permission_without_a_change_holds_no_patch(api_version: str) -> None:
 
 def test_rules_that_undo_each_other_leave_no_patch() -> None:
     changed = {**POD, "spec": {}}
-    decision = Allowed((Mutation("there", POD, changed), Mutation("back", changed, dict(POD))))
+    decision = Mutated((Mutation("there", POD, changed), Mutation("back", changed, dict(POD))))
 
     assert "patch" not in answer(V1, "u", decision, encode)["response"]
 
 
 def test_a_change_travels_as_an_encoded_json_patch() -> None:
-    response = answer(V1, "u", Allowed((Mutation("rule", POD, {**POD, "spec": {}}),)), encode)["response"]
+    response = answer(V1, "u", Mutated((Mutation("rule", POD, {**POD, "spec": {}}),)), encode)["response"]
 
     assert response["patchType"] == "JSONPatch"
     assert json.loads(b64decode(response["patch"])) == [{"op": "add", "path": "/spec", "value": {}}]

@@ -4,15 +4,17 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, creation
+from hedgerow.admission import creation
 from hedgerow.admission.seccomp_profile import review
 from hedgerow.api.kubernetes import PODS
+from tests.unit.core.admission.world import changed_object
 
 
 def changed(spec: Any) -> Any:
-    decision = review(creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}))
-    assert isinstance(decision, Allowed)
-    return decision.object and decision.object["spec"]
+    after = changed_object(
+        review(creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}))
+    )
+    return after and after["spec"]
 
 
 @pytest.mark.parametrize("security_context", [None, {}, {"seccompProfile": None}, {"seccompProfile": {"type": ""}}])

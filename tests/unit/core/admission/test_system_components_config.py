@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, Allowed, creation
+from hedgerow.admission import AdmissionRequest, Mutated, creation
 from hedgerow.admission.config import SystemComponentsConfig
-from hedgerow.admission.system_components_config import review, webhook
+from hedgerow.admission.system_components_config import decide, webhook
 from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import LabelSelector
-from tests.unit.core.admission.world import world
+from tests.unit.core.admission.world import changed_object, decided, world
 
 SYSTEM = "worker.gardener.cloud/system-components"
 CONFIGURED = {"key": "configured", "operator": "Exists"}
@@ -39,9 +39,8 @@ def pod_creation(spec: Manifest | None = None, owner: Manifest | None = None) ->
 
 def spec_after(request: AdmissionRequest, *nodes: Manifest, config: SystemComponentsConfig = CONFIG) -> Any:
     """The spec as it becomes; none if the pod stays as it is."""
-    decision = review(request, nodes, config)
-    assert isinstance(decision, Allowed)
-    return decision.object and decision.object["spec"]
+    after = changed_object(decide(request, nodes, config))
+    return after and after["spec"]
 
 
 def tolerations_after(spec: Manifest, *nodes: Manifest) -> Any:
@@ -194,12 +193,10 @@ def test_only_selected_nodes_with_a_taint_that_matters_are_looked_at() -> None:
 
 
 def test_the_webhook_finds_the_nodes() -> None:
-    hook = webhook(CONFIG)
-    decision = hook.review(pod_creation(), world(hook, node(TAINT)), {})
+    decision = decided(webhook(CONFIG), pod_creation(), node(TAINT))
 
-    assert isinstance(decision, Allowed)
+    assert isinstance(decision, Mutated)
     assert [mutation.rule for mutation in decision.mutations] == ["node-selector", "tolerations"]
-    assert decision.object is not None
     assert decision.object["spec"]["tolerations"] == [CONFIGURED, TOLERATION]
 
 
@@ -237,9 +234,8 @@ def test_nodes_are_read_when_they_change_and_not_for_every_pod() -> None:
     reviewing = webhook(CONFIG)
 
     def keys() -> list[str]:
-        decision = reviewing.review(pod_creation(), snapshot, {})
-        assert isinstance(decision, Allowed)
-        assert decision.object
+        decision = reviewing.review(pod_creation(), snapshot)
+        assert isinstance(decision, Mutated)
         return [each["key"] for each in decision.object["spec"]["tolerations"]]
 
     assert [keys() for _ in range(3)] == [["configured", "t1"]] * 3

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, update
+from hedgerow.admission import update
 from hedgerow.admission.token_invalidator import review
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.tokens import CONSIDER
+from tests.unit.core.admission.world import changed_object
 
 CA = {"ca.crt": "Y2E="}
 
@@ -16,9 +17,8 @@ def changed(data: Any, *labels: str) -> Any:
     """The data as they become; none if the Secret stays as it is."""
     metadata = {"name": "s", "labels": dict.fromkeys(labels, "false")}
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
-    decision = review(update(SECRETS, secret, secret))
-    assert isinstance(decision, Allowed)
-    return decision.object and decision.object["data"]
+    after = changed_object(review(update(SECRETS, secret, secret)))
+    return after and after["data"]
 
 
 @pytest.mark.parametrize("data", [None], ids=["I12"])

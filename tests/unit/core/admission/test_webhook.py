@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, Denied, creation, deletion, update
-from hedgerow.admission.decision import Review, forbidden
+from hedgerow.admission import Allowed, Decision, Denied, Mutated, creation, deletion, update
+from hedgerow.admission.decision import forbidden
 from hedgerow.admission.request import CONNECT, AdmissionRequest
 from hedgerow.admission.webhook import apply_rules, mutating
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.questions import Answers
 from hedgerow.machinery.reading import text_at, with_value
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.cache import StoreSnapshot
@@ -34,7 +33,7 @@ def unchanged(pod: Manifest) -> Manifest:
 def test_each_rule_sees_what_the_one_before_it_left() -> None:
     decision = apply_rules(POD, [("b", renamed("b")), ("nothing", unchanged), ("c", renamed("c"))])
 
-    assert isinstance(decision, Allowed)
+    assert isinstance(decision, Mutated)
     assert decision.object == {**POD, "spec": {"nodeName": "abc"}}
     assert [mutation.rule for mutation in decision.mutations] == ["b", "c"]
 
@@ -49,7 +48,7 @@ def test_the_first_denial_counts_and_nothing_else() -> None:
     assert apply_rules(POD, rules) == forbidden("no")
 
 
-def reading_review(request: AdmissionRequest, _snapshot: Snapshot, _answers: Answers) -> Review:
+def reading_review(request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
     """The review of a webhook that reads a text."""
     return Allowed(message=text_at(request.object, "spec", "nodeName") or "")
 
@@ -59,11 +58,11 @@ REVIEW = mutating(PODS, reading_review)
 
 @pytest.mark.parametrize("request_", [creation(PODS, POD), update(PODS, POD, None)])
 def test_an_object_of_the_right_type_is_reviewed(request_: AdmissionRequest) -> None:
-    assert REVIEW(request_, EMPTY, {}) == Allowed(message="a")
+    assert REVIEW(request_, EMPTY) == Allowed(message="a")
 
 
 def test_a_deletion_is_allowed_unseen() -> None:
-    assert REVIEW(deletion(PODS, "anything"), EMPTY, {}) == Allowed()
+    assert REVIEW(deletion(PODS, "anything"), EMPTY) == Allowed()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_a_deletion_is_allowed_unseen() -> None:
     ],
 )
 def test_an_object_that_cannot_be_read_is_denied_and_the_message_says_why(manifest: Any, message: str) -> None:
-    assert REVIEW(creation(PODS, manifest), EMPTY, {}) == Denied(400, message)
+    assert REVIEW(creation(PODS, manifest), EMPTY) == Denied(400, message)
 
 
 def test_a_type_is_told_however_deep_or_long_it_is() -> None:
@@ -92,7 +91,7 @@ def test_a_type_is_told_however_deep_or_long_it_is() -> None:
     for _ in range(100_000):
         deep = [deep]
 
-    assert REVIEW(creation(PODS, {**POD, "kind": deep, "apiVersion": {}}), EMPTY, {}) == Denied(
+    assert REVIEW(creation(PODS, {**POD, "kind": deep, "apiVersion": {}}), EMPTY) == Denied(
         400, "expected Pod of v1, got a list of an object"
     )
 
@@ -100,4 +99,4 @@ def test_a_type_is_told_however_deep_or_long_it_is() -> None:
 def test_a_connection_without_an_object_is_denied() -> None:
     request = replace(creation(PODS, None), operation=CONNECT)
 
-    assert REVIEW(request, EMPTY, {}) == Denied(400, "there is no object in the request")
+    assert REVIEW(request, EMPTY) == Denied(400, "there is no object in the request")

@@ -1,13 +1,15 @@
 """The world as a webhook sees it: what it reads of whole objects, and what it is answered when it asks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from hedgerow.admission import AdmissionRequest, Allowed, Denied, Webhook
-from hedgerow.admission.turn import ReviewTurn
+from hedgerow.admission import AdmissionRequest, Decision, Denied, Mutated, Webhook
+from hedgerow.admission.webhook import read_in
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
 from hedgerow.machinery.selectors import parse_selector_query
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 
 
@@ -23,13 +25,33 @@ def world(webhook: Webhook, *manifests: Manifest) -> StoreSnapshot:
     return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
 
-def decided(webhook: Webhook, request: AdmissionRequest, *manifests: Manifest) -> Allowed | Denied:
-    """What the webhook decides once all its questions are answered from these objects."""
-    snapshot = world(webhook, *manifests)
-    turn = ReviewTurn(webhook, request)
-    while not isinstance(review := turn.review(snapshot), Allowed | Denied):
-        turn = turn.told(review, answered(review, manifests))
-    return review
+def decided(webhook: Webhook, request: AdmissionRequest, *manifests: Manifest) -> Decision:
+    """What the webhook decides if these objects are all there is."""
+    return reviewed(webhook, request, world(webhook, *manifests), lambda question: answered(question, manifests))[0]
+
+
+def told(webhook: Webhook, request: AdmissionRequest, answer: Answer) -> tuple[Decision, list[Question]]:
+    """What the webhook decides if its caches are empty and all its live reads have this answer; and the reads."""
+    return reviewed(webhook, request, world(webhook), lambda _question: answer)
+
+
+def reviewed(
+    webhook: Webhook, request: AdmissionRequest, snapshot: Snapshot, answer: Callable[[Question], Answer]
+) -> tuple[Decision, list[Question]]:
+    """What the webhook decides, and its live reads."""
+    questions: list[Question] = []
+    with webhook.execution(request, snapshot) as execution:
+        step = execution.begin()
+        while isinstance(step, Step):
+            questions.append(read_in(step))
+            step = execution.go_on(answer(questions[-1]))
+    return step, questions
+
+
+def changed_object(decision: Decision) -> Manifest | None:
+    """The object as it becomes; none if it stays as it is."""
+    assert not isinstance(decision, Denied)
+    return decision.object if isinstance(decision, Mutated) else None
 
 
 def answered(question: Question, manifests: Sequence[Manifest]) -> Answer:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from returns.result import Success
 from typing_extensions import override
 
-from hedgerow.admission import AdmissionRequest, Allowed, Decision, Webhook
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Webhook
 from hedgerow.admission.review import KIND, VERSIONS
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
@@ -56,18 +56,18 @@ class Court:
         assert values[1]["request"].get("object") == request.object, "the object was changed in place"
 
     async def _hold(self, path: str, request: AdmissionRequest, decision: Decision, response: dict[str, Any]) -> None:
-        if not isinstance(decision, Allowed):
+        if isinstance(decision, Denied):
             assert decision.message, "a denial says why"
             assert _denial(response) == (False, decision.code), response
             return
         patch = json.loads(b64decode(response["patch"])) if "patch" in response else []
         assert response["allowed"] is True
-        assert bool(patch) is bool(decision.mutations)
-        if patch:
+        assert bool(patch) is isinstance(decision, Mutated)
+        if isinstance(decision, Mutated):
             assert apply_json_patch(request.object, patch) == Success(decision.object), "the patch gives something else"
             again = await self._reviewer.review(path, replace(request, object=decision.object), PATIENCE)
             self._reviewer.take()
-            assert again == Allowed(message=decision.message), f"asked again: {again}"
+            assert again == Allowed(), f"asked again: {again}"
 
     async def _ask(self, question: Question) -> Answer:
         return answered(question, self._landscape)

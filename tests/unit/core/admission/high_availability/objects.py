@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hedgerow.admission import Allowed, Decision, creation
+from hedgerow.admission import Decision, creation
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, review
+from hedgerow.admission.high_availability import Facts, decide
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, STATEFUL_SETS
 from hedgerow.machinery.objects import Manifest
+from tests.unit.core.admission.world import changed_object
 
 DOMAIN = "high-availability-config.resources.gardener.cloud"
 NAMESPACE, NAME = "shop", "cart"
@@ -112,7 +113,7 @@ def decision(
     config: HighAvailabilityConfig = UNSET,
 ) -> Decision:
     """What is decided about the creation of an object."""
-    return review(creation(RESOURCES[manifest["kind"]], manifest), Facts(around, hpas, hvpas), config)
+    return decide(creation(RESOURCES[manifest["kind"]], manifest), Facts(around, hpas, hvpas), config)
 
 
 def made_of(
@@ -123,6 +124,4 @@ def made_of(
     config: HighAvailabilityConfig = UNSET,
 ) -> Manifest:
     """The object as it is stored: changed, or as it was."""
-    allowed = decision(manifest, around, hpas, hvpas, config)
-    assert isinstance(allowed, Allowed), allowed
-    return allowed.object or manifest
+    return changed_object(decision(manifest, around, hpas, hvpas, config)) or manifest

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.admission import AdmissionRequest, Allowed, GroupVersionKind, GroupVersionResource
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, GroupVersionKind, GroupVersionResource, Mutated
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, review, webhook
+from hedgerow.admission.high_availability import Facts, decide, webhook
 from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from tests.unit.core.admission.high_availability.objects import (
@@ -21,7 +21,8 @@ from tests.unit.core.admission.high_availability.objects import (
     hvpa,
     namespace,
 )
-from tests.unit.core.admission.world import world
+from tests.unit.core.admission.world import changed_object
+from tests.unit.core.admission.world import decided as decided_by
 
 KINDS = [
     GroupVersionKind("apps", "v1", "Deployment"),
@@ -122,17 +123,19 @@ def request_for(manifest: Manifest) -> AdmissionRequest:
     return asked_about(next(kind for kind in KINDS if kind.kind == manifest["kind"]), manifest)
 
 
-def allowed(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> Allowed:
-    decision = review(request_for(manifest), facts, config)
-    assert isinstance(decision, Allowed)
-    return decision
+def decided(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> Decision:
+    return decide(request_for(manifest), facts, config)
+
+
+def after(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> Manifest:
+    return changed_object(decided(manifest, facts, config)) or manifest
 
 
 @given(OBJECTS, FACTS, CONFIGS)
 def test_twice_is_once(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> None:
-    once = allowed(manifest, facts, config).object or manifest
+    once = after(manifest, facts, config)
 
-    assert allowed(once, facts, config).mutations == ()
+    assert decided(once, facts, config) == Allowed()
 
 
 @given(OBJECTS, FACTS, CONFIGS)
@@ -140,19 +143,20 @@ def test_the_patch_makes_of_the_object_what_was_decided_and_the_object_stays_as_
     manifest: Manifest, facts: Facts, config: HighAvailabilityConfig
 ) -> None:
     before = deepcopy(manifest)
-    decision = allowed(manifest, facts, config)
+    decision = decided(manifest, facts, config)
+    patch = decision.patch if isinstance(decision, Mutated) else []
 
     assert manifest == before
-    assert apply_json_patch(before, decision.patch).unwrap() == (decision.object or manifest)
-    assert allowed(before, facts, config) == decision
+    assert apply_json_patch(before, patch).unwrap() == (changed_object(decision) or manifest)
+    assert decided(before, facts, config) == decision
 
 
 @given(OBJECTS, FACTS, CONFIGS)
 def test_what_is_not_decided_stays(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> None:
-    after = allowed(manifest, facts, config).object or manifest
+    changed = after(manifest, facts, config)
 
-    assert undecided(after) == undecided(manifest)
-    assert other_items(after) == other_items(manifest)
+    assert undecided(changed) == undecided(manifest)
+    assert other_items(changed) == other_items(manifest)
 
 
 def undecided(value: Any) -> Any:
@@ -178,16 +182,16 @@ def other_items(manifest: Manifest) -> list[Any]:
 
 @given(st.builds(deployment, st.integers(-1, 1) | st.none(), st.none(), STATED, PODS), *AUTOSCALERS)
 def test_where_nothing_is_asked_for_nothing_is_changed(manifest: Manifest, hpas: Any, hvpas: Any) -> None:
-    assert allowed(manifest, Facts(namespace(), hpas, hvpas), UNSET) == Allowed()
+    assert decided(manifest, Facts(namespace(), hpas, hvpas), UNSET) == Allowed()
 
 
 @given(st.sampled_from(KINDS), JSON, NAMESPACES, CONFIGS)
 def test_any_value_is_survived(
     kind: GroupVersionKind, value: Any, around: Manifest, config: HighAvailabilityConfig
 ) -> None:
-    review(asked_about(kind, value), Facts(around), config)
+    decide(asked_about(kind, value), Facts(around), config)
     if isinstance(value, dict):
-        review(asked_about(kind, {**value, "apiVersion": kind.api_version, "kind": kind.kind}), Facts(around), config)
+        decide(asked_about(kind, {**value, "apiVersion": kind.api_version, "kind": kind.kind}), Facts(around), config)
 
 
 @given(st.sampled_from(KINDS), st.dictionaries(FIELDS, JSON))
@@ -195,7 +199,7 @@ def test_any_spec_is_survived(kind: GroupVersionKind, spec: Any) -> None:
     labels = {"high-availability-config.resources.gardener.cloud/type": "server"}
     manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"labels": labels}, "spec": spec}
 
-    review(asked_about(kind, manifest), Facts(namespace("zone", "a,b")), HighAvailabilityConfig(60, 60))
+    decide(asked_about(kind, manifest), Facts(namespace("zone", "a,b")), HighAvailabilityConfig(60, 60))
 
 
 @given(JSON, JSON, JSON)
@@ -203,5 +207,5 @@ def test_any_facts_are_survived(annotations: Any, hpa_spec: Any, hvpa_spec: Any)
     around = {"metadata": {"name": NAMESPACE, "annotations": annotations}}
     hpas, hvpas = [{**hpa(), "spec": hpa_spec}], [{**hvpa(), "spec": hvpa_spec}]
 
-    review(request_for(deployment(1)), Facts(around, hpas, hvpas), UNSET)
-    webhook(UNSET).review(request_for(deployment(1)), world(webhook(UNSET), namespace(), *hpas, *hvpas), {})
+    decide(request_for(deployment(1)), Facts(around, hpas, hvpas), UNSET)
+    decided_by(webhook(UNSET), request_for(deployment(1)), namespace(), *hpas, *hvpas)

@@ -4,13 +4,21 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, Allowed, Denied, GroupVersionKind, GroupVersionResource, creation
+from hedgerow.admission import (
+    AdmissionRequest,
+    Allowed,
+    Denied,
+    GroupVersionKind,
+    GroupVersionResource,
+    Mutated,
+    creation,
+)
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, review, webhook
+from hedgerow.admission.high_availability import Facts, decide, webhook
 from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES, STATEFUL_SETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.questions import Answer, Answers, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from tests.unit.core.admission.high_availability.objects import (
     NAME,
     NAMESPACE,
@@ -21,7 +29,7 @@ from tests.unit.core.admission.high_availability.objects import (
     hvpa,
     namespace,
 )
-from tests.unit.core.admission.world import world
+from tests.unit.core.admission.world import decided, told, world
 
 CONFIG = HighAvailabilityConfig(not_ready_seconds=60, unreachable_seconds=61)
 WEBHOOK = webhook(CONFIG)
@@ -36,8 +44,7 @@ def asked_about(kind: GroupVersionKind, manifest: Any = None) -> AdmissionReques
 def test_the_combined_example() -> None:
     changed = decision(deployment(1, "server"), namespace("zone", "a,b,c"), config=CONFIG)
 
-    assert isinstance(changed, Allowed)
-    assert changed.object
+    assert isinstance(changed, Mutated)
     assert changed.object["spec"] == {
         "replicas": 2,
         "template": {
@@ -98,8 +105,8 @@ def test_the_decision_says_which_rule_changed_what() -> None:
     workload = decision(deployment(1, "server"), namespace("zone", "a"), config=CONFIG)
     autoscaler = decision(hpa(1, 1, "server"), namespace("zone", "a"), config=CONFIG)
 
-    assert isinstance(workload, Allowed)
-    assert isinstance(autoscaler, Allowed)
+    assert isinstance(workload, Mutated)
+    assert isinstance(autoscaler, Mutated)
     assert [each.rule for each in workload.mutations] == [
         "replicas",
         "node-affinity",
@@ -117,10 +124,9 @@ def test_an_hpa_of_the_older_beta_is_handled_too() -> None:
         GroupVersionKind("autoscaling", "v2beta1", "HorizontalPodAutoscaler"),
         {**hpa(1, 1, "controller"), "apiVersion": "autoscaling/v2beta1"},
     )
-    changed = review(request, Facts(namespace("zone")), UNSET)
+    changed = decide(request, Facts(namespace("zone")), UNSET)
 
-    assert isinstance(changed, Allowed)
-    assert changed.object
+    assert isinstance(changed, Mutated)
     assert changed.object["spec"]["minReplicas"] == 2
 
 
@@ -140,7 +146,7 @@ def test_an_hpa_of_the_older_beta_is_handled_too() -> None:
     ],
 )
 def test_versions_that_are_not_known_are_refused(kind: GroupVersionKind, message: str) -> None:
-    assert review(asked_about(kind, {}), Facts(namespace("zone")), UNSET) == Denied(403, message, "Forbidden")
+    assert decide(asked_about(kind, {}), Facts(namespace("zone")), UNSET) == Denied(403, message, "Forbidden")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +154,7 @@ def test_versions_that_are_not_known_are_refused(kind: GroupVersionKind, message
     [(GroupVersionKind("apps", "v1", "DaemonSet"), "DaemonSet.apps"), (GroupVersionKind("", "v1", "Pod"), "Pod")],
 )
 def test_other_kinds_pass(kind: GroupVersionKind, named: str) -> None:
-    allowed = review(asked_about(kind, "whatever"), Facts(namespace("zone")), CONFIG)
+    allowed = decide(asked_about(kind, "whatever"), Facts(namespace("zone")), CONFIG)
 
     assert allowed == Allowed(message=f"unexpected resource: {named}")
 
@@ -159,10 +165,9 @@ def test_the_operation_does_not_matter(operation: str) -> None:
     request = AdmissionRequest(
         kind, GroupVersionResource("apps", "v1", "deployments"), operation, NAMESPACE, NAME, deployment(1, "server")
     )
-    changed = review(request, Facts(namespace()), UNSET)
+    changed = decide(request, Facts(namespace()), UNSET)
 
-    assert isinstance(changed, Allowed)
-    assert changed.object
+    assert isinstance(changed, Mutated)
     assert changed.object["spec"]["replicas"] == 2
 
 
@@ -186,14 +191,14 @@ def test_the_operation_does_not_matter(operation: str) -> None:
 def test_an_object_that_cannot_be_read_is_forbidden(manifest: Any, message: str) -> None:
     request = asked_about(GroupVersionKind("apps", "v1", "Deployment"), manifest)
 
-    assert review(request, Facts(namespace()), CONFIG) == Denied(403, message, "Forbidden")
+    assert decide(request, Facts(namespace()), CONFIG) == Denied(403, message, "Forbidden")
 
 
 def test_a_namespace_that_cannot_be_read_stops_every_decision() -> None:
     odd = {"metadata": {"name": NAMESPACE, "annotations": ["zones"]}}
     request = asked_about(GroupVersionKind("", "v1", "Pod"))
 
-    assert review(request, Facts(odd), CONFIG) == Denied(
+    assert decide(request, Facts(odd), CONFIG) == Denied(
         500, 'Namespace "shop" or its autoscalers: metadata.annotations: expected an object, got a list'
     )
 
@@ -204,11 +209,10 @@ def test_autoscalers_are_found_in_the_caches(replicas: int, autoscaler: Any) -> 
         hpa(1, 9, target={"kind": "StatefulSet"}),
         {**hvpa(1, 9), "metadata": {"name": "h", "namespace": "store"}},
     ]
-    snapshot = world(WEBHOOK, namespace(), *autoscalers, *([autoscaler] if autoscaler else []))
-    changed = WEBHOOK.review(creation(DEPLOYMENTS, deployment(5, "server")), snapshot, {})
+    around = [namespace(), *autoscalers, *([autoscaler] if autoscaler else [])]
+    changed = decided(WEBHOOK, creation(DEPLOYMENTS, deployment(5, "server")), *around)
 
-    assert isinstance(changed, Allowed)
-    assert changed.object
+    assert isinstance(changed, Mutated)
     assert changed.object["spec"]["replicas"] == replicas
 
 
@@ -220,13 +224,12 @@ def test_the_caches_hold_what_the_namespace_says() -> None:
     }
 
 
-def test_a_namespace_that_no_cache_shows_is_asked_for() -> None:
+def test_a_namespace_that_no_cache_shows_is_read_live() -> None:
     request = creation(STATEFUL_SETS, deployment(1, "controller") | {"kind": "StatefulSet"})
 
-    assert WEBHOOK.review(request, world(WEBHOOK), {}) == QUESTION
-    answers: Answers = {QUESTION: Found((namespace(""),))}
-    changed = WEBHOOK.review(request, world(WEBHOOK), answers)
-    assert changed == review(request, Facts(namespace("")), CONFIG)
+    decision, questions = told(WEBHOOK, request, Found((namespace(""),)))
+
+    assert (decision, questions) == (decide(request, Facts(namespace("")), CONFIG), [QUESTION])
 
 
 @pytest.mark.parametrize(
@@ -238,11 +241,11 @@ def test_a_namespace_that_no_cache_shows_is_asked_for() -> None:
 )
 def test_without_its_namespace_nothing_is_decided_about_an_object_of_any_kind(answer: Answer, message: str) -> None:
     for kind in (GroupVersionKind("apps", "v1", "Deployment"), GroupVersionKind("", "v1", "Pod")):
-        assert WEBHOOK.review(asked_about(kind), world(WEBHOOK), {QUESTION: answer}) == Denied(500, message)
+        assert told(WEBHOOK, asked_about(kind), answer) == (Denied(500, message), [QUESTION])
 
 
 def test_what_is_in_no_namespace_is_refused_without_asking() -> None:
     kind = GroupVersionKind("", "v1", "Node")
     request = AdmissionRequest(kind, GroupVersionResource("", "v1", "nodes"), "CREATE", name=NAME)
 
-    assert WEBHOOK.review(request, world(WEBHOOK), {}) == Denied(500, 'Namespace "" not found')
+    assert told(WEBHOOK, request, Found((namespace(),))) == (Denied(500, 'Namespace "" not found'), [])
