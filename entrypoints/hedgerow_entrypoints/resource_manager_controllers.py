@@ -23,8 +23,7 @@ def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str)
 
 
 def _health(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
-    from hedgerow.resource_manager.health.config import HealthConfig
-    from hedgerow.resource_manager.health.controller import health_controller
+    from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
 
     config = HealthConfig(
         ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period
@@ -33,8 +32,7 @@ def _health(settings: ResourceManagerConfiguration, cluster_id: str) -> Controll
 
 
 def _health_progressing(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
-    from hedgerow.resource_manager.health.config import HealthConfig
-    from hedgerow.resource_manager.health.progress_controller import progressing_controller
+    from hedgerow.resource_manager.health.controller import HealthConfig, progressing_controller
 
     config = HealthConfig(
         ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period

@@ -9,7 +9,7 @@ from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import EVERYTHING, Part
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.health import pods_of
+from hedgerow.resource_manager.health.object_progress import pods_of
 from hedgerow_adapters.kubernetes.listing import kept_of
 from hedgerow_adapters.protocol.transport import Transport
 

@@ -25,9 +25,9 @@ from hedgerow.resource_manager.health import (
     Unhealthy,
     object_health,
     object_progressing,
-    rolls_out,
 )
-from hedgerow.resource_manager.health.kinds import is_skipped
+from hedgerow.resource_manager.health.object_health import is_skipped
+from hedgerow.resource_manager.health.object_progress import rolls_out
 
 MANAGED_RESOURCE: Final = MANAGED_RESOURCES.object_kind
 _PROGRESSING: Final[Mapping[str, bool]] = {ConditionStatus.TRUE: True, ConditionStatus.FALSE: False}

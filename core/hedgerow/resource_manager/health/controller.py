@@ -1,69 +1,207 @@
-"""The controller that says whether everything is healthy that a ManagedResource delivers, declared.
+"""The controllers that say of each ManagedResource whether its objects are healthy, and whether they have rolled out.
 
-Source: managed-resources §11, §14.
+Source: managed-resources §11, §13, §14.
 """
 
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from functools import cache
+from typing import Any, Final
 
 from hedgerow.api.events import message_with_ages
-from hedgerow.api.kubernetes import CORE_EVENTS
+from hedgerow.api.kubernetes import CORE_EVENTS, DEPLOYMENTS, PODS, REPLICA_SETS
 from hedgerow.api.managed_objects import followed, managed_kinds
-from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES
+from hedgerow.api.managed_resource_status import status_patch
+from hedgerow.api.managed_resources import (
+    APPLYING,
+    IGNORE,
+    MANAGED_RESOURCES,
+    RESOURCES_APPLIED,
+    ClassFilter,
+    class_of,
+    kept_of_managed_resource,
+)
+from hedgerow.api.origins import managed_resource_of
 from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.conditions import conditions_of, find
-from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
+from hedgerow.machinery.controller import Change, Context, Controller, Follow, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.go_syntax import parse_bool
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, is_terminating
 from hedgerow.machinery.permissions import ANYTHING, READ, Permission
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.plan import Action, Decision, Plan, failed
 from hedgerow.machinery.questions import Found
-from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.reading import text_at
+from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import Now
-from hedgerow.resource_manager.health.changes import health_status_changed
-from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.judging import by_origin, judged, managed_resource_watch
 from hedgerow.resource_manager.health.looking import concluded
-from hedgerow.resource_manager.health.verdicts import HEALTHY, Verdict, evaluate_health
+from hedgerow.resource_manager.health.object_health import health_status_changed, status_condition
+from hedgerow.resource_manager.health.object_progress import pod_watches, progress_changed, rolls_out
+from hedgerow.resource_manager.health.verdicts import (
+    HEALTHY,
+    ROLLED_OUT,
+    Verdict,
+    evaluate_health,
+    evaluate_progress,
+    recorded,
+)
 
-NAME: Final = "health"
 DEFAULT_CONCURRENCY: Final = 5
+_READ_AS: Final = DEPLOYMENTS.api_version
+_REASON: Final = "objects-judged"
+_NOT_YET: Final = {None, ConditionStatus.PROGRESSING.value, ConditionStatus.FALSE.value}
+"""What the condition `ResourcesApplied` says, or that it does not exist, while objects are not applied yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthConfig:
+    """Whose ManagedResources are judged, and when."""
+
+    class_filter: ClassFilter = field(default_factory=ClassFilter)
+    """Of other classes others take care."""
+    cluster_id: str = ""
+    """The id of the cluster that the ManagedResources are in, as origins spell it."""
+    sync_period: timedelta = timedelta(minutes=1)
+    """How long after a look the next one follows, even if nothing happens."""
 
 
 def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
-    """The controller for a configuration.
-
-    Args:
-        config: whose ManagedResources are judged, and how often.
-        concurrency: how many of them at once.
-    """
-    kinds = managed_kinds(config.class_filter)
+    """The controller that says whether everything is healthy, judging some ManagedResources at once."""
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
         return (followed(resource, by_origin(config.cluster_id), health_status_changed(resource.object_kind)),)
 
+    kinds, permissions = managed_kinds(config.class_filter), (Permission.of(CORE_EVENTS, "list"),)
+    follow = Follow(kinds, watches)
+    return _controller("health", config, concurrency, reconcile_health, follow=follow, permissions=permissions)
+
+
+def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
+    """The controller that says whether everything has rolled out, judging some ManagedResources at once."""
+
+    def watches(resource: Resource) -> tuple[Watch, ...]:
+        workload = followed(resource, by_origin(config.cluster_id), progress_changed(resource.object_kind))
+        return (workload, *pod_watches(config.cluster_id)) if resource == DEPLOYMENTS else (workload,)
+
+    follow = Follow(managed_workloads(config.class_filter), watches)
+    permissions = (Permission.of(PODS, "list", "watch"), Permission.of(REPLICA_SETS, "list", "watch"))
+    name = "health-progressing"
+    return _controller(name, config, concurrency, reconcile_progress, follow=follow, permissions=permissions)
+
+
+def _controller(
+    name: str,
+    config: HealthConfig,
+    concurrency: int,
+    reconcile: Callable[[ObjectKey, Snapshot, Context[HealthConfig]], Decision],
+    *,
+    follow: Follow,
+    permissions: tuple[Permission, ...],
+) -> Controller[HealthConfig]:
+    managed_resources = Watch(
+        MANAGED_RESOURCES,
+        kept_of_managed_resource,
+        own_key,
+        calls_for_judgement(config.class_filter),
+        cluster=Cluster.SOURCE,
+        may_be_absent=True,
+    )
     return Controller(
-        name=NAME,
+        name=name,
         primary=MANAGED_RESOURCES,
-        watches=(managed_resource_watch(config.class_filter),),
-        indexes=(kinds,),
+        watches=(managed_resources,),
+        indexes=(follow.kinds,),
         owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
-        follows=(Follow(kinds, watches),),
+        follows=(follow,),
         gives_way_to=(APPLYING,),
         permissions=(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
-            Permission.of(CORE_EVENTS, "list"),
+            *permissions,
             Permission(ANYTHING, ANYTHING, READ),
         ),
     )
 
 
-async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
+def by_origin(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:
+    """The mapping of live objects to the ManagedResources of a cluster that they say they come from."""
+
+    def keys(live: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+        found = managed_resource_of(live, cluster_id)
+        return () if found is None else (found,)
+
+    return keys
+
+
+@cache
+def managed_workloads(class_filter: ClassFilter) -> Index[Kind]:
+    """The ManagedResources of a class by the kinds among their objects that roll out."""
+    kinds = managed_kinds(class_filter)
+
+    def values(managed_resource: Manifest) -> set[Kind]:
+        return {_as_read(kind) for kind in kinds.values(managed_resource) if rolls_out(kind)}
+
+    return Index("kinds of managed workloads", kinds.resource, values, kinds.cluster)
+
+
+def _as_read(kind: Kind) -> Kind:
+    """The kind as which a workload is read, whatever version of its group a manifest names."""
+    return Kind(_READ_AS, kind.kind)
+
+
+class Turn(Enum):
+    """What is to be done about a ManagedResource."""
+
+    LEAVE = auto()
+    """Nothing, until it changes."""
+    WAIT = auto()
+    """Nothing for now: its objects are not applied yet."""
+    JUDGE = auto()
+    """Its objects are to be looked at."""
+
+
+def turn_of(managed_resource: Manifest, class_filter: ClassFilter) -> Turn:
+    """Whether the objects of a ManagedResource are looked at now."""
+    if is_ignored(managed_resource) or is_terminating(managed_resource):
+        return Turn.LEAVE
+    if not class_filter.is_responsible(managed_resource):
+        return Turn.LEAVE
+    return Turn.WAIT if _applied_status(managed_resource) in _NOT_YET else Turn.JUDGE
+
+
+def is_ignored(managed_resource: Manifest) -> bool:
+    """Whether somebody asked for a ManagedResource to be left alone."""
+    return parse_bool(annotations_of(managed_resource).get(IGNORE, "")).value_or(False)  # noqa: FBT003 -- the default
+
+
+def calls_for_judgement(class_filter: ClassFilter) -> Callable[[Change], bool]:
+    """The predicate of changes after which a ManagedResource may have to be judged anew."""
+
+    def passes(change: Change) -> bool:
+        old, new = change.old, change.new
+        if new is None or is_ignored(new) or not class_filter.passes(new):
+            return False
+        return old is None or _differs(old, new)
+
+    return passes
+
+
+def _differs(old: Manifest, new: Manifest) -> bool:
+    return class_of(old) != class_of(new) or _applied_status(old) != _applied_status(new) or is_ignored(old)
+
+
+def _applied_status(managed_resource: Manifest) -> str | None:
+    applied = status_condition(managed_resource, RESOURCES_APPLIED)
+    return None if applied is None else text_at(applied, "status")
+
+
+async def reconcile_health(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
     """Say of one ManagedResource whether its objects are there and healthy."""
 
     async def judge(managed_resource: Manifest) -> Verdict | DomainFailure:
@@ -71,7 +209,24 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[HealthC
         verdict = await concluded(objects, snapshot, evaluate_health, HEALTHY)
         return verdict if isinstance(verdict, DomainFailure) else await _with_events(managed_resource, verdict)
 
-    return await judged(key, snapshot, context, judge)
+    return await _judged(key, snapshot, context, judge)
+
+
+async def reconcile_progress(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
+    """Say of one ManagedResource whether its workloads have rolled out."""
+
+    async def judge(managed_resource: Manifest) -> Verdict | DomainFailure:
+        workloads = [*_workloads(managed_resource)]
+        return await concluded(workloads, snapshot, evaluate_progress, ROLLED_OUT, with_pods=True)
+
+    return await _judged(key, snapshot, context, judge)
+
+
+def _workloads(managed_resource: Manifest) -> Iterator[tuple[Kind, ObjectKey]]:
+    """What a ManagedResource manages that rolls out."""
+    for reference in references_of(managed_resource):
+        if rolls_out(reference.kind):
+            yield _as_read(reference.kind), reference.key
 
 
 async def _with_events(managed_resource: Manifest, verdict: Verdict) -> Verdict:
@@ -82,3 +237,51 @@ async def _with_events(managed_resource: Manifest, verdict: Verdict) -> Verdict:
     events, said = answer.objects, find(conditions_of(managed_resource), verdict.type)
     message = message_with_ages(lambda now: verdict.with_events(events, now).message, said, await Now())
     return replace(verdict, message=message)
+
+
+async def _judged(
+    key: ObjectKey,
+    snapshot: Snapshot,
+    context: Context[HealthConfig],
+    judge: Callable[[Manifest], Coroutine[Any, Any, Verdict | DomainFailure]],
+) -> Plan:
+    """Have one ManagedResource judged, if it is its turn, and its status say so if it does not yet."""
+    managed_resource = _judgeable(key, snapshot, context.config)
+    if isinstance(managed_resource, Plan):
+        return managed_resource
+    verdict = await judge(managed_resource)
+    if isinstance(verdict, DomainFailure):
+        return failed(verdict)
+    now = await Now()
+    latest = _judgeable(key, snapshot, context.config)
+    if isinstance(latest, Plan):
+        return latest
+    return Plan(_writes(latest, verdict, now), requeue_after=context.config.sync_period.total_seconds())
+
+
+def _judgeable(key: ObjectKey, snapshot: Snapshot, config: HealthConfig) -> Manifest | Plan:
+    """The ManagedResource, or the plan that leaves it alone or waits."""
+    managed_resource = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
+    if managed_resource is None:
+        return Plan()
+    match turn_of(managed_resource, config.class_filter):
+        case Turn.LEAVE:
+            return Plan()
+        case Turn.WAIT:
+            return Plan(requeue_after=config.sync_period.total_seconds())
+        case Turn.JUDGE:
+            return managed_resource
+
+
+def _writes(managed_resource: Manifest, verdict: Verdict, now: datetime) -> tuple[Action, ...]:
+    """The one patch that makes the condition say what the verdict says; none if it does.
+
+    The stored condition is not parsed to find that out, as it mostly does.
+    """
+    stored = status_condition(managed_resource, verdict.type) or {}
+    said = (stored.get("status"), stored.get("reason"), stored.get("message"))
+    if said == (verdict.status, verdict.reason, verdict.message):
+        return ()
+    condition = find(recorded(conditions_of(managed_resource), verdict, now), verdict.type)
+    patch = None if condition is None else status_patch(managed_resource, (condition,), reason=_REASON)
+    return () if patch is None else (patch,)

@@ -1,25 +1,39 @@
-"""Whether a workload still rolls out, and how many pods it selects while it does.
+"""Whether a workload still rolls out, and the pods that it selects while it does: counted, and traced back to it.
+
+All pods of a cluster are watched for it, and all ReplicaSets, so the least is kept of each.
 
 Source: managed-resources §13.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
 
-from hedgerow.api.kubernetes import DEPLOYMENTS
-from hedgerow.machinery.objects import Kind, Manifest
+from hedgerow.api.kubernetes import DEPLOYMENTS, PODS, REPLICA_SETS
+from hedgerow.api.origins import managed_resource_of
+from hedgerow.machinery.controller import Change, Watch, no_key
+from hedgerow.machinery.objects import (
+    Kind,
+    Manifest,
+    ObjectKey,
+    Resource,
+    key_of,
+    labels_of,
+)
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at
+from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.health.checks import (
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.resource_manager.health.object_health import (
     TRUE,
     Check,
     generation_is_outdated,
+    is_resync,
+    is_skipped,
     missing,
     number_at,
     replicas_of,
     status_condition,
 )
-from hedgerow.resource_manager.health.kinds import is_skipped
 
 _ROLLED_OUT: Final = "NewReplicaSetAvailable"
 
@@ -89,16 +103,104 @@ def object_progressing(kind: Kind, live: Manifest, pod_count: int | None = None)
     if not rolls_out(kind) or is_skipped(live):
         return None
     try:
-        return _description(kind, live, pod_count)
+        description = next((text for rule in RULES[kind.kind] if (text := rule(live)) is not None), None)
+        if description is None and counts_pods(kind) and pod_count not in {None, replicas_of(live)}:
+            return "there are still non-terminated old pods"
     except UnreadableError as error:
         # Nobody can tell that it has rolled out.
         return str(error)
+    return description
 
 
-def _description(kind: Kind, live: Manifest, pod_count: int | None) -> str | None:
-    for rule in RULES[kind.kind]:
-        if (description := rule(live)) is not None:
-            return description
-    if counts_pods(kind) and pod_count is not None and pod_count != replicas_of(live):
-        return "there are still non-terminated old pods"
-    return None
+def progress_changed(kind: Kind) -> Callable[[Change], bool]:
+    """The predicate that lets pass what may change whether objects of a kind roll out; only updates do.
+
+    Pods that come and go are watched, so they are not counted for it.
+    """
+
+    def is_progressing(version: Manifest) -> bool:
+        return object_progressing(kind, version) is not None
+
+    def passes(change: Change) -> bool:
+        old, new = change.old, change.new
+        if old is None or new is None:
+            return False
+        return is_resync(old, new) or is_progressing(old) is not is_progressing(new)
+
+    return passes
+
+
+LookUp: TypeAlias = Callable[[Resource, ObjectKey], Manifest | None]
+"""The object of a key in the target cluster; none where it does not exist, or nobody can tell."""
+
+
+def owner_chain(pod: Manifest, look_up: LookUp, cluster_id: str) -> ObjectKey | None:
+    """The ManagedResource of this cluster that a pod belongs to; none where any link to it is missing.
+
+    Args:
+        pod: its metadata is enough.
+        look_up: how its owners are found; `get` of a snapshot is such a function.
+        cluster_id: the id of the cluster that the ManagedResources are in.
+    """
+    replica_set = _owner(pod, REPLICA_SETS, look_up)
+    deployment = replica_set and _owner(replica_set, DEPLOYMENTS, look_up)
+    return managed_resource_of(deployment, cluster_id) if deployment else None
+
+
+def owners_of(manifest: Manifest, kind: Kind) -> Iterator[str]:
+    """The names of the owners of a kind that an object names; what is no reference, as no server stores it, is none."""
+    owners = (manifest.get("metadata") or {}).get("ownerReferences")
+    for owner in owners if isinstance(owners, list) else ():
+        if isinstance(owner, (dict, Mapping)) and Kind.of(owner) == kind and isinstance(owner.get("name"), str):
+            yield owner["name"]
+
+
+def _owner(manifest: Manifest, resource: Resource, look_up: LookUp) -> Manifest | None:
+    """The last owner of a kind that an object names."""
+    names = [*owners_of(manifest, resource.object_kind)]
+    return look_up(resource, ObjectKey(key_of(manifest).namespace, names[-1])) if names else None
+
+
+_IDENTITY: Final = ("name", "uid", "resourceVersion")
+
+
+def pod_watches(cluster_id: str) -> tuple[Watch, Watch]:
+    """What has to be watched to know when the number of a Deployment's pods changes."""
+    return (
+        Watch(REPLICA_SETS, kept_of_replica_set, no_key, metadata_only=True),
+        Watch(PODS, kept_of_pod, _managed_resource_of(cluster_id), _comes_or_goes, metadata_only=True),
+    )
+
+
+def kept_of_pod(pod: Manifest) -> Manifest:
+    """Which pod it is, its labels, and the ReplicaSets that own it."""
+    labels = {shared_text(key): shared_text(value) for key, value in labels_of(pod).items()}
+    return _kept(pod, REPLICA_SETS, **({"labels": labels} if labels else {}))
+
+
+def kept_of_replica_set(replica_set: Manifest) -> Manifest:
+    """Which ReplicaSet it is, and the Deployments that own it."""
+    return _kept(replica_set, DEPLOYMENTS)
+
+
+def _kept(manifest: Manifest, owner: Resource, **more: Any) -> Manifest:
+    metadata = manifest.get("metadata") or {}
+    kept = {name: metadata[name] for name in _IDENTITY if name in metadata} | more
+    if namespace := metadata.get("namespace"):
+        kept["namespace"] = shared_text(namespace)
+    if names := [*owners_of(manifest, owner.object_kind)]:
+        reference = {"apiVersion": owner.api_version, "kind": owner.kind}
+        kept["ownerReferences"] = [{**reference, "name": name} for name in names]
+    return {"metadata": kept}
+
+
+def _managed_resource_of(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:
+    def keys(pod: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+        found = owner_chain(pod, snapshot.get, cluster_id)
+        return () if found is None else (found,)
+
+    return keys
+
+
+def _comes_or_goes(change: Change) -> bool:
+    return change.old is None or change.new is None

@@ -1,7 +1,7 @@
 """What is said of a ManagedResource once its objects have been looked at: healthy or not, rolled out or not.
 
 The first object that gives cause decides, in the order of the ManagedResource's status, so objects may be looked up one
-by one until then. Nothing here decides whether a ManagedResource is to be judged now.
+by one until then. An object out of a list does not say what it is, so its kind is told beside it.
 
 Source: managed-resources §6.2, §11.2, §13.
 """
@@ -9,6 +9,7 @@ Source: managed-resources §6.2, §11.2, §13.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import Enum
 from typing import Final
 
 from hedgerow.api.events import event_block, warnings_question
@@ -16,9 +17,36 @@ from hedgerow.api.managed_resources import RESOURCES_HEALTHY, RESOURCES_PROGRESS
 from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, merge, updated
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.resource_manager.health.kinds import Absence, Observed
 from hedgerow.resource_manager.health.object_health import NotReadable, Unhealthy, object_health
 from hedgerow.resource_manager.health.object_progress import object_progressing, rolls_out
+
+
+class Absence(Enum):
+    """Why there is no live object."""
+
+    NOT_FOUND = "the object does not exist"
+    NOT_SERVED = "the cluster does not know the kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One object that a ManagedResource manages, and what the target cluster shows of it."""
+
+    kind: Kind
+    key: ObjectKey
+    live: Manifest | Absence
+    pod_count: int | None = None
+    """How many pods a Deployment selects; none: nobody has counted."""
+
+    @classmethod
+    def existing(cls, live: Manifest, pod_count: int | None = None) -> "Observed":
+        """A live object that says itself what it is."""
+        return cls(Kind.of(live), key_of(live), live, pod_count)
+
+    def __str__(self) -> str:
+        """As messages name it: the kind, then namespace and name even where the namespace is empty."""
+        return f'{self.kind.kind} "{self.key.namespace}/{self.key.name}"'
+
 
 _SERVICE: Final = Kind("v1", "Service")
 

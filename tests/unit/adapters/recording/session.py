@@ -16,9 +16,7 @@ from hedgerow.machinery.recording.repeating import Difference, Repetition
 from hedgerow.machinery.recording.segments import Segment
 from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
-from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.controller import health_controller
-from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller

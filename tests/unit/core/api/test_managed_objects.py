@@ -15,9 +15,9 @@ from hedgerow.api.managed_objects import FIELDS_READ, fingerprint, is_metadata_o
 from hedgerow.api.origins import managed_resource_of
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.reading import with_value
-from hedgerow.resource_manager.health import counts_pods, object_health, object_progressing, pods_of, rolls_out
-from hedgerow.resource_manager.health.kinds import is_skipped
-from hedgerow.resource_manager.health.object_health import RULES
+from hedgerow.resource_manager.health import object_health, object_progressing
+from hedgerow.resource_manager.health.object_health import RULES, is_skipped
+from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of, rolls_out
 
 KINDS = [
     *sorted(RULES),

@@ -6,9 +6,7 @@ import pytest
 
 from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Controller
-from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.controller import health_controller
-from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller

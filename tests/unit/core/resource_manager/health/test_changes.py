@@ -6,7 +6,8 @@ import pytest
 
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Kind, Manifest
-from hedgerow.resource_manager.health import health_status_changed, progress_changed
+from hedgerow.resource_manager.health.object_health import health_status_changed
+from hedgerow.resource_manager.health.object_progress import progress_changed
 from tests.unit.core.resource_manager.health.objects import condition, deployment, live, pod, skipped
 
 RUNNING, PENDING, FAILED = (pod(phase, resourceVersion=phase) for phase in ("Running", "Pending", "Failed"))
@@ -68,8 +69,8 @@ COMPLETE = deployment(condition("Progressing", "True", "NewReplicaSetAvailable")
 ROLLING = deployment(condition("Progressing", "True", "ReplicaSetUpdated"), resourceVersion="2")
 
 
-def progress_passes(old: Manifest | None, new: Manifest | None, pods: int | None = 1) -> bool:
-    return progress_changed(Kind.of(new or old or {}), lambda _: pods)(Change(old, new))
+def progress_passes(old: Manifest | None, new: Manifest | None) -> bool:
+    return progress_changed(Kind.of(new or old or {}))(Change(old, new))
 
 
 def test_progress_is_looked_at_when_something_is_updated() -> None:  # PR-12 PR-13
@@ -102,9 +103,3 @@ def test_an_update_passes_if_progress_changed(
     passes: bool,  # noqa: FBT001 -- a column of the table
 ) -> None:  # PR-14
     assert progress_passes(old, new) is passes
-
-
-def test_old_pods_are_progress_if_somebody_can_count_them() -> None:
-    assert not progress_passes(ROLLING, COMPLETE, pods=2)
-    assert progress_passes(ROLLING, COMPLETE, pods=None)
-    assert not progress_passes(COMPLETE, newer(COMPLETE), pods=2)

@@ -18,8 +18,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.steps import Now
-from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.controller import health_controller
+from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
 from tests.unit.core.resource_manager.health.objects import condition, deployment, live, load_balancer, pod, skipped
 from tests.unit.core.resource_manager.turns import NOW, Clusters, Course, take_turn
 

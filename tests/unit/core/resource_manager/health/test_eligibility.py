@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Change
-from hedgerow.resource_manager.health import Turn, calls_for_judgement, turn_of
+from hedgerow.resource_manager.health.controller import Turn, calls_for_judgement, turn_of
 
 DEFAULT = ClassFilter()
 IGNORED = {"resources.gardener.cloud/ignore": "true"}

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.objects import Kind
-from hedgerow.resource_manager.health import counts_pods, object_progressing, pods_of, rolls_out
+from hedgerow.resource_manager.health import object_progressing
+from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of, rolls_out
 from tests.unit.core.resource_manager.health.objects import CONTENTS, JSON, condition, deployment, live, skipped
 
 COMPLETE = condition("Progressing", "True", "NewReplicaSetAvailable", "complete")

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.resource_manager.health import owner_chain
-from hedgerow.resource_manager.health.pods import kept_of_pod, kept_of_replica_set
+from hedgerow.resource_manager.health.object_progress import kept_of_pod, kept_of_replica_set, owner_chain
 
 
 def owner(kind: str, name: str, api_version: str = "apps/v1") -> dict[str, str]:

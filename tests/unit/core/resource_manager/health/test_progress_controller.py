@@ -12,8 +12,7 @@ from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.resource_manager.health.config import HealthConfig
-from hedgerow.resource_manager.health.progress_controller import progressing_controller
+from hedgerow.resource_manager.health.controller import HealthConfig, progressing_controller
 from tests.unit.core.resource_manager.health.objects import condition, live, skipped
 from tests.unit.core.resource_manager.health.test_controller import managed_resource, reference
 from tests.unit.core.resource_manager.turns import Clusters, Course, take_turn
