@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from benchmarks.figures import Figure
@@ -10,34 +10,35 @@ from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
-from hedgerow_adapters.memory import SettableClock
-from hedgerow_adapters.simulation.lapse import Course, Happening, Lapse
 from hedgerow_adapters.simulation.seeding import seeded_cluster
+from hedgerow_adapters.simulation.simulation import Happening
+from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.collector import search_seldom
 
 SECRETS: Final = 1_000
 DAYS: Final = 30
-LONGEST: Final = 30.0
+LONGEST: Final = 60.0
 """Seconds."""
 
 
 def measure() -> Iterator[Figure]:
     """Seconds from files that are read to the end of the thirty days, and how much happens in these."""
     search_seldom()  # as the command does
-    clock = SettableClock()
-    cluster, problems = seeded_cluster([_secret(number) for number in range(SECRETS)], now=clock)
+    loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
+    cluster, problems = seeded_cluster([_secret(number) for number in range(SECRETS)], now=loop.utc_now)
     if problems:
         raise AssertionError(f"the cluster refuses {problems[0]}")
     clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: cluster}
-    lapse = Lapse(clock, clusters, [token_requestor()], Course(timedelta(days=DAYS)))
     began = time.perf_counter()
-    failed = [each for each in lapse if not isinstance(each, Happening) or each.is_failure]
+    simulation = TimedSimulation(loop, clusters, [token_requestor()], Schedule(timedelta(days=DAYS)))
+    failed = [each for each in simulation if not isinstance(each, Happening) or each.is_failure]
     took = time.perf_counter() - began
     if failed:
         raise AssertionError(f"of the renewals {len(failed)} fail")
     what = f"{DAYS} days of {SECRETS} tokens simulated"
     yield Figure.at_most(what, took, "s", LONGEST)
-    yield Figure(f"{what}, turns", lapse.turns)
+    yield Figure(f"{what}, turns", simulation.turns)
 
 
 def _secret(number: int) -> LoadedObject:

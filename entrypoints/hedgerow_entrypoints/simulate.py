@@ -99,10 +99,10 @@ def command(
     namespaces = settings.looked_after.namespaces
     if length is not None:
         # Slow to import, and most simulations are about a moment.
-        from hedgerow_entrypoints.lapsing import Lapsing, let_time_pass  # noqa: PLC0415
+        from hedgerow_entrypoints.timed_simulation import Options, let_time_pass  # noqa: PLC0415
 
-        lapsing = Lapsing(length, start, seed or 0, arrivals, output or "timeline", all_lines)
-        let_time_pass(lapsing, objects_read, chosen, namespaces)
+        options = Options(length, start, seed or 0, arrivals, output or "timeline", all_lines)
+        let_time_pass(options, objects_read, chosen, namespaces)
         return
     (files,) = clusters_of(objects_read, [chosen])
     settlement = settle(files.cluster, chosen, namespaces=namespaces)

@@ -18,7 +18,8 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Delete
 from hedgerow.machinery.timestamps import format_timestamp
 from hedgerow_adapters.files.loaded import printable
-from hedgerow_adapters.simulation.lapse import Arrived, Happening
+from hedgerow_adapters.simulation.simulation import Happening
+from hedgerow_adapters.simulation.timed_simulation import Arrived
 from hedgerow_entrypoints.rendering import verb_of
 
 KEYS_SHOWN: Final = 5

@@ -4,6 +4,7 @@ Knows neither what was asked before nor what an answer leads to.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
@@ -108,13 +109,13 @@ class Exchanges:
 
         Args:
             version: after which changes are wanted.
-            seconds: after which the server is to end the watch.
+            seconds: after which the server is to end the watch; infinite: never.
             patience: seconds after which the connection is given up.
         """
         request = requests.watch(
             self._read.resource,
             resource_version=version,
-            timeout_seconds=int(seconds),
+            timeout_seconds=int(seconds) if math.isfinite(seconds) else None,
             namespace=self._part.namespace,
             name=self._part.name,
             selector=self._read.label_selector,

@@ -4,7 +4,9 @@ Decides only when to try again. It never ends by itself: whatever the server doe
 """
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import EVERYTHING, Part
@@ -78,6 +80,7 @@ class Informer:
         part: Part = EVERYTHING,
         pause: Callable[[float], Awaitable[bool]] = _pause,
         is_absent: Callable[[], Awaitable[bool]] = _never,
+        is_lossless: bool = False,
     ) -> None:
         """An informer that has asked for nothing yet.
 
@@ -90,6 +93,7 @@ class Informer:
             part: of the objects.
             pause: waits for so many seconds before a further try; true if it came back early, as all is well again.
             is_absent: asked after a 404 about an optional resource: whether discovery lacks it.
+            is_lossless: whether the transport loses nothing, so that a watch neither ends nor is compared.
         """
         self.resource: Final = read.resource
         self.part: Final = part
@@ -105,6 +109,7 @@ class Informer:
         self._random = random
         self._pause = pause
         self._is_absent = is_absent
+        self._is_lossless = is_lossless
         self._state: State = Empty()
         self._fruitless = 0
         self._searches = 0
@@ -241,7 +246,7 @@ class Informer:
         return True
 
     async def _watch_from(self, version: str) -> bool:
-        seconds = SHORTEST_WATCH * (1.0 + self._random())
+        seconds = math.inf if self._is_lossless else SHORTEST_WATCH * (1.0 + self._random())
         clock = asyncio.get_running_loop().time
         began = clock()
         try:
@@ -261,13 +266,18 @@ class Informer:
         self._heard()
         lasted = asyncio.get_running_loop().call_later(HEALTHY_AFTER, self._is_well)
         try:
-            async with compared(self._exchanges, self._watched_version, self._random):
+            async with self._compared():
                 async for event in events:
                     await self._receive(event)
                     self._heard()
                     self._is_well()
         finally:
             lasted.cancel()
+
+    def _compared(self) -> AbstractAsyncContextManager[None]:
+        if self._is_lossless:
+            return nullcontext()
+        return compared(self._exchanges, self._watched_version, self._random)
 
     def _watched_version(self) -> str | None:
         return self._state.resource_version if isinstance(self._state, Watching) else None

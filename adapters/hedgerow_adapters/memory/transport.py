@@ -4,6 +4,7 @@ Time is the event loop's, so that a virtual clock governs it too.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -80,7 +81,7 @@ class _Inbox:
         """The events until the end: the server's, in order; the client's, by an error."""
         ends_in_order = server_seconds is not None and server_seconds <= client_seconds
         seconds = server_seconds if server_seconds is not None and ends_in_order else client_seconds
-        deadline = asyncio.get_running_loop().time() + seconds
+        deadline = asyncio.get_running_loop().time() + seconds if math.isfinite(seconds) else None
         while True:
             try:
                 async with asyncio.timeout_at(deadline):

@@ -119,21 +119,22 @@ def watch(
     resource: Resource,
     *,
     resource_version: str,
-    timeout_seconds: int,
+    timeout_seconds: int | None,
     namespace: str = "",
     name: str = "",
     selector: str = "",
     field_selector: str = "",
     metadata_only: bool = False,
 ) -> Request:
-    """The request for the changes after a resource version, with bookmarks, ended by the server after a time."""
+    """The request for changes after a resource version, with bookmarks; ended by the server after a time, if any."""
     query = {
         "watch": "true",
         "allowWatchBookmarks": "true",
         "resourceVersion": resource_version,
-        "timeoutSeconds": str(timeout_seconds),
         **_of_fields(name, field_selector),
     }
+    if timeout_seconds is not None:
+        query["timeoutSeconds"] = str(timeout_seconds)
     if selector:
         query["labelSelector"] = selector
     accept = METADATA if metadata_only else "application/json"

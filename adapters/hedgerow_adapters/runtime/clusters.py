@@ -22,6 +22,8 @@ class Access:
     """A way on which nobody waits behind others; none: there is only the one."""
     for_webhooks: Transport | None = None
     """A way for what webhooks read live, as many as there are reviews; none: there is only the one."""
+    is_lossless: bool = False
+    """True if no event is ever lost on the way, as in memory. Then watches neither end nor are compared."""
 
     @property
     def urgent(self) -> Transport:

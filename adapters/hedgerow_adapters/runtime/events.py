@@ -7,7 +7,7 @@ be recorded the next time that it is asked for.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.clusters import Cluster
@@ -26,6 +26,14 @@ LONGEST_INSTANCE: Final = 128
 LONGEST_NAME: Final = 200
 """Characters of the concerned object's name in the name of an event: the server adds some."""
 CLUSTER_SCOPED_NAMESPACE: Final = "default"
+
+
+class Recorder(Protocol):
+    """Is told the events that plans ask for."""
+
+    def record(self, events: Iterable[Event]) -> None:
+        """Have events recorded."""
+        ...
 
 
 class EventRecorder:

@@ -78,6 +78,16 @@ class WorkQueue:
         """Whether nothing waits and nothing is worked on; keys that wait for a later time do not count."""
         return not self and not self._started
 
+    @property
+    def due(self) -> float | None:
+        """When the next key is put in line, by the clock of the event loop; none: when somebody adds it."""
+        return min((timer.when() for timer in (*self._timers.values(), *self._holds.values())), default=None)
+
+    @property
+    def gives_way(self) -> bool:
+        """True if keys wait, and others go before them."""
+        return bool(self) and self._gives_way_for() > 0
+
     def is_busy(self, at_most: float) -> bool:
         """Whether a key waits, or is worked on that was taken less than so many seconds ago."""
         earliest = self._loop.time() - at_most

@@ -12,7 +12,7 @@ starts again than one that works by halves.
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import (
@@ -30,13 +30,13 @@ from hedgerow_adapters.kubernetes.server_version import server_version
 from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
-from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.events import Recorder
 from hedgerow_adapters.runtime.fights import BESIDE_WAIT
 from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.right_of_way import RightOfWay
-from hedgerow_adapters.runtime.turns import Course, Decide, LeaseLostError, OutdatedTurnError, Turns, reconciled
+from hedgerow_adapters.runtime.turns import PAUSE, Course, Decide, LeaseLostError, OutdatedTurnError, Turns, reconciled
 from hedgerow_adapters.slices import slices
 
 TIME_LIMIT: Final = 180.0
@@ -47,6 +47,15 @@ GIVEN_UP_WITHIN: Final = 2.0
 """Seconds that what is given up gets to end, such as a connection to be closed; what does not is left behind."""
 
 
+class Turned(NamedTuple):
+    """A turn that has ended."""
+
+    key: ObjectKey
+    result: Result
+    again_after: float | None = None
+    """In how many seconds the key has its next turn, unless something concerns it before; none: it has not."""
+
+
 class ControllerRunner:
     """One controller at work."""
 
@@ -55,11 +64,13 @@ class ControllerRunner:
         controller: Controller[Any],
         caches: Caches,
         *,
-        recorder: EventRecorder,
+        recorder: Recorder,
         observer: ControllerObserver | None = None,
         right_of_way: RightOfWay | None = None,
         may_write: Callable[[], bool] = lambda: True,
         decide: Decide = reconciled,
+        guards_deletions: bool = True,
+        pause: float = PAUSE,
     ) -> None:
         """A controller that has asked for nothing yet.
 
@@ -71,6 +82,8 @@ class ControllerRunner:
             right_of_way: of the controllers of the process; none: nobody goes first.
             may_write: asked before every write.
             decide: makes the decisions.
+            guards_deletions: whether mass deletions are held back; not in a cluster that is thrown away.
+            pause: seconds between two slices of a decision.
         """
         clusters = caches.clusters
         source, target = clusters.source.namespaces, clusters.target.namespaces
@@ -99,6 +112,8 @@ class ControllerRunner:
             wake=lambda key: self.queue.add(key, patient=True),
             may_write=may_write,
             decide=decide,
+            guards_deletions=guards_deletions,
+            pause=pause,
         )
         self._expectations, self._deletions = self._turns.expectations, self._turns.deletions
         self._may_start = asyncio.Event()
@@ -139,7 +154,7 @@ class ControllerRunner:
             return
         async with asyncio.TaskGroup() as tasks:
             resyncs: list[asyncio.Task[None]] = []
-            self._beginning = tasks.create_task(self._wait_to_begin())
+            self._beginning = tasks.create_task(self.begin())
             try:
                 await asyncio.wait([self._beginning])
                 if not self._started:
@@ -173,7 +188,8 @@ class ControllerRunner:
             if late:
                 await asyncio.wait(late, timeout=GIVEN_UP_WITHIN)
 
-    async def _wait_to_begin(self) -> None:
+    async def begin(self) -> None:
+        """Return when the caches are complete, the workers may begin, and all keys are queued."""
         await self._view.completed()
         self.synced.set()
         self._observer.synced()
@@ -199,7 +215,7 @@ class ControllerRunner:
                 if is_primary and is_event:
                     self._note_owner(change, gets_a_turn=bool(keys))
                     self._let_owner_go_first(change, keys)
-                for key in keys:
+                for key in sorted(keys):
                     if is_event:
                         self._let_others_go_on(key, watch, place)
                     self.queue.add(key, patient=not is_event or (is_owned and self._is_echo(key)))
@@ -277,30 +293,40 @@ class ControllerRunner:
             key = await self.queue.take()
             self._busy.add(task)
             try:
-                await self._attempt(key)
+                await self._turn(key)
             finally:
                 self._busy.discard(task)
-                self.queue.done(key)
             # A settled key is done without any wait, and thousands of them must not hold up a lease or a probe.
             await asyncio.sleep(0)
 
-    async def _attempt(self, key: ObjectKey) -> None:
+    async def turn(self) -> Turned:
+        """Reconcile the key that waits longest, for somebody who wants no workers."""
+        return await self._turn(await self.queue.take())
+
+    async def _turn(self, key: ObjectKey) -> Turned:
+        try:
+            return await self._attempt(key)
+        finally:
+            self.queue.done(key)
+
+    async def _attempt(self, key: ObjectKey) -> Turned:
         """Reconcile a key, and see to its next turn."""
         clock = asyncio.get_running_loop().time
         began = clock()
         self._observer.began(key)
         try:
             async with asyncio.timeout(TIME_LIMIT):
-                result = await self._reconcile(key)
+                turned = await self._reconcile(key)
         except TimeoutError:
             self._observer.raised(key, TimeoutError(f"the turn did not end within {TIME_LIMIT:g} s"))
-            result = self._give_up(key)
+            turned = self._give_up(key)
         except Exception as error:  # noqa: BLE001 -- a defect in one reconciliation must not stop the others
             self._observer.raised(key, error)
-            result = self._give_up(key)
-        self._observer.reconciled(key, result, clock() - began)
+            turned = self._give_up(key)
+        self._observer.reconciled(key, turned.result, clock() - began)
+        return turned
 
-    async def _reconcile(self, key: ObjectKey) -> Result:
+    async def _reconcile(self, key: ObjectKey) -> Turned:
         if wait := await self._expectations.catch_up(key):
             self._observer.waited(key, wait.seconds, caught_up=wait.caught_up)
         configured = self.controller
@@ -311,9 +337,9 @@ class ControllerRunner:
         except OutdatedTurnError:
             self._remember(key, None)
             self.queue.add(key)
-            return "requeue"
+            return Turned(key, "requeue")
         except NoRoomError:
-            return "requeue"
+            return Turned(key, "requeue")
         if configured is self.controller:
             self._remember(key, course.plan.memory)
         else:
@@ -329,26 +355,24 @@ class ControllerRunner:
         else:
             self._memories[key] = memory
 
-    def _give_up(self, key: ObjectKey) -> Result:
+    def _give_up(self, key: ObjectKey) -> Turned:
         """End a turn before its decision has come to its end: the next one begins from nothing."""
         self._remember(key, None)
-        self.queue.retry(key)
-        return "error"
+        return Turned(key, "error", self.queue.retry(key))
 
-    def _next_turn(self, key: ObjectKey, course: Course) -> Result:
+    def _next_turn(self, key: ObjectKey, course: Course) -> Turned:
         """When the key is looked at next. Bad input is not retried: its correction is an event of its own."""
         plan = course.plan
         if course.failed or any(failure.retryable for failure in plan.failures):
-            self.queue.retry(key)
-            return "error"
+            return Turned(key, "error", self.queue.retry(key))
         self.queue.forget(key)
         if course.held:
             # Until then the guard says the same; whatever tells it something new comes as an event.
             self.queue.add_after(key, STOPPED_FOR)
-            return "requeue_after"
+            return Turned(key, "requeue_after", STOPPED_FOR)
         if not course.deletes:
             self._deletions.settled(key)
         if plan.requeue_after is not None:
             self.queue.add_after(key, plan.requeue_after)
-            return "requeue_after"
-        return "error" if plan.failures else "success"
+            return Turned(key, "requeue_after", plan.requeue_after)
+        return Turned(key, "error" if plan.failures else "success")

@@ -90,6 +90,7 @@ class Cache:
                 part=part,
                 pause=recovery.pause,
                 is_absent=partial(discovery.lacks, read.resource),
+                is_lossless=access.is_lossless,
             )
             for part in visible_parts(read.resource, access.namespaces, read.namespace)
         )

@@ -38,7 +38,7 @@ from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.runtime.deletions import DeletionLedger
-from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.events import Recorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered, Written
 from hedgerow_adapters.runtime.expectations import Expectations
 from hedgerow_adapters.runtime.fights import FightDetector, changed_nothing
@@ -122,12 +122,14 @@ class Turns:
         caches: Caches,
         view: View,
         *,
-        recorder: EventRecorder,
+        recorder: Recorder,
         observer: ControllerObserver,
         hold: Callable[[ObjectKey, float], None],
         wake: Callable[[ObjectKey], None],
         may_write: Callable[[], bool],
         decide: Decide = reconciled,
+        guards_deletions: bool = True,
+        pause: float = PAUSE,
     ) -> None:
         """No turn was taken yet.
 
@@ -141,6 +143,8 @@ class Turns:
             wake: gives a key another turn, after those that wait.
             may_write: asked before every write.
             decide: makes the decisions.
+            guards_deletions: whether mass deletions are held back.
+            pause: seconds between two slices of a decision.
         """
         clusters = caches.clusters
         self.expectations: Final = Expectations(view.snapshot, view.informer_of)
@@ -158,6 +162,8 @@ class Turns:
         self._long_decisions = caches.long_decisions
         self._may_write = may_write
         self._decide = decide
+        self._guards_deletions = guards_deletions
+        self._pause = pause
         self._executor = Executor(
             clusters.target.transport,
             source=clusters.source.transport,
@@ -234,7 +240,7 @@ class Turns:
         if isinstance(step, Pause):
             self._long_decisions.begin(turn.identity, functools.partial(self._wake, turn.key))
             turn.computed = max(turn.computed, step.held)
-            return await asyncio.sleep(PAUSE)
+            return await asyncio.sleep(self._pause)
         self._long_decisions.computed(turn.identity, turn.computed)
         held = self._are_held(turn, Plan(actions_in(step)))
         await asyncio.sleep(0)
@@ -348,7 +354,7 @@ class Turns:
         return True
 
     def _may_delete(self, turn: _Turn, plan: Plan) -> bool:
-        if self.deletions.allows(turn.key, plan, turn.controller):
+        if not self._guards_deletions or self.deletions.allows(turn.key, plan, turn.controller):
             return True
         note = self.deletions.accept_annotation(turn.key, plan)
         if note is not None:

@@ -1,7 +1,9 @@
-"""Controllers at work in the in-memory cluster, without an event loop: manifests in, the settled world out."""
+"""Controllers at work in the in-memory cluster, on virtual time: manifests in, the settled world out."""
 
 from hedgerow_adapters.simulation.seeding import seeded_cluster
-from hedgerow_adapters.simulation.settling import Settlement, Step, settle, snapshot_of, world_of
+from hedgerow_adapters.simulation.settling import Settlement, settle, world_of
+from hedgerow_adapters.simulation.simulation import Step
+from hedgerow_adapters.simulation.snapshots import snapshot_of
 from hedgerow_adapters.simulation.surroundings import Imagined, InMemory, Surroundings
 from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, performed, with_followed
 from hedgerow_adapters.simulation.webhooks import LocalWebhooks

@@ -1,4 +1,4 @@
-"""What becomes of actions of one round that get into each other's way."""
+"""What becomes of actions that get into each other's way."""
 
 from collections.abc import Callable
 
@@ -31,13 +31,16 @@ def controller(decide: Decision) -> Controller[None]:
     def own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey]:
         return (key_of(manifest),)
 
+    def every_secret(_manifest: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
+        return [key_of(secret) for secret in snapshot.list(SECRETS)]
+
     def owners(_config_map: Manifest) -> tuple[ObjectKey, ...]:
         return ()
 
     return Controller(
         name="sharing",
         primary=SECRETS,
-        watches=(Watch(SECRETS, dict, own_key), Watch(CONFIG_MAPS, dict, own_key)),
+        watches=(Watch(SECRETS, dict, own_key), Watch(CONFIG_MAPS, dict, every_secret)),
         indexes=(),
         owned=Index("none", CONFIG_MAPS, owners),
         concurrency=1,

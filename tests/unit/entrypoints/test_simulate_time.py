@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from hedgerow_adapters.simulation.lapse import Arrived, Happening, Lapse
+from hedgerow_adapters.simulation.simulation import Happening
+from hedgerow_adapters.simulation.timed_simulation import Arrived, TimedSimulation
 from hedgerow_entrypoints.spans import Moment, Scripted, Span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow
 
@@ -123,16 +124,16 @@ def test_a_failure_names_the_document_that_it_is_in(hedgerow: Hedgerow, folder: 
 def test_who_interrupts_it_gets_what_has_happened_until_then(
     hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Lapse.__iter__
+    whole = TimedSimulation.__iter__
 
-    def interrupted(self: Lapse) -> Iterator[Happening]:
+    def interrupted(self: TimedSimulation) -> Iterator[Happening]:
         for happening in whole(self):
             if self.turns > 5:
                 raise KeyboardInterrupt
             assert isinstance(happening, Happening)
             yield happening
 
-    monkeypatch.setattr(Lapse, "__iter__", interrupted)
+    monkeypatch.setattr(TimedSimulation, "__iter__", interrupted)
 
     ended = hedgerow(*TOKENS, "30d", stdin=NAMESPACE + secret("a"))
 
@@ -144,15 +145,15 @@ def test_who_interrupts_it_gets_what_has_happened_until_then(
 def test_who_ends_it_by_a_signal_gets_what_has_happened_until_then(
     hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, before = Lapse.__iter__, signal.getsignal(signal.SIGTERM)
+    whole, before = TimedSimulation.__iter__, signal.getsignal(signal.SIGTERM)
 
-    def terminated(self: Lapse) -> Iterator[Happening | Arrived]:
+    def terminated(self: TimedSimulation) -> Iterator[Happening | Arrived]:
         for happening in whole(self):
             if self.turns > 5:
                 signal.raise_signal(signal.SIGTERM)
             yield happening
 
-    monkeypatch.setattr(Lapse, "__iter__", terminated)
+    monkeypatch.setattr(TimedSimulation, "__iter__", terminated)
 
     ended = hedgerow(*TOKENS, "30d", stdin=NAMESPACE + secret("a"))
 

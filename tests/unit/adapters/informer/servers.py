@@ -230,6 +230,7 @@ def informer_of(
     namespace: str = "",
     watch: Watch = WATCH,
     is_absent: Callable[[], Awaitable[bool]] = lacking,
+    is_lossless: bool = False,
 ) -> Informer:
     """An informer of ConfigMaps; `jitter` is what its random numbers are."""
     return Informer(
@@ -240,6 +241,7 @@ def informer_of(
         random=lambda: jitter,
         part=Part(namespace=namespace),
         is_absent=is_absent,
+        is_lossless=is_lossless,
     )
 
 

@@ -15,6 +15,7 @@ from tests.unit.adapters.informer.servers import (
     Script,
     Wire,
     config_map,
+    create_all,
     informer_of,
     listed,
     refusal,
@@ -133,3 +134,18 @@ async def test_a_watch_that_has_lasted_makes_good_for_all_failures_before_it() -
 
     times = [asked.at for asked in wire.watches]
     assert [later - earlier for earlier, later in itertools.pairwise(times)] == pytest.approx([60.8] * (len(times) - 1))
+
+
+@virtual_time
+async def test_where_nothing_is_lost_a_watch_is_opened_once_and_compared_with_nothing() -> None:
+    cluster, listener = InMemoryCluster(), Listener()
+    wire = Wire(MemoryTransport(cluster))
+
+    async with running(informer_of(wire, listener, is_lossless=True)):
+        await asyncio.sleep(24 * HOUR)
+        create_all(cluster, ["late"])
+        await asyncio.sleep(1)
+
+    assert (len(wire.asked), len(wire.compared)) == (2, 0), "a list and a watch"
+    assert listener.told == []
+    assert listener.names == ["late"]

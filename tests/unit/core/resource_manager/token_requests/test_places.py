@@ -11,7 +11,8 @@ import pytest
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import decoded_kubeconfig
-from hedgerow_adapters.simulation import lapse
+from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from tests.unit.core.resource_manager.token_requests.workshop import (
     KEY,
     PURPOSE,
@@ -71,7 +72,9 @@ def test_secrets_that_would_write_to_each_other_are_left_in_peace() -> None:
     workshop = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(said=BACK, key=TARGET))
     clusters = dict.fromkeys(Cluster, workshop.source)
 
-    happenings = [*lapse.Lapse(workshop.clock, clusters, [token_requestor()], lapse.Course(timedelta(seconds=2)))]
+    schedule, loop = Schedule(timedelta(seconds=2)), CalendarLoop(workshop.clock())
+
+    happenings = [*TimedSimulation(loop, clusters, [token_requestor()], schedule)]
 
     assert [step for happening in happenings for step in happening.steps] == []
     assert len(happenings) < 2 * 12, "each wait is twice as long as the last"

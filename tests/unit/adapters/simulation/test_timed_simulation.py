@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,12 +16,14 @@ from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
-from hedgerow_adapters.memory import SettableClock
-from hedgerow_adapters.simulation.lapse import Arrival, Arrived, Course, Happening, Lapse, RestlessError
 from hedgerow_adapters.simulation.seeding import seeded_cluster
+from hedgerow_adapters.simulation.simulation import Happening, RestlessError
+from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 SECRETS = Resource("", "v1", "secrets", "Secret")
+START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
@@ -37,7 +39,7 @@ def own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey]:
     return (key_of(manifest),)
 
 
-WATCH = Watch(CONFIG_MAPS, dict, enqueue=own_key)
+WATCH = Watch(CONFIG_MAPS, dict, keys=own_key)
 
 
 def controller(decide: Decide, **changes: Any) -> Controller[None]:
@@ -59,24 +61,24 @@ def loaded(*manifests: Manifest) -> list[LoadedObject]:
     return [LoadedObject(each, Source("file.yaml", 1)) for each in manifests]
 
 
-def lapse(
+def simulation(
     controllers: Controller[Any] | list[Controller[Any]],
     *manifests: Manifest,
     length: timedelta = HOUR,
     later: Iterable[tuple[timedelta, Manifest]] = (),
     seed: int = 0,
-) -> Lapse:
-    clock = SettableClock()
+) -> TimedSimulation:
+    loop = CalendarLoop(START)
     arrivals = [Arrival(after, "later.yaml", loaded(manifest)) for after, manifest in later]
     coming = [each for arrival in arrivals for each in arrival.objects]
-    cluster, problems = seeded_cluster(loaded(*manifests), now=clock, later=coming)
+    cluster, problems = seeded_cluster(loaded(*manifests), now=loop.utc_now, later=coming)
     assert problems == ()
     clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: cluster}
     chosen = controllers if isinstance(controllers, list) else [controllers]
-    return Lapse(clock, clusters, chosen, Course(length, seed, arrivals))
+    return TimedSimulation(loop, clusters, chosen, Schedule(length, seed, arrivals))
 
 
-def seconds(passing: Lapse, at: datetime) -> float:
+def seconds(passing: TimedSimulation, at: datetime) -> float:
     return (at - passing.began).total_seconds()
 
 
@@ -101,7 +103,7 @@ def written(key: ObjectKey, **data: str) -> MergePatch:
 def test_a_key_is_looked_at_when_it_asked_for_it_and_no_other_is() -> None:
     waits = {"a": 1500.0, "b": 2500.5}
     diary = Diary(lambda key, _snapshot, _context: Plan(requeue_after=waits.get(key.name)))
-    passing = lapse(controller(diary), *(config_map(name) for name in "abc"))
+    passing = simulation(controller(diary), *(config_map(name) for name in "abc"))
 
     assert list(passing) == []
 
@@ -120,7 +122,7 @@ def test_a_change_wakes_whom_it_concerns_and_nobody_else() -> None:
         return Plan(requeue_after=1800 if key.name == "a" and context.now.minute == 0 else None)
 
     diary = Diary(decide)
-    happened = list(lapse(controller(diary), config_map("a", z="1"), config_map("b"), config_map("c")))
+    happened = list(simulation(controller(diary), config_map("a", z="1"), config_map("b"), config_map("c")))
 
     assert diary.entries == [(0, "a"), (0, "b"), (0, "c"), (1800, "a"), (1800, "b"), (1800, "a")]
     (only,) = happened
@@ -134,7 +136,7 @@ def test_a_key_that_fails_is_tried_again_later_and_later() -> None:
     def decide(_key: ObjectKey, _snapshot: Snapshot, context: Context[None]) -> Plan:
         return Plan(failures=(failure,) if context.now.minute < 10 else ())
 
-    passing = lapse(controller(decide), config_map("a"))
+    passing = simulation(controller(decide), config_map("a"))
     happened = [each for each in passing if isinstance(each, Happening)]
 
     waits = [each.again_after for each in happened]
@@ -152,7 +154,7 @@ def test_bad_input_is_not_retried_and_counts_as_failing_until_it_is_corrected() 
         live = snapshot.get(CONFIG_MAPS, key)
         return Plan(failures=(failure,) if live and live["data"]["value"] == "bad" else ())
 
-    passing = lapse(
+    passing = simulation(
         controller(decide),
         config_map("a", value="bad"),
         config_map("b", value="bad"),
@@ -170,7 +172,7 @@ def test_what_the_server_refuses_is_shown_and_tried_again() -> None:
     def decide(key: ObjectKey, _snapshot: Snapshot, _context: Context[None]) -> Plan:
         return Plan((JsonPatch(CONFIG_MAPS, key, [{"op": "remove", "path": "/data/x"}], "because"),))
 
-    passing = lapse(controller(decide), config_map("a", x="1"), length=timedelta(seconds=0.02))
+    passing = simulation(controller(decide), config_map("a", x="1"), length=timedelta(seconds=0.02))
     refusals = [each.steps[0].refusal for each in passing if isinstance(each, Happening)]
 
     assert refusals[0] == ""
@@ -185,13 +187,13 @@ def test_who_undoes_its_own_work_for_ever_is_stopped() -> None:
         return Plan((written(key, x=f"{int((live or {})['data']['x']) + 1}"),))
 
     with pytest.raises(RestlessError, match="ticking did not come to rest about default/a"):
-        list(lapse(controller(decide), config_map("a", x="0")))
+        list(simulation(controller(decide), config_map("a", x="0")))
 
 
 def test_a_controller_without_keys_has_its_rounds() -> None:
     diary = Diary(lambda _key, _snapshot, _context: Plan(requeue_after=1200))
 
-    passing = lapse(controller(diary, periodic=True))
+    passing = simulation(controller(diary, periodic=True))
     assert list(passing) == []
 
     assert diary.entries == [(at, ROUND.name) for at in (0, 1200, 2400, 3600)]
@@ -204,7 +206,7 @@ def test_the_next_turn_is_told_what_the_last_one_remembers() -> None:
         told.append(context.memory)
         return Plan(requeue_after=1800, memory=len(told))
 
-    list(lapse(controller(decide), config_map("a")))
+    list(simulation(controller(decide), config_map("a")))
 
     assert told == [None, 1, 2]
 
@@ -218,7 +220,7 @@ def test_what_has_no_longer_the_label_is_gone_for_who_selects_by_it() -> None:
 
     red, blue = (config_map("a", labels={"colour": colour}) for colour in ("red", "blue"))
     later = [(timedelta(minutes=10 * at), body) for at, body in enumerate((blue, {**blue, "data": {"x": "1"}}, red), 1)]
-    list(lapse(controller(decide, watches=(replace(WATCH, label_selector="colour=red"),)), red, later=later))
+    list(simulation(controller(decide, watches=(replace(WATCH, label_selector="colour=red"),)), red, later=later))
 
     assert seen == [(0, True), (10, False), (30, True)]
 
@@ -251,8 +253,8 @@ def test_kinds_that_come_to_be_named_and_served_are_followed() -> None:
         seen.append((context.now.minute, key.name, snapshot.holds(tills), len(snapshot.list(tills))))
         return Plan()
 
-    follow = Follow(names, lambda resource: (Watch(resource, dict, enqueue=own_key),))
-    passing = lapse(
+    follow = Follow(names, lambda resource: (Watch(resource, dict, keys=own_key),))
+    passing = simulation(
         controller(decide, indexes=(names,), follows=(follow,)),
         config_map("a", labels={"names": "tills"}),
         config_map("b"),
@@ -267,7 +269,7 @@ def test_what_would_be_recorded_is_told() -> None:
     key = ObjectKey("default", "a")
     event = Event(CONFIG_MAPS, key, None, "Warning", "Late", "it is late")
 
-    (only,) = lapse(controller(lambda *_: Plan(events=(event,))), config_map("a"))
+    (only,) = simulation(controller(lambda *_: Plan(events=(event,))), config_map("a"))
 
     assert isinstance(only, Happening)
     assert (only.events, only.is_failure) == ((event,), False)
@@ -286,7 +288,7 @@ def token_secret(name: str) -> dict[str, Any]:
 
 def renewals(seed: int) -> dict[str, list[float]]:
     """After how many seconds the tokens of three Secrets are renewed in three days."""
-    passing = lapse(token_requestor(), *map(token_secret, "abc"), length=3 * DAY, seed=seed)
+    passing = simulation(token_requestor(), *map(token_secret, "abc"), length=3 * DAY, seed=seed)
     found: dict[str, list[float]] = {}
     for each in passing:
         assert isinstance(each, Happening)

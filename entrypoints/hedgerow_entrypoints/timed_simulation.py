@@ -20,9 +20,9 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.timestamps import format_timestamp
 from hedgerow_adapters.files import LoadedObject
-from hedgerow_adapters.memory import SettableClock
-from hedgerow_adapters.simulation.lapse import Arrival, Arrived, Course, Happening, Lapse, RestlessError
-from hedgerow_adapters.simulation.settling import Step
+from hedgerow_adapters.simulation.simulation import Happening, RestlessError, Step
+from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.rendering import REQUEST, summary, verb_of
 from hedgerow_entrypoints.timeline import Clockwork, every_line, folded_lines
@@ -39,7 +39,7 @@ _DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", 
 
 
 @dataclass(frozen=True, slots=True)
-class Lapsing:
+class Options:
     """How long time passes, and how that is shown."""
 
     length: timedelta
@@ -73,12 +73,12 @@ class _Tally:
 
 
 def let_time_pass(
-    lapsing: Lapsing, objects: Sequence[LoadedObject], controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+    options: Options, objects: Sequence[LoadedObject], controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> None:
     """Print what controllers do in the course of time; the process ends with what is wrong in the end.
 
     Args:
-        lapsing: for how long, and how it is shown.
+        options: for how long, and how it is shown.
         objects: what there is in the beginning.
         controllers: who is at work.
         namespaces: what is seen of the cluster; none: all.
@@ -86,24 +86,24 @@ def let_time_pass(
     Raises:
         CommandError: something in the files is wrong.
     """
-    clock = SettableClock(lapsing.start or START)
-    arrivals = [Arrival(after, path, objects_in_files([path])) for after, path in lapsing.arrivals]
+    loop = CalendarLoop(options.start or START)
+    arrivals = [Arrival(after, path, objects_in_files([path])) for after, path in options.arrivals]
     for each in arrivals:
         if not each.objects:
             note(f"note: {each.source}: holds no objects")
     later = [each for arrival in arrivals for each in arrival.objects]
-    (files,) = clusters_of(objects, [controllers], now=clock, later=later)
+    (files,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
     clusters = {Cluster.TARGET: files.cluster, Cluster.SOURCE: files.cluster}
-    course = Course(lapsing.length, lapsing.seed, arrivals)
-    lapse, tally = Lapse(clock, clusters, controllers, course, namespaces=namespaces), _Tally()
-    clockwork = Clockwork(lapse.began, is_absolute=lapsing.start is not None)
+    schedule = Schedule(options.length, options.seed, arrivals)
+    simulation, tally = TimedSimulation(loop, clusters, controllers, schedule, namespaces=namespaces), _Tally()
+    clockwork = Clockwork(simulation.began, is_absolute=options.start is not None)
     try:
         with _terminable():
-            for line in _lines(lapsing, _told(lapse, tally, lapsing.length), clockwork):
+            for line in _lines(options, _told(simulation, tally, options.length), clockwork):
                 click.echo(line)
     except KeyboardInterrupt as why:
         tally.stop(why)
-    _conclude(lapse, tally, clockwork, files.located)
+    _conclude(simulation, tally, clockwork, files.located)
 
 
 @contextlib.contextmanager
@@ -120,17 +120,17 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _lines(lapsing: Lapsing, happenings: Iterator[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
-    if lapsing.output == "json":
+def _lines(options: Options, happenings: Iterator[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
+    if options.output == "json":
         return (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in happenings)
-    return (every_line if lapsing.all_lines else folded_lines)(happenings, clockwork)
+    return (every_line if options.all_lines else folded_lines)(happenings, clockwork)
 
 
-def _told(lapse: Lapse, tally: _Tally, length: timedelta) -> Iterator[Happening | Arrived]:
+def _told(simulation: TimedSimulation, tally: _Tally, length: timedelta) -> Iterator[Happening | Arrived]:
     """What happens, counted; who interrupts it still gets what has happened until then."""
-    progress = _Progress(lapse, length) if sys.stderr is not None and sys.stderr.isatty() else None
+    progress = _Progress(simulation, length) if sys.stderr is not None and sys.stderr.isatty() else None
     try:
-        for each in lapse:
+        for each in simulation:
             if isinstance(each, Happening):
                 tally.done.update(_DONE[verb_of(step.action)] for step in each.steps if not step.refusal)
                 tally.failed += each.is_failure
@@ -149,8 +149,8 @@ def _told(lapse: Lapse, tally: _Tally, length: timedelta) -> Iterator[Happening 
 class _Progress:
     """One line at a terminal that says how far time has passed."""
 
-    def __init__(self, lapse: Lapse, length: timedelta) -> None:
-        self._lapse = lapse
+    def __init__(self, simulation: TimedSimulation, length: timedelta) -> None:
+        self._simulation = simulation
         self._days = length / timedelta(days=1)
         self._next = time.monotonic() + _PROGRESS
 
@@ -159,28 +159,30 @@ class _Progress:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _PROGRESS
-        passed = (self._lapse.now - self._lapse.began) / timedelta(days=1)
-        click.echo(f"\r{passed:.1f} of {self._days:g} days, {self._lapse.turns} turns ", nl=False, err=True)
+        passed = (self._simulation.now - self._simulation.began) / timedelta(days=1)
+        click.echo(f"\r{passed:.1f} of {self._days:g} days, {self._simulation.turns} turns ", nl=False, err=True)
 
     def clear(self) -> None:
         """Leave the line to others."""
         click.echo("\r\033[K", nl=False, err=True)
 
 
-def _conclude(lapse: Lapse, tally: _Tally, clockwork: Clockwork, explained: Callable[[DomainFailure], str]) -> None:
+def _conclude(
+    simulation: TimedSimulation, tally: _Tally, clockwork: Clockwork, explained: Callable[[DomainFailure], str]
+) -> None:
     """Say how it went, and end the process as that asks for."""
     problems = [tally.problem] if tally.problem else []
-    for last in lapse.failing:
+    for last in simulation.failing:
         problems += [explained(failure) for failure in last.failures]
         problems += [str(step) for step in last.steps if step.refusal]
     for problem in problems:
         note(f"error: {problem}")
     if tally.stopped:
-        note(f"interrupted at {clockwork.told(lapse.now).strip()}")
+        note(f"interrupted at {clockwork.told(simulation.now).strip()}")
     counts = [(tally.done[done], done) for done in _DONE.values()]
     failed = f"; {tally.failed} failed" if tally.failed else ""
-    due = f"next due at {clockwork.told(lapse.due).strip()}" if lapse.due is not None else "nothing is due"
-    note(f"{lapse.turns} turn{'s' * (lapse.turns != 1)}{failed}; {summary(counts, problems)}; {due}")
+    due = f"next due at {clockwork.told(simulation.due).strip()}" if simulation.due is not None else "nothing is due"
+    note(f"{simulation.turns} turn{'s' * (simulation.turns != 1)}{failed}; {summary(counts, problems)}; {due}")
     if tally.stopped:
         sys.exit(tally.stopped)
     if problems:

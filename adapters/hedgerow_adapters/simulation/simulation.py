@@ -1,0 +1,289 @@
+"""Runs controllers over in-memory clusters on virtual time, as a process runs them, but one turn at a time.
+
+    with Simulation(CalendarLoop(start), clusters, controllers) as simulation:
+        simulation.look_at_everything()
+        while (turn := simulation.next_turn()) is not None:
+            ...
+
+Guarantees: a turn begins when the caches show everything that was written before it, and time stands still until
+somebody lets it pass. Of several controllers the first one goes first, unless it gives way to others. The same input
+leads to the same turns in the same order.
+
+What a process does for completeness' sake alone, as it may have missed something, is left out: nothing is missed here.
+Deletions are not held back, as the clusters are thrown away.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
+
+from typing_extensions import override
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Context, Controller, all_keys
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Kind, ObjectKey, Resource, key_of
+from hedgerow.machinery.plan import Action, Decision, Event, Plan
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.memory.deletion import FOREGROUND
+from hedgerow_adapters.protocol.transport import Request, Response
+from hedgerow_adapters.runtime.caches import Caches
+from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.executor import NotWritten
+from hedgerow_adapters.runtime.fights import Fight
+from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.right_of_way import RightOfWay
+from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+
+MOST_TURNS_AT_ONCE: Final = 200
+"""Turns that one key may have at one moment. Each write of its own gives it another, and these come to an end."""
+
+
+class RestlessError(Exception):
+    """A key is looked at again and again at one moment: controllers undo each other's work, or one its own."""
+
+    def __init__(self, controller: str, key: ObjectKey) -> None:
+        super().__init__(f"{controller} did not come to rest about {key} within {MOST_TURNS_AT_ONCE} turns")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action that was sent."""
+
+    controller: str
+    key: ObjectKey
+    """What was reconciled."""
+    action: Action
+    refusal: str = ""
+    """The server's words if it did not carry the action out."""
+
+    def __str__(self) -> str:
+        """The object and what the server said, as one sentence."""
+        return f"{self.action.resource.kind} {self.action.key}: {self.refusal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A turn."""
+
+    at: datetime
+    controller: str
+    key: ObjectKey
+    steps: tuple[Step, ...]
+    """Without those that were refused while the decision went on, as that has dealt with it."""
+    events: tuple[Event, ...]
+    """What would be recorded."""
+    failures: tuple[DomainFailure, ...]
+    again_after: float | None
+    """In how many seconds the key is looked at next, unless something concerns it before; none: it is not."""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether anything was refused, or could not be planned."""
+        return bool(self.failures) or any(step.refusal for step in self.steps)
+
+
+class _Account(ControllerObserver):
+    """What happens in the turn of a key, and what must not happen at all."""
+
+    def __init__(self, controller: str) -> None:
+        self._controller = controller
+        self.steps: list[Step] = []
+        self.events: list[Event] = []
+        self.failures: tuple[DomainFailure, ...] = ()
+        self.defect: Exception | None = None
+        self.fights = 0
+
+    def record(self, events: Iterable[Event]) -> None:
+        """Note events in place of recording them."""
+        self.events += events
+
+    @override
+    def began(self, key: ObjectKey) -> None:
+        self.steps, self.events, self.failures = [], [], ()
+
+    @override
+    def acted(self, key: ObjectKey, action: Action) -> None:
+        self.steps.append(Step(self._controller, key, action))
+
+    @override
+    def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
+        self.steps.append(Step(self._controller, key, failed.action, failed.problem))
+
+    @override
+    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+        self.failures = tuple(failures)
+
+    @override
+    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
+        self.fights += 1
+
+    @override
+    def raised(self, key: ObjectKey, error: Exception) -> None:
+        raise error
+
+    @override
+    def unmapped(self, resource: Resource, error: Exception) -> None:
+        self.defect = self.defect or error
+
+
+class _Seat(NamedTuple):
+    """A controller at work."""
+
+    runner: ControllerRunner
+    account: _Account
+
+
+class _Transport(MemoryTransport):
+    """Leads to a cluster in which nobody waits for what an object owns to go: no garbage collector runs here."""
+
+    @override
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        response = await super().send(request, timeout=timeout, may_send=may_send)
+        if request.method == "DELETE" and response.is_success:
+            self._let_go(response.body)
+        return response
+
+    def _let_go(self, deleted: Mapping[str, Any]) -> None:
+        finalizers = (deleted.get("metadata") or {}).get("finalizers") or ()
+        resource = self._cluster.resource_of(Kind.of(deleted)) if FOREGROUND in finalizers else None
+        if resource is not None:
+            others = [name for name in finalizers if name != FOREGROUND]
+            self._cluster.adopt(resource, key_of(deleted), {"finalizers": others})
+
+
+class Simulation:
+    """Controllers at work in in-memory clusters."""
+
+    def __init__(
+        self,
+        loop: CalendarLoop,
+        clusters: Mapping[Cluster, InMemoryCluster],
+        controllers: Sequence[Controller[Any]],
+        *,
+        namespaces: Sequence[str] = (),
+        jitter: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """A simulation in which no key waits.
+
+        Args:
+            loop: what everything runs in; the simulation closes it.
+            clusters: what the controllers look after.
+            controllers: who is at work.
+            namespaces: what is seen of the cluster that is looked after; none: all.
+            jitter: a number from 0 to less than 1 for each turn.
+        """
+        self._loop = loop
+        self._jitter = jitter
+        self._tasks: list[asyncio.Task[None]] = []
+        self._seats: list[_Seat] = []
+        self._seats = loop.run_until_complete(self._begun(clusters, controllers, tuple(namespaces)))
+        self._settle()
+
+    def __enter__(self) -> Self:
+        """The simulation itself."""
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        """Stop everything where it is."""
+        # Who was interrupted has nothing to say any more.
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._loop.settle()
+        self._loop.close()
+
+    @property
+    def due(self) -> datetime | None:
+        """When the next key is looked at; none: never, unless something changes."""
+        readings = [due for seat in self._seats if (due := seat.runner.queue.due) is not None]
+        return self._loop.moment(min(readings)) if readings else None
+
+    @property
+    def fights(self) -> int:
+        """How many times controllers, or keys of one, turned out to undo each other's work."""
+        return sum(seat.account.fights for seat in self._seats)
+
+    def look_at_everything(self) -> None:
+        """Give every key a turn, in order."""
+        for runner, _ in self._seats:
+            for key in all_keys(runner.controller, runner.snapshot):
+                runner.queue.add(key)
+
+    def next_turn(self) -> Happening | None:
+        """Take the next turn, and tell what has happened in it; none: no key waits at the moment.
+
+        Raises:
+            EndlessDecisionError: a decision goes on and on.
+        """
+        self._settle()
+        waiting = [seat for seat in self._seats if seat.runner.queue]
+        seat = next((seat for seat in waiting if not seat.runner.queue.gives_way), None)
+        if seat is None:
+            return None
+        began = self._loop.utc_now()
+        turned = self._loop.run_until_complete(seat.runner.turn())
+        steps, events, failures = tuple(seat.account.steps), tuple(seat.account.events), seat.account.failures
+        name = seat.runner.controller.name
+        return Happening(began, name, turned.key, steps, events, failures, turned.again_after)
+
+    def _settle(self) -> None:
+        """Let the caches see everything that was written."""
+        self._loop.settle()
+        for seat in self._seats:
+            if seat.account.defect is not None:
+                raise seat.account.defect
+        for task in self._tasks:
+            if task.done():
+                task.result()
+
+    async def _begun(
+        self,
+        clusters: Mapping[Cluster, InMemoryCluster],
+        controllers: Iterable[Controller[Any]],
+        namespaces: tuple[str, ...],
+    ) -> list[_Seat]:
+        target = Access(_Transport(clusters[Cluster.TARGET]), namespaces, is_lossless=True)
+        source = target
+        if namespaces or clusters[Cluster.SOURCE] is not clusters[Cluster.TARGET]:
+            source = Access(_Transport(clusters[Cluster.SOURCE]), is_lossless=True)
+        caches = Caches(Clusters(target, source), random=random.Random(0).random)  # noqa: S311 -- hides nothing
+        right_of_way = RightOfWay()
+        seats = []
+        for controller in controllers:
+            account = _Account(controller.name)
+            runner = ControllerRunner(
+                _of_what_may_be_absent(controller),
+                caches,
+                recorder=account,
+                observer=account,
+                right_of_way=right_of_way,
+                decide=self._decided,
+                guards_deletions=False,
+                pause=0.0,
+            )
+            runner.start()
+            seats.append(_Seat(runner, account))
+        self._tasks.append(asyncio.create_task(caches.run()))
+        await asyncio.gather(*(runner.begin() for runner, _ in seats))
+        return seats
+
+    def _decided(
+        self, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
+    ) -> Plan | Decision:
+        return controller.reconcile(key, snapshot, replace(context, jitter=self._jitter(), looks_once=True))
+
+
+def _of_what_may_be_absent(controller: Controller[Any]) -> Controller[Any]:
+    """A controller that begins although the clusters do not serve everything that it watches."""
+    return replace(controller, watches=tuple(replace(watch, may_be_absent=True) for watch in controller.watches))

@@ -1,0 +1,97 @@
+"""An asyncio event loop on virtual time: where it would wait, its clock jumps to the next timer.
+
+A month of `asyncio.sleep`, `asyncio.timeout` and `loop.call_later` passes at once, in the same order and at the same
+readings of `loop.time()` every time. The loop opens no socket and no self-pipe.
+
+Assumptions: everything that the coroutines wait for happens inside the loop. Sockets, child processes, signals and
+threads (`asyncio.to_thread`) are not served. When all tasks wait and no timer is left, nothing can ever happen again:
+the loop raises `DeadlockError` instead of hanging.
+"""
+
+import asyncio
+import math
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+
+class DeadlockError(RuntimeError):
+    """Every task waits, and nothing that could wake one is scheduled."""
+
+
+class VirtualClockLoop(asyncio.BaseEventLoop):
+    """An event loop whose clock stands still while there is work and jumps to the next timer when there is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 0.0
+        self._stands_still = False
+        self._selector = _NextTimer(self)
+
+    def time(self) -> float:
+        """Seconds of virtual time since the loop was made."""
+        return self._now
+
+    def jump_to(self, moment: float) -> None:
+        """Move the clock forward; it never goes back."""
+        self._now = max(self._now, moment)
+
+    def next_timer(self) -> float | None:
+        """When the first of the scheduled timers is due; none if there is none."""
+        timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]  # the standard loop's heap
+        return timers[0].when() if timers else None
+
+    def settle(self) -> None:
+        """Run everything that can run without that time passes."""
+        self._stands_still = True
+        try:
+            self.run_forever()
+        finally:
+            self._stands_still = False
+
+    def would_wait(self) -> None:
+        """Nothing is ready: let time pass, or end the run where time stands still.
+
+        Raises:
+            DeadlockError: there is nothing to wait for.
+        """
+        if self._stands_still:
+            self.stop()
+        elif (moment := self.next_timer()) is not None:
+            self.jump_to(moment)
+        else:
+            raise DeadlockError("every task waits for something that no timer will bring")
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        """Nothing comes from outside."""
+
+    def _write_to_self(self) -> None:
+        """Nothing sleeps that would have to be woken."""
+
+
+class CalendarLoop(VirtualClockLoop):
+    """A loop on virtual time whose time of day goes with its clock: decisions that run in it are told that time."""
+
+    def __init__(self, start: datetime) -> None:
+        super().__init__()
+        self.start: Final = start
+
+    def utc_now(self) -> datetime:
+        """The time of day."""
+        return self.moment(self.time())
+
+    def moment(self, reading: float) -> datetime:
+        """The time of day at a reading of the clock: never a moment too early, in whole microseconds."""
+        return self.start + timedelta(microseconds=math.ceil(round(reading * 1_000_000, 3)))
+
+
+class _NextTimer:
+    """Stands where the standard loop keeps its selector."""
+
+    def __init__(self, loop: VirtualClockLoop) -> None:
+        self._loop = loop
+
+    def select(self, timeout: float | None) -> list[Any]:
+        """No events; the loop is told where the wait would have begun."""
+        if timeout is None or timeout > 0:
+            self._loop.would_wait()
+        return []

@@ -1,0 +1,115 @@
+"""Controllers at work in in-memory clusters, turn by turn."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Context, Controller, Watch
+from hedgerow.machinery.objects import ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.plan import MergePatch, Plan
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.simulation import settle, world_of
+from hedgerow_adapters.simulation.simulation import Simulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+
+SECRETS = Resource("", "v1", "secrets", "Secret")
+WATCH = Watch(SECRETS, dict, lambda manifest, _snapshot: (key_of(manifest),), namespace="shop")
+WATCHING: Controller[Any] = Controller(
+    name="watching",
+    primary=SECRETS,
+    watches=(WATCH,),
+    indexes=(),
+    owned=None,
+    concurrency=1,
+    config=None,
+    reconcile=lambda _key, _snapshot, _context: Plan(),
+)
+
+
+def turns(simulation: Simulation) -> Iterator[ObjectKey]:
+    """Take all turns of the moment; whose they are."""
+    while (turn := simulation.next_turn()) is not None:
+        yield turn.key
+
+
+@pytest.mark.parametrize(
+    ("cluster", "seen", "shown"),
+    [
+        pytest.param(Cluster.TARGET, (), ["shop"], id="where all is in sight"),
+        pytest.param(Cluster.TARGET, ("default", "shop"), ["shop"], id="where more is in sight"),
+        pytest.param(Cluster.TARGET, ("default",), [], id="out of sight"),
+        pytest.param(Cluster.SOURCE, ("default",), ["shop"], id="in another cluster"),
+    ],
+)
+def test_of_a_watch_within_a_namespace_nothing_else_is_seen(
+    cluster: Cluster, seen: tuple[str, ...], shown: list[str]
+) -> None:
+    memory = InMemoryCluster(namespaces=("default", "shop"))
+    within = replace(WATCHING, watches=(replace(WATCH, cluster=cluster),), primary_cluster=cluster)
+    keys = [ObjectKey(namespace, "till") for namespace in shown]
+    loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
+
+    with Simulation(loop, dict.fromkeys(Cluster, memory), [within], namespaces=seen) as simulation:
+        for namespace in ("default", "shop"):
+            memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, namespace))
+        woken = list(turns(simulation))
+        simulation.look_at_everything()
+        looked_at = list(turns(simulation))
+
+    assert woken == looked_at == keys
+    in_sight = seen if cluster is Cluster.TARGET else ()
+    assert [key_of(each) for each in world_of(memory, within, in_sight)[SECRETS]] == keys
+
+
+class BrokenError(Exception):
+    """What a test raises."""
+
+
+def test_a_defect_of_a_decision_or_a_mapping_ends_the_simulation() -> None:
+    def broken(*_: Any) -> Any:
+        raise BrokenError
+
+    for defect in ({"reconcile": broken}, {"watches": (replace(WATCH, keys=broken),)}):
+        memory = InMemoryCluster(namespaces=("shop",))
+        loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
+        with Simulation(loop, dict.fromkeys(Cluster, memory), [replace(WATCHING, **defect)]) as simulation:
+            memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
+            with pytest.raises(BrokenError):
+                list(turns(simulation))
+
+
+def test_who_gives_way_goes_when_the_others_have_nothing_to_do() -> None:
+    memory = InMemoryCluster(namespaces=("shop",))
+    memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
+    polite = replace(WATCHING, name="polite", gives_way_to=("watching",))
+    loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
+
+    with Simulation(loop, dict.fromkeys(Cluster, memory), [polite, WATCHING]) as simulation:
+        simulation.look_at_everything()
+        first, second = simulation.next_turn(), simulation.next_turn()
+
+    assert first is not None
+    assert second is not None
+    assert (first.controller, second.controller) == ("watching", "polite")
+    assert loop.time() == 0
+
+
+def test_controllers_that_undo_each_others_work_do_not_come_to_rest() -> None:
+    def wants(colour: str) -> Controller[Any]:
+        def reconcile(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+            live = snapshot.get(SECRETS, key)
+            patch = MergePatch(SECRETS, key, {"metadata": {"labels": {"colour": colour}}}, "not-my-colour")
+            return Plan((patch,) if live and labels_of(live).get("colour") != colour else ())
+
+        return replace(WATCHING, name=colour, reconcile=reconcile)
+
+    memory = InMemoryCluster(namespaces=("shop",))
+    memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
+
+    assert not settle(memory, [wants("red"), wants("blue")]).is_settled
