@@ -27,6 +27,9 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
         self._stands_still = False
         self._selector = _NextTimer(self)
 
+    def __del__(self) -> None:
+        """One that was never closed holds nothing that would have to be given back."""
+
     def time(self) -> float:
         """Seconds of virtual time since the loop was made."""
         return self._now

@@ -75,7 +75,7 @@ def test_a_defect_of_a_decision_or_a_mapping_ends_the_simulation() -> None:
     def broken(*_: Any) -> Any:
         raise BrokenError
 
-    for defect in ({"reconcile": broken}, {"watches": (replace(WATCH, keys=broken),)}):
+    for defect in ({"reconcile": broken}, {"watches": (replace(WATCH, enqueue=broken),)}):
         memory = InMemoryCluster(namespaces=("shop",))
         loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
         with Simulation(loop, dict.fromkeys(Cluster, memory), [replace(WATCHING, **defect)]) as simulation:

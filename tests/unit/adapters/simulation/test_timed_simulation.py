@@ -39,7 +39,7 @@ def own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey]:
     return (key_of(manifest),)
 
 
-WATCH = Watch(CONFIG_MAPS, dict, keys=own_key)
+WATCH = Watch(CONFIG_MAPS, dict, enqueue=own_key)
 
 
 def controller(decide: Decide, **changes: Any) -> Controller[None]:
@@ -253,7 +253,7 @@ def test_kinds_that_come_to_be_named_and_served_are_followed() -> None:
         seen.append((context.now.minute, key.name, snapshot.holds(tills), len(snapshot.list(tills))))
         return Plan()
 
-    follow = Follow(names, lambda resource: (Watch(resource, dict, keys=own_key),))
+    follow = Follow(names, lambda resource: (Watch(resource, dict, enqueue=own_key),))
     passing = simulation(
         controller(decide, indexes=(names,), follows=(follow,)),
         config_map("a", labels={"names": "tills"}),
