@@ -6,7 +6,7 @@ Source: network-and-nodes §1.1, §2.8.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, labels_of
 
 DOMAIN: Final = "networking.resources.gardener.cloud"
 
@@ -74,3 +74,12 @@ def kept_of_policy(policy: Manifest) -> Manifest:
     metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}
     metadata["annotations"] = {DESCRIPTION: annotations[DESCRIPTION]} if DESCRIPTION in annotations else {}
     return {"metadata": metadata, "spec": policy.get("spec") or {}}
+
+
+def service_of_policy(policy: Manifest) -> tuple[ObjectKey, ...]:
+    """The key of the Service that a policy's labels name; empty unless both labels exist."""
+    labels = labels_of(policy)
+    name, namespace = labels.get(SERVICE_NAME), labels.get(SERVICE_NAMESPACE)
+    if name is None or namespace is None:
+        return ()
+    return (ObjectKey(namespace, name),)

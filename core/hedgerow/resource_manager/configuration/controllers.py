@@ -28,7 +28,7 @@ from hedgerow.machinery.configuration.section import (
 from hedgerow.machinery.fields import FieldError, FieldErrorType, required
 from hedgerow.machinery.names import dns_label_problem, label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
-from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
+from hedgerow.resource_manager.network_policies.views import IngressController, NetworkPolicyConfig
 
 SHORTEST_SYNC_PERIOD: Final = timedelta(seconds=15)
 UNLIMITED: Final = (

@@ -14,36 +14,40 @@ from returns.result import Failure, Result, Success
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.api.network_policies import FROM_WORLD_TO_PORTS, NAMESPACE_ALIAS, annotation_field
 from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
-from hedgerow.resource_manager.network_policies.eligibility import no_policies_because
-from hedgerow.resource_manager.network_policies.facts import Facts
-from hedgerow.resource_manager.network_policies.ingresses import ingress_backend_ports
-from hedgerow.resource_manager.network_policies.naming import (
-    pod_label,
-    pod_label_problem,
-    policy_id,
-    policy_name_problem,
+from hedgerow.resource_manager.network_policies.openings import (
+    Opening,
+    ingress_backend_ports,
+    namespaces_that_matter,
+    no_policies_because,
+    openings_of,
+    peers_of,
 )
-from hedgerow.resource_manager.network_policies.openings import Opening, openings_of, peers_of
-from hedgerow.resource_manager.network_policies.peers import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.policies import (
     NetworkPolicy,
     Target,
     from_world_key,
     ingress_controller_pods,
     labelled_pods,
+    pod_label,
+    policy_id,
     policy_key,
+    policy_name_problem,
 )
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, parse_ports_annotation, port_problem
-from hedgerow.resource_manager.network_policies.shapes import name_of, shape_failures
 from hedgerow.resource_manager.network_policies.views import (
+    Facts,
     Ingress,
+    IngressController,
     IngressView,
     Namespace,
     NamespaceView,
+    NetworkPolicyConfig,
     Service,
     ServiceView,
+    name_of,
+    shape_failures,
 )
 
 MOST_POLICIES: Final = 5000
@@ -190,7 +194,7 @@ def _opening_failure(service: ServiceView, opening: Opening, identity: str) -> D
 
 def _label_failure(service: ServiceView, label: str) -> DomainFailure | None:
     """What is wrong with a pod label of other namespaces: all but its alias stands in the policy's name as well."""
-    problem = pod_label_problem(label)
+    problem = label_key_problem(label)
     if problem is None:
         return None
     return DomainFailure(SERVICES, service.key, annotation_field(NAMESPACE_ALIAS), f"makes no pod label: {problem}")

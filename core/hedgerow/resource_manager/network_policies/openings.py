@@ -1,10 +1,11 @@
-"""Which container ports a Service opens to labelled pods, and from which namespaces.
+"""Whether a Service gets policies at all, which container ports it opens, and from which namespaces.
 
-Source: network-and-nodes §2.5, the first two rows of the sources.
+Source: network-and-nodes §2.4 steps 2, 3 and 5, §2.5, §2.7.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from returns.result import Failure, Result, Success
 
@@ -17,14 +18,85 @@ from hedgerow.api.network_policies import (
     annotation_field,
 )
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.resource_manager.network_policies.facts import Facts
-from hedgerow.resource_manager.network_policies.peers import parse_namespace_selectors, peer_namespaces
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.remembering import remembered
+from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
 from hedgerow.resource_manager.network_policies.ports import (
     PolicyPort,
+    json_list,
     parse_ports_annotation,
     too_many_ports,
 )
-from hedgerow.resource_manager.network_policies.views import ServiceView
+from hedgerow.resource_manager.network_policies.views import (
+    Facts,
+    Ingress,
+    IngressView,
+    NamespaceView,
+    NetworkPolicyConfig,
+    Service,
+    ServiceView,
+)
+
+MOST_TERMS: Final = 250
+"""Labels, expressions and values of all selectors of a Service. Each is compared with every Namespace, and of 2 000
+Namespaces that takes 80 ms."""
+
+
+@remembered
+def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], str]:
+    """The label selectors that an annotation value lists, or why it is no list of label selectors; `null` is empty."""
+    try:
+        entries = json_list(text)
+    except ValueError as error:
+        return Failure(str(error))
+    selectors: list[LabelSelector] = []
+    terms = 0
+    for position, entry in enumerate(entries):
+        match parse_label_selector(entry, f"[{position}]"):
+            case Success(selector):
+                selectors.append(selector)
+            case Failure(problems):
+                return Failure("; ".join(f"{problem.field} {problem.problem}" for problem in problems))
+        terms += _terms(selectors[-1])
+        if terms > MOST_TERMS:
+            return Failure(f"holds more than {MOST_TERMS} labels, expressions and values")
+    return Success(tuple(selectors))
+
+
+def _terms(selector: LabelSelector) -> int:
+    """How many comparisons a selector may take; the empty one counts as well."""
+    expressions = selector.match_expressions
+    return max(1, len(selector.match_labels) + len(expressions) + sum(len(each.values) for each in expressions))
+
+
+def namespaces_that_matter(
+    own: str, annotations: Mapping[str, str], config: NetworkPolicyConfig
+) -> frozenset[str] | None:
+    """The names of the Namespaces that decide about a Service; none: all of them, as it selects among them.
+
+    Args:
+        own: the Service's namespace.
+        annotations: the Service's.
+        config: may name the ingress controller's namespace.
+    """
+    if NAMESPACE_SELECTORS in annotations:
+        return None
+    controller = config.ingress_controller
+    return frozenset({own, controller.namespace} if controller else {own})
+
+
+def peer_namespaces(
+    own: str, namespaces: Iterable[NamespaceView], selectors: tuple[LabelSelector, ...]
+) -> tuple[str, ...]:
+    """The Service's own namespace, then the others that a selector matches and that are not terminating, by name."""
+    if not selectors:
+        return (own,)
+    matching = {
+        namespace.name
+        for namespace in namespaces
+        if not namespace.terminating and matches_any(selectors, namespace.labels)
+    }
+    return (own, *sorted(matching - {own}))
 
 
 class Opening(NamedTuple):
@@ -53,7 +125,7 @@ def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[Domai
     failures: list[DomainFailure] = []
     for alias, value in from_policy_aliases(service.annotations).items():
         field = annotation_field(f"{ALLOWED_PORTS_PREFIX}{alias}{ALLOWED_PORTS_SUFFIX}")
-        match _complete_ports(value):
+        match parse_ports_annotation(value).bind(_complete):
             case Success(ports):
                 openings += [Opening(port, alias, "allowed-ports", field) for port in ports]
             case Failure(problem):
@@ -73,12 +145,8 @@ def from_policy_aliases(annotations: Mapping[str, str]) -> dict[str, str]:
     return dict(sorted([(alias, value) for name, value in annotations.items() if (alias := allowed_ports_alias(name))]))
 
 
-def _complete_ports(text: str) -> Result[tuple[PolicyPort, ...], str]:
+def _complete(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], str]:
     """The ports of an annotation whose entries each make a policy of their own, so that each has to name a port."""
-    return parse_ports_annotation(text).bind(_with_port_and_protocol)
-
-
-def _with_port_and_protocol(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], str]:
     for position, port in enumerate(ports):
         if port.port is None:
             return Failure(f"[{position}].port is missing")
@@ -96,3 +164,65 @@ def peers_of(facts: Facts) -> Result[tuple[str, ...], tuple[DomainFailure, ...]]
         .map(lambda selectors: peer_namespaces(service.key.namespace, facts.namespaces.values(), selectors))
         .alt(lambda problem: (DomainFailure(SERVICES, service.key, annotation_field(NAMESPACE_SELECTORS), problem),))
     )
+
+
+def ingress_backend_ports(service: Service, ingresses: Iterable[Ingress]) -> tuple[PolicyPort, ...]:
+    """The container ports of a Service that Ingresses of its namespace route to, each once, in order of appearance.
+
+    A backend that names a port means the Service port of that name, one with a number the port of that number; a
+    backend that fits no port of the Service opens nothing.
+    """
+    view = ServiceView.of(service)
+    targets: defaultdict[object, list[PolicyPort]] = defaultdict(list)
+    for port in view.ports:
+        targets[port.name].append(port.target)
+        targets[port.number].append(port.target)
+    backends = dict.fromkeys(
+        backend
+        for ingress in map(IngressView.of, ingresses)
+        if ingress.namespace == view.key.namespace
+        for backend in ingress.backends
+        if backend.service == view.key.name
+    )
+    meant = (backend.port_name or backend.port_number for backend in backends)
+    return tuple(dict.fromkeys(target for each in meant if each is not None for target in targets.get(each, ())))
+
+
+def services_of_ingress(ingress: Ingress) -> frozenset[ObjectKey]:
+    """The keys of the Services that the paths of an Ingress lead to."""
+    view = IngressView.of(ingress)
+    return frozenset(ObjectKey(view.namespace, backend.service) for backend in view.backends)
+
+
+def service_is_terminating(facts: Facts) -> bool:
+    """A Service that goes takes its policies with it."""
+    return facts.service.terminating
+
+
+def service_selects_no_pods(facts: Facts) -> bool:
+    """Without a selector nobody knows which pods to open."""
+    return not facts.service.selector
+
+
+def namespace_is_not_handled(facts: Facts) -> bool:
+    """The configuration leaves this namespace to somebody else; without selectors it handles all."""
+    selectors = facts.config.namespace_selectors
+    return bool(selectors) and not matches_any(selectors, facts.own_namespace.labels)
+
+
+def namespace_is_terminating(facts: Facts) -> bool:
+    """Nothing can be created in a namespace that goes."""
+    return facts.own_namespace.terminating
+
+
+NO_POLICIES: Final[tuple[tuple[Callable[[Facts], bool], str], ...]] = (
+    (service_is_terminating, "service-terminating"),
+    (service_selects_no_pods, "service-without-selector"),
+    (namespace_is_not_handled, "namespace-not-handled"),
+    (namespace_is_terminating, "namespace-terminating"),
+)
+
+
+def no_policies_because(facts: Facts) -> str:
+    """The first reason for which the Service gets no policy; empty where it may have some."""
+    return next((reason for holds, reason in NO_POLICIES if holds(facts)), "")

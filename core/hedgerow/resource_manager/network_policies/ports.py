@@ -1,18 +1,21 @@
-"""Ports as NetworkPolicies name them, and the annotation values that list them.
+"""Ports as NetworkPolicies name them, and the annotation values that list them, read and made.
 
 Decides which values are ports at all; knows nothing of policies.
-Source: network-and-nodes §2.5, §2.7.
+
+Source: network-and-nodes §2.5, §2.7, §2.8.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Final, NamedTuple, NoReturn, TypeGuard
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple, NoReturn, TypeGuard
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.network_policies import ALLOWED_PORTS_PREFIX, ALLOWED_PORTS_SUFFIX, NAMESPACE_SELECTORS
 from hedgerow.machinery.fields import unknown_fields
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.remembering import remembered
+from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
 from hedgerow.network_policies import PortManifest
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
@@ -161,3 +164,32 @@ def _json_type(value: object) -> str:
             return "a list"
         case _:
             return "an object"
+
+
+def allowed_ports_annotation(alias: str, ports: Iterable[PolicyPort]) -> tuple[str, str]:
+    """Key and value of the annotation that opens ports to pods with the alias' label.
+
+    Example:
+        `allowed_ports_annotation("all-scrape-targets", [PolicyPort("TCP", 8080)])`
+    """
+    value = json.dumps([port.manifest() for port in ports], separators=(",", ":"))
+    return f"{ALLOWED_PORTS_PREFIX}{alias}{ALLOWED_PORTS_SUFFIX}", value
+
+
+def namespace_selectors_annotation(selectors: Iterable[LabelSelector | Mapping[str, Any]]) -> tuple[str, str]:
+    """Key and value of the annotation that lets pods of further namespaces connect.
+
+    Args:
+        selectors: label selectors, OR-ed, as values or as parsed manifests.
+
+    Raises:
+        ValueError: one of them is no label selector.
+    """
+    manifests = []
+    for selector in selectors:
+        match parse_label_selector(selector):
+            case Success(parsed):
+                manifests.append(parsed.manifest())
+            case problems:
+                raise ValueError(f"not a label selector: {'; '.join(map(str, problems.failure()))}")
+    return NAMESPACE_SELECTORS, json.dumps(manifests, separators=(",", ":"))

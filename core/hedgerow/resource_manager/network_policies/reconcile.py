@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from returns.result import Failure, Result
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
+from hedgerow.api.network_policies import service_of_policy
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import (
@@ -24,12 +25,15 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.network_policies import correction
-from hedgerow.resource_manager.network_policies.changes import service_of_policy
-from hedgerow.resource_manager.network_policies.config import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, Refusal, desired_network_policies
-from hedgerow.resource_manager.network_policies.peers import namespaces_that_matter
+from hedgerow.resource_manager.network_policies.openings import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
-from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServiceView
+from hedgerow.resource_manager.network_policies.views import (
+    IngressView,
+    NamespaceView,
+    NetworkPolicyConfig,
+    ServiceView,
+)
 
 POLICIES_BY_SERVICE = Index("policies by service", NETWORK_POLICIES, service_of_policy)
 MOST_EVENTS: Final = 20

@@ -9,7 +9,7 @@ from hedgerow.machinery.configuration.reading import ConfigurationErrors
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.resource_manager.configuration import Decoded, decode_offline
 from hedgerow.resource_manager.configuration.controllers import NetworkPolicySettings
-from hedgerow.resource_manager.network_policies.config import IngressController, NetworkPolicyConfig
+from hedgerow.resource_manager.network_policies.views import IngressController, NetworkPolicyConfig
 
 Answer = Callable[[str], Decoded]
 Refusal = Callable[[str], ConfigurationErrors]

@@ -13,13 +13,11 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import (
     DesiredPolicies,
     IngressController,
-    IngressView,
-    NamespaceView,
     NetworkPolicyConfig,
-    ServiceView,
     desired_network_policies,
 )
 from hedgerow.resource_manager.network_policies.ports import MOST_PORTS
+from hedgerow.resource_manager.network_policies.views import IngressView, NamespaceView, ServiceView
 from tests.unit.core.resource_manager.network_policies.objects import (
     BEHIND_INGRESS,
     DOMAIN,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.network_policies import NamespaceView, NetworkPolicyConfig, ServiceView
-from hedgerow.resource_manager.network_policies.eligibility import no_policies_because
-from hedgerow.resource_manager.network_policies.facts import Facts
+from hedgerow.resource_manager.network_policies import NetworkPolicyConfig
+from hedgerow.resource_manager.network_policies.openings import no_policies_because
+from hedgerow.resource_manager.network_policies.views import Facts, NamespaceView, ServiceView
 from tests.unit.core.resource_manager.network_policies.objects import namespace, service
 
 TEAM_A = NetworkPolicyConfig(namespace_selectors=(LabelSelector((("team", "a"),)),))

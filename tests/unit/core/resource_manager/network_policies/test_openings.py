@@ -6,8 +6,9 @@ from returns.result import Failure, Success
 from hedgerow.api.kubernetes import SERVICES
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.network_policies import PolicyPort, ServiceView, from_policy_aliases
-from hedgerow.resource_manager.network_policies.openings import Opening, openings_of
+from hedgerow.resource_manager.network_policies import PolicyPort
+from hedgerow.resource_manager.network_policies.openings import Opening, from_policy_aliases, openings_of
+from hedgerow.resource_manager.network_policies.views import ServiceView
 from tests.unit.core.resource_manager.network_policies.objects import DOMAIN, HTTP, ours, service
 
 CART = ObjectKey("shop", "cart")

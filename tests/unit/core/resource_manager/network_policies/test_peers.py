@@ -4,9 +4,14 @@ import pytest
 from returns.result import Failure, Success
 
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow.resource_manager.network_policies import NamespaceView, parse_namespace_selectors
-from hedgerow.resource_manager.network_policies.peers import MOST_TERMS, is_handled, peer_namespaces
-from tests.unit.core.resource_manager.network_policies.objects import namespace
+from hedgerow.resource_manager.network_policies.openings import (
+    MOST_TERMS,
+    namespace_is_not_handled,
+    parse_namespace_selectors,
+    peer_namespaces,
+)
+from hedgerow.resource_manager.network_policies.views import Facts, NamespaceView, NetworkPolicyConfig, ServiceView
+from tests.unit.core.resource_manager.network_policies.objects import namespace, service
 
 TEAM_A, TEAM_B = LabelSelector((("team", "a"),)), LabelSelector((("team", "b"),))
 EVERYTHING = LabelSelector()
@@ -73,7 +78,10 @@ def test_a_value_that_lists_no_label_selectors_says_why(text: str, problem: str)
 def test_a_namespace_is_handled_without_selectors_or_if_one_of_them_matches(
     *, labels: dict[str, str], selectors: tuple[LabelSelector, ...], handled: bool
 ) -> None:
-    assert is_handled(NamespaceView("shop", labels), selectors) is handled
+    home, config = NamespaceView("shop", labels), NetworkPolicyConfig(selectors)
+    facts = Facts(ServiceView.of(service()), {"shop": home}, (), config)
+
+    assert namespace_is_not_handled(facts) is not handled
 
 
 @pytest.mark.parametrize(

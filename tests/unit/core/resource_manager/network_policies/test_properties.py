@@ -10,16 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import NETWORK_POLICIES
+from hedgerow.api.network_policies import service_of_policy
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Delete
-from hedgerow.resource_manager.network_policies import (
-    DesiredPolicies,
-    NamespaceView,
-    NetworkPolicy,
-    ServiceView,
-    desired_network_policies,
-    service_of_policy,
-)
+from hedgerow.resource_manager.network_policies import DesiredPolicies, NetworkPolicy, desired_network_policies
+from hedgerow.resource_manager.network_policies.views import NamespaceView, ServiceView
 from tests.unit.core.resource_manager.network_policies.worlds import (
     FOREIGN,
     Cluster,

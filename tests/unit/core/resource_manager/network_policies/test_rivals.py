@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.network_policies import service_of_policy
 from hedgerow.machinery.controller import plans
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
@@ -17,7 +18,6 @@ from hedgerow.resource_manager.network_policies import (
     network_policy_controller,
     reconcile,
 )
-from hedgerow.resource_manager.network_policies.changes import service_of_policy
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.network_policies.objects import namespace, policy, service
 

@@ -14,18 +14,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
-from hedgerow.api.network_policies import DESCRIPTION
+from hedgerow.api.network_policies import DESCRIPTION, service_of_policy
 from hedgerow.machinery.controller import Context, all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, labels_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, MergePatch, Plan
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.network_policies import (
-    IngressController,
-    NetworkPolicyConfig,
-    network_policy_controller,
-    service_of_policy,
-)
+from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
 from tests.unit.core.resource_manager.network_policies.objects import backend, ingress, namespace, policy, service
