@@ -18,8 +18,9 @@ from hypothesis import settings  # noqa: E402 -- as above
 # As the program does: tests make many small values and few cycles.
 gc.set_threshold(20_000, 10, 10)
 
-EXAMPLES = 50
-"""So many examples try each property in a run of the suite."""
+EXAMPLES = 25
+"""So many examples try each property in a run of the suite, and twice as many where several things vary together, with
+`settings(max_examples=50)`. Runs differ in their examples, but those with `CI` set."""
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=EXAMPLES)
 settings.register_profile("local", deadline=None, max_examples=EXAMPLES)
 settings.register_profile("thorough", deadline=None, max_examples=1000)

@@ -19,9 +19,9 @@ from tests.unit.adapters.runtime.world import (
 from tests.unit.proof.network import Network
 from tests.virtual_clock import virtual_time
 
-MANY: Final = 2000
+MANY: Final = 1000
 VISIBLE_WITHIN: Final = 0.5
-LATENCY: Final = 0.0375
+LATENCY: Final = 0.075
 BUSY_FOR: Final = MANY / keys_under_way(CONTROLLER) * LATENCY
 """Seconds that the policies of all take; both of a Service are sent at once."""
 
@@ -31,7 +31,7 @@ def exist(world: World, policies: set[str]) -> bool:
 
 
 @virtual_time
-async def test_a_live_change_during_a_cold_start_of_two_thousand_services_does_not_wait_in_line() -> None:
+async def test_a_live_change_during_a_cold_start_of_a_thousand_services_does_not_wait_in_line() -> None:
     world, loop = World(*shops(MANY)), asyncio.get_running_loop()
     late = ObjectKey("shop", f"svc-{MANY - 1}")
     scraped = {f"shop/ingress-to-{late.name}-tcp-8080-via-all-scrape-targets"}
@@ -49,4 +49,4 @@ async def test_a_live_change_during_a_cold_start_of_two_thousand_services_does_n
             assert exist(world, own_policies(new.name))
             assert number == 0 or exist(world, scraped), "one that already stood in line went ahead"
         assert loop.time() - began < BUSY_FOR
-        assert 1000 < len(world.objects(POLICIES)) < 2 * MANY, "the others got their turns, and not yet all of them"
+        assert MANY / 2 < len(world.objects(POLICIES)) < 2 * MANY, "the others got their turns, and not yet all of them"

@@ -14,7 +14,7 @@ from tests.unit.adapters.runtime.world import NAMESPACES, POLICIES, SERVICES
 from tests.unit.proof.landscapes import INGRESSES, neglected
 
 HASH_SEEDS: Final = range(3)
-ORDERS: Final = 3
+ORDERS: Final = 2
 """Orders of the documents that each process reads."""
 COMMANDS: Final = """\
 import sys

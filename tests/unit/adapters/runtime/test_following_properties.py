@@ -66,7 +66,7 @@ STEPS = st.one_of(
 
 
 @given(steps=st.lists(st.tuples(STEPS, st.sampled_from(PAUSES)), max_size=15), readers=st.integers(1, 3))
-@settings(max_examples=60)
+@settings(max_examples=30)
 @virtual_time
 async def test_what_is_watched_is_what_is_named_and_served(steps: list[tuple[Step, float]], readers: int) -> None:
     stage = Stage()

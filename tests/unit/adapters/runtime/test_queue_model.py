@@ -174,5 +174,5 @@ class QueueInUse(RuleBasedStateMachine):
         assert len(set(self.in_work)) == len(self.in_work)
 
 
-QueueInUse.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+QueueInUse.TestCase.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
 test_in_any_use_the_queue_does_what_its_model_does = QueueInUse.TestCase

@@ -29,7 +29,7 @@ from tests.unit.core.admission.world import decided
 from tests.unit.orders import ORDERS
 
 # How long it takes to make examples up depends on what else the machine does, so it is no failure.
-SOME = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 CHANGES = pytest.mark.parametrize("subject", SUBJECTS, ids=str)
 REPLACED = {
     "endpoint-slice-hints": {"hints"},

@@ -26,7 +26,7 @@ from tests.unit.core.resource_manager.network_policies.worlds import (
 )
 from tests.unit.orders import ORDERS
 
-FEW, MANY = settings(max_examples=25), settings(max_examples=40)
+FEW, MANY = settings(max_examples=15), settings(max_examples=40)
 LAGS = st.integers(min_value=0, max_value=5)
 
 

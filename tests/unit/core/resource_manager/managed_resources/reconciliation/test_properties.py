@@ -25,6 +25,8 @@ from tests.unit.core.resource_manager.managed_resources.workshop import (
 NAMES: Final = ("a", "b", "c", "d")
 GIVEN_BY_THE_SERVER: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation"})
 MOST_TURNS: Final = 20
+SEVERAL_DIMENSIONS: Final = settings(max_examples=50)
+"""What is asked for before and after, what happens, and at which step."""
 
 
 @st.composite
@@ -88,6 +90,7 @@ def test_the_plan_of_what_was_applied_is_empty(before: list[Manifest], after: li
     assert made.turn().requests == 0
 
 
+@SEVERAL_DIMENSIONS
 @given(contents(), contents(), st.integers(0, 12), st.sampled_from(["edited", "deleted"]))
 def test_a_crash_at_any_write_makes_no_difference_in_the_end(
     before: list[Manifest], after: list[Manifest], place: int, fate: str
@@ -144,6 +147,7 @@ PLACES: Final = st.integers(0, 24)
 CACHES: Final = st.sampled_from(["fresh", "as old as the reconciliation"])
 
 
+@SEVERAL_DIMENSIONS
 @given(contents(), contents(), PLACES, CACHES)
 def test_a_reconciliation_that_is_closed_at_any_step_makes_no_difference_in_the_end(
     before: list[Manifest], after: list[Manifest], place: int, caches: str
@@ -178,6 +182,7 @@ CHANGES: Final[dict[str, Callable[[Workshop], None]]] = {
 }
 
 
+@SEVERAL_DIMENSIONS
 @given(contents(), contents(), PLACES, st.sampled_from(sorted(CHANGES)), CACHES)
 def test_a_managed_resource_that_changes_or_goes_at_any_step_comes_to_what_it_asks_for_then(
     before: list[Manifest], after: list[Manifest], place: int, change: str, caches: str
@@ -206,6 +211,7 @@ def test_a_managed_resource_that_changes_or_goes_at_any_step_comes_to_what_it_as
         assert beside_nothing(found) == beside_nothing(expected)
 
 
+@SEVERAL_DIMENSIONS
 @given(contents(), PLACES, st.sampled_from(["deleted", "emptied"]), CACHES)
 def test_no_object_is_left_of_a_new_managed_resource_that_goes_or_asks_for_nothing_from_any_step_on(
     asked: list[Manifest], place: int, change: str, caches: str
@@ -330,7 +336,6 @@ def test_a_class_move_hands_the_very_same_objects_over(objects: list[Manifest], 
     assert world(instances.new)["objects"] == before
 
 
-@settings(max_examples=50)
 @given(contents(), contents(), st.permutations(range(4)))
 def test_the_order_of_documents_makes_no_difference_to_what_is_applied(
     before: list[Manifest], after: list[Manifest], order: list[int]
