@@ -5,7 +5,6 @@ import logging
 import os
 import sys
 from collections.abc import Generator
-from pathlib import Path
 
 # Interpreters that tests start, and pytest from here on, compile everything anew where nothing may be written.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -14,6 +13,8 @@ sys.dont_write_bytecode = False
 import pytest  # noqa: E402 -- written as bytecode
 import structlog  # noqa: E402 -- as above
 from hypothesis import settings  # noqa: E402 -- as above
+
+from tests.schedule import Place, place_of, scheduled  # noqa: E402 -- as above
 
 # As the program does: tests make many small values and few cycles.
 gc.set_threshold(20_000, 10, 10)
@@ -43,26 +44,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let tests of one control plane run on one worker as far as possible, and those that take minutes begin first.
-
-    Each worker begins with an equal share in a row, and takes from the end of another's when it has none left: the many
-    quick tests stand in the middle. Within a group the order stays random.
-    """
-    items.sort(key=_group)
+    """Bring tests into the order in which workers take them; among those that are alike it stays random."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = scheduled([(_place(item), item) for item in items], workers)
 
 
-def _group(item: pytest.Item) -> int:
-    if item.get_closest_marker("minutes") is not None:
-        return 0
-    match item.path.parent.relative_to(Path(__file__).parent).parts:
-        case ("e2e", "managed_resources"):
-            return 4
-        case ("e2e", *_):
-            return 1
-        case ("contract", *_):
-            return 3
-        case _:
-            return 2
+def _place(item: pytest.Item) -> Place:
+    _, *parts = item.nodeid.partition("::")[0].split("/")
+    return place_of(parts, is_slow=item.get_closest_marker("slow") is not None)
 
 
 @pytest.hookimpl(trylast=True)

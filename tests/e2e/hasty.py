@@ -20,6 +20,12 @@ QUICK_TO_NOTICE_SILENCE: Final = {
     "hedgerow_adapters.informer.informer.SHORTEST_WATCH": 2.0,
     "hedgerow_adapters.informer.informer.SILENCE_MARGIN": 1.0,
 }
+PERIODS_OF_ANY_LENGTH: Final = """
+from hedgerow.machinery.configuration import rules
+at_least = rules.at_least
+rules.at_least = lambda least, *more, **options: at_least(type(least)(0), *more, **options)
+"""
+"""Code that runs before the command: no configured period is too short for it."""
 _LAUNCHER: Final = """
 import importlib, json, sys
 for name, value in json.loads(sys.argv.pop(1)).items():
@@ -32,9 +38,17 @@ sys.exit(main())
 """
 
 
-def run_hasty_command(constants: Mapping[str, float], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What a command printed some of whose constants, by their full names, have other values."""
-    launched = (sys.executable, "-c", _LAUNCHER, json.dumps(constants))
+def run_hasty_command(
+    constants: Mapping[str, float], *arguments: str, before: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """What a command printed some of whose constants, by their full names, have other values.
+
+    Args:
+        constants: the values.
+        arguments: of the command.
+        before: Python code that runs before it.
+    """
+    launched = (sys.executable, "-c", before + _LAUNCHER, json.dumps(constants))
     return run_command(*arguments, command=launched)
 
 
@@ -49,6 +63,7 @@ class HastyResourceManager(ResourceManager):
         *,
         name: str = "resource-manager",
         before: str = "",
+        shutdown_delay: str = "0s",
     ) -> None:
         """A process that has not been started.
 
@@ -58,8 +73,9 @@ class HastyResourceManager(ResourceManager):
             constants: the values.
             name: tells the processes of one test apart.
             before: Python code that runs before the command.
+            shutdown_delay: as for every process.
         """
-        super().__init__(folder, config, name=name)
+        super().__init__(folder, config, name=name, shutdown_delay=shutdown_delay)
         at = self._command.index(str(COMMAND))
         launched = (sys.executable, "-c", before + _LAUNCHER, json.dumps(constants))
         self._command = (*self._command[:at], *launched, *self._command[at + 1 :])

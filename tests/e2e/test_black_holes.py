@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from tests.control_plane.fault_proxy import FaultProxy
 from tests.e2e.hasty import QUICK_TO_NOTICE_SILENCE, HastyResourceManager
 from tests.e2e.resource_manager import ResourceManager
@@ -62,6 +64,7 @@ def test_writes_that_get_no_answer_are_sent_again_over_new_connections(territory
     assert Counter(territory.writes(position))["create networkpolicies"] <= 60 + len(given_up)
 
 
+@pytest.mark.slow
 def test_a_leader_in_a_black_hole_stops_writing_and_ends_within_the_renew_deadline(
     territory: Territory, proxy: FaultProxy
 ) -> None:

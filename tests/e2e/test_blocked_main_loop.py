@@ -5,6 +5,8 @@ import signal
 from datetime import datetime, timedelta
 from typing import Final
 
+import pytest
+
 from tests.control_plane import PATIENCE
 from tests.e2e.hasty import HastyResourceManager
 from tests.e2e.resource_manager import WORKING
@@ -41,6 +43,7 @@ def renewed_at(lease: Manifest) -> datetime:
     return datetime.fromisoformat(lease["renewTime"])
 
 
+@pytest.mark.slow
 def test_a_leader_that_computes_for_longer_than_its_lease_lasts_goes_on_leading(territory: Territory) -> None:
     shop = territory.namespace("shop")
     with blockable(territory) as process:

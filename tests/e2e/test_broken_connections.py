@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
+import pytest
+
 from tests.control_plane.fault_proxy import Direction, FaultProxy
 from tests.e2e.hasty import QUICK_TO_TRY_AGAIN, HastyResourceManager
 from tests.e2e.landscapes import controller_settings, landscape, simulated
@@ -94,6 +96,7 @@ def test_a_hundred_reconnects_with_nothing_changed_write_nothing_and_list_nothin
         ] == []
 
 
+@pytest.mark.slow
 def test_connections_that_break_anywhere_in_mid_work_lead_to_the_same_policies(
     territory: Territory, proxy: FaultProxy
 ) -> None:

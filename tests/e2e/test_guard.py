@@ -72,6 +72,7 @@ def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Te
     assert restored.objects("NetworkPolicy") == before
 
 
+@pytest.mark.slow
 def test_a_guard_that_held_deletions_lets_single_ones_go_once_the_services_are_there(restored: Territory) -> None:
     config = restored.configuration(controller_settings(restored))
     manifests = landscape(restored, shoots=2)

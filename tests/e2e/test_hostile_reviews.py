@@ -55,6 +55,7 @@ def about(filler: Any) -> bytes:
     return json.dumps(review(DEPLOYMENTS, "CREATE", "shop", "cart", manifest), separators=(",", ":")).encode()
 
 
+@pytest.mark.slow
 async def test_reviews_that_wait_for_caches_take_a_bounded_amount_of_memory(process: ResourceManager) -> None:
     small = about("")
     texts = about(["x" * 1000] * (SIZE // 1003))

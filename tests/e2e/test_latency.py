@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import datetime, timedelta
 
+import pytest
 import yaml
 
 from tests.control_plane.fault_proxy import FaultProxy
@@ -14,6 +15,7 @@ LATENCY = 1.5
 """Seconds."""
 
 
+@pytest.mark.slow
 def test_writes_whose_watch_events_overtake_their_answers_are_no_errors(territory: Territory) -> None:
     shop = territory.namespace("shop")
     names = [f"s{number}" for number in range(30)]
@@ -33,6 +35,7 @@ def test_writes_whose_watch_events_overtake_their_answers_are_no_errors(territor
             assert Counter(territory.writes(position)) == {"create networkpolicies": 2 * len(names)}
 
 
+@pytest.mark.slow
 def test_a_process_to_which_every_byte_comes_three_seconds_late_leads_and_keeps_its_lease(
     territory: Territory, proxy: FaultProxy
 ) -> None:
@@ -49,7 +52,10 @@ def test_a_process_to_which_every_byte_comes_three_seconds_late_leads_and_keeps_
         process.wait_for_line(f"{WORKING} as the leader", 120)
         began = renewed_at()
         process.wait_for(
-            lambda: renewed_at() - began > timedelta(seconds=20), "has not renewed its lease for 20 s", 120
+            # Longer than its holder may do without.
+            lambda: renewed_at() - began > timedelta(seconds=11),
+            "has not renewed its lease for 11 s",
+            120,
         )
 
         assert process.log_lines("Leader election", level="error") == []

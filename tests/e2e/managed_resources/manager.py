@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.control_plane import PATIENCE
+from tests.e2e.hasty import HastyResourceManager
 from tests.e2e.resource_manager import ResourceManager, errors_of, is_idle
 
 CONTROLLER: Final = "managedresource"
@@ -27,3 +28,7 @@ class Manager(ResourceManager):
     def reconciliations(self, controller: str = CONTROLLER) -> float:
         """How often a controller has looked at something."""
         return self.metric("controller_runtime_reconcile_total", controller=controller)
+
+
+class HastyManager(Manager, HastyResourceManager):
+    """Such a process some of whose constants have other values."""

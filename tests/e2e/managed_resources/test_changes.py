@@ -4,6 +4,7 @@ import base64
 from typing import Any
 
 import brotli
+import pytest
 
 from hedgerow.machinery.documents.budget import MOST_BYTES
 from tests.e2e.managed_resources.estate import SETTLED, Estate, uids
@@ -188,6 +189,7 @@ def test_a_document_that_cannot_be_read_deletes_nothing(estate: Estate, manager:
     assert uids(estate, [first, second]) == before
 
 
+@pytest.mark.slow
 def test_a_secret_of_a_mebibyte_with_two_thousand_documents_is_applied(estate: Estate, manager: Manager) -> None:
     documents = [config_map(estate.namespace, f"entry-{number:04}") for number in range(DOCUMENTS)]
     text = "".join(_document(each) for each in documents)

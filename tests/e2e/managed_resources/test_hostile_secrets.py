@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import aiohttp
 import brotli
+import pytest
 
 from hedgerow.machinery.documents.budget import MOST_BYTES, MOST_NODES
 from tests.e2e.managed_resources.estate import Estate
@@ -32,6 +33,7 @@ def hostile_secret(estate: Estate, name: str) -> Manifest:
     return named("v1", "Secret", estate.namespace, name, type="Opaque", data=data)
 
 
+@pytest.mark.slow
 async def test_ten_hostile_secrets_at_once_cost_neither_lease_nor_probes_nor_other_deliveries(estate: Estate) -> None:
     election = {"leaderElect": True, "resourceNamespace": estate.namespace}
     lease = named("coordination.k8s.io/v1", "Lease", estate.namespace, LEASE)

@@ -1,14 +1,18 @@
 """A whole landscape: applied, healthy, and from then on left alone."""
 
+import pytest
+
 from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.landscape import Delivery, landscape
 from tests.e2e.managed_resources.manager import Manager
 
-COUNT = 200
+COUNT = 80
+"""All kinds a dozen times, and two definitions, for five at work: more than begin at once."""
 ORIGIN = "resources.gardener.cloud/origin"
 
 
-def test_two_hundred_managed_resources_become_healthy_and_a_restart_writes_nothing(estate: Estate) -> None:
+@pytest.mark.slow
+def test_scores_of_managed_resources_become_healthy_and_a_restart_writes_nothing(estate: Estate) -> None:
     deliveries = [*landscape(COUNT, estate.namespace, class_name=estate.class_name, definitions=True)]
     with Manager(estate.folder, estate.configuration()) as manager:
         manager.wait_ready()

@@ -8,24 +8,23 @@ import pytest
 
 from tests.contract.webhook_server import ServingPair
 from tests.e2e.admission import CONSIDERED, registered_for
+from tests.e2e.hasty import PERIODS_OF_ANY_LENGTH
 from tests.e2e.managed_resources.estate import SETTLED, Estate
-from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manager import HastyManager, Manager
 from tests.e2e.managed_resources.manifests import config_map, deployment, named
 
 HA: Final = "high-availability-config.resources.gardener.cloud"
-SYNC_PERIOD: Final = 15.0
-"""Seconds; the shortest that may be configured is enough to see that more than one passes."""
 LOOKS: Final = 2
 
 
 @pytest.fixture
 def serving(estate: Estate, serving_pair: ServingPair) -> Iterator[Manager]:
-    """A process that applies ManagedResources, and serves the webhook that nobody has registered yet."""
+    """A process that applies ManagedResources often, and serves the webhook that nobody has registered yet."""
     settings = estate.configuration(
-        controllers={"managedResource": {"syncPeriod": f"{SYNC_PERIOD:g}s"}},
+        controllers={"managedResource": {"syncPeriod": "3s"}},
         webhooks={"highAvailabilityConfig": {"enabled": True}},
     )
-    with Manager(estate.folder, settings) as running:
+    with HastyManager(estate.folder, settings, {}, before=PERIODS_OF_ANY_LENGTH) as running:
         running.wait_ready()
         yield running
 
@@ -37,6 +36,7 @@ def considered_deployment(namespace: str) -> dict[str, Any]:
     return manifest
 
 
+@pytest.mark.slow
 def test_a_webhook_that_is_registered_later_and_zones_of_a_namespace_reach_a_settled_deployment(
     estate: Estate, serving: Manager, serving_pair: ServingPair
 ) -> None:

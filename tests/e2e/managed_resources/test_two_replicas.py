@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.landscape import OBJECTS, landscape
 from tests.e2e.managed_resources.manager import Manager
@@ -32,6 +34,7 @@ class _Replica(Manager):
         return self.metric("leader_election_master_status", name=LEASE) == 1
 
 
+@pytest.mark.slow
 def test_a_leader_that_dies_in_mid_work_is_replaced_and_every_object_is_made_once(estate: Estate) -> None:
     position = estate.control_plane.audit_position()
     with _Replica(estate, "first") as first, _Replica(estate, "second") as second:

@@ -12,6 +12,7 @@ import yaml
 from tests.contract.webhook_server import ServingPair
 from tests.control_plane import PATIENCE, ControlPlane, PodKeeper, wait_until
 from tests.control_plane.plane import WORKLOAD_CONTROLLERS
+from tests.e2e.hasty import PERIODS_OF_ANY_LENGTH, HastyResourceManager, run_hasty_command
 from tests.e2e.kubelets import Kubelet, kubelet_users, let_kubelets_ask, sign_approved_requests
 from tests.e2e.machines import define_machines, machine
 from tests.e2e.managed_resources.definition import define_managed_resources
@@ -19,7 +20,6 @@ from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manifests import IMAGE, named
 from tests.e2e.managed_resources.places import Manifest, collection_of, path_of
 from tests.e2e.permissions import user_of
-from tests.e2e.resource_manager import ResourceManager, run_command
 from tests.e2e.whole_process.front import Front
 from tests.e2e.whole_process.roles import Roles
 
@@ -30,6 +30,7 @@ SYSTEM: Final = "kube-system"
 NODE: Final = "node-1"
 ADDRESS: Final = "10.250.0.1"
 ADDRESSES: Final = [{"type": "Hostname", "address": NODE}, {"type": "InternalIP", "address": ADDRESS}]
+SYNC_PERIOD: Final = "5s"
 NOT_READY: Final = "node.gardener.cloud/critical-components-not-ready"
 
 
@@ -73,7 +74,8 @@ class Shoot:
         if self.target.find(_registration()) is not None:
             return
         options = ("--mode", "target", "--url", self.front.url, "--ca-bundle", str(self.folder / "tls.crt"))
-        done = run_command("webhooks", "render", "--config", str(replica.config_file), *options)
+        asked = ("webhooks", "render", "--config", str(replica.config_file), *options)
+        done = run_hasty_command({}, *asked, before=PERIODS_OF_ANY_LENGTH)
         assert done.returncode == 0, done.stderr
         self.target.create(*yaml.safe_load_all(done.stdout))
         # The API server takes up a registration some moments later.
@@ -107,10 +109,10 @@ class Shoot:
         return {each["reason"] for each in events["items"] if each["regarding"]["kind"] == "Node"}
 
 
-class Replica(ResourceManager):
+class Replica(HastyResourceManager):
     """One of the processes, configured as the example says.
 
-    Kubeconfigs, addresses and certificates are the test's, and it looks at everything as often as may be configured.
+    Kubeconfigs, addresses and certificates are the test's, and it looks at everything every few seconds.
     """
 
     def __init__(self, shoot: Shoot, name: str) -> None:
@@ -119,8 +121,8 @@ class Replica(ResourceManager):
         config["sourceClientConnection"]["kubeconfig"] = str(shoot.roles.account(name))
         config["targetClientConnection"]["kubeconfig"] = str(shoot.target_roles.account(name))
         for section in ("health", "managedResources"):
-            config["controllers"][section]["syncPeriod"] = "15s"
-        super().__init__(shoot.folder, config, name=name, shutdown_delay="3s")
+            config["controllers"][section]["syncPeriod"] = SYNC_PERIOD
+        super().__init__(shoot.folder, config, {}, name=name, before=PERIODS_OF_ANY_LENGTH, shutdown_delay="3s")
         shoot.front.add(self)
 
     @property

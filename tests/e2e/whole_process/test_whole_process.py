@@ -20,7 +20,7 @@ from tests.e2e.whole_process.errand import Errand
 from tests.e2e.whole_process.load import Load
 from tests.e2e.whole_process.shoot import NOT_READY, SYSTEM, Replica, Shoot, critical_daemon_set, new_shoot, node
 
-QUIET: Final = float(os.environ.get("HEDGEROW_QUIET_SECONDS", "40"))
+QUIET: Final = float(os.environ.get("HEDGEROW_QUIET_SECONDS", "15"))
 """So long nothing is written: more than two of the periods after which replicas look at everything again."""
 _numbers: Final = itertools.count(1)
 
@@ -91,7 +91,7 @@ def writes_of(shoot: Shoot, replica: Replica, positions: tuple[int, int]) -> lis
     ]
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_everything_that_a_shoot_asks_for_is_done_and_then_nothing_is_written(shoot: Shoot, crew: Crew) -> None:
     leader = crew.start_leader()
     standby = crew.start()
@@ -121,7 +121,7 @@ def test_everything_that_a_shoot_asks_for_is_done_and_then_nothing_is_written(sh
     assert_good_conduct(crew, secrets_of(asked))
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_what_is_asked_for_while_a_leader_dies_is_done_by_the_next_one(shoot: Shoot, crew: Crew) -> None:
     leader, standby = crew.start_leader(), crew.start()
     shoot.register(leader)
@@ -148,7 +148,7 @@ def test_what_is_asked_for_while_a_leader_dies_is_done_by_the_next_one(shoot: Sh
     assert_good_conduct(crew, secrets_of([*asked, *late]))
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_replicas_are_replaced_one_by_one_under_load_and_nothing_is_refused_or_forgotten(
     shoot: Shoot, crew: Crew
 ) -> None:
