@@ -5,15 +5,20 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import Allowed, Decision, Denied, Mutated, creation, deletion, update
+from hedgerow.admission import Allowed, Decision, Denied, Mutated, Webhook, creation, deletion, update
 from hedgerow.admission.decision import forbidden
 from hedgerow.admission.request import CONNECT, AdmissionRequest
-from hedgerow.admission.webhook import apply_rules, mutating
+from hedgerow.admission.webhook import MOST_READS, apply_rules, mutating
 from hedgerow.api.kubernetes import PODS
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.execution import EndlessDecisionError
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.questions import Found, ObjectQuestion
 from hedgerow.machinery.reading import text_at, with_value
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Pause
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.unit.core.admission.world import told
 
 POD = {"apiVersion": "v1", "kind": "Pod", "spec": {"nodeName": "a"}}
 EMPTY = StoreSnapshot({})
@@ -100,3 +105,45 @@ def test_a_connection_without_an_object_is_denied() -> None:
     request = replace(creation(PODS, None), operation=CONNECT)
 
     assert REVIEW(request, EMPTY) == Denied(400, "there is no object in the request")
+
+
+READ = ObjectQuestion(PODS, ObjectKey("shop", "cart"), Cluster.TARGET)
+
+
+def test_what_cannot_be_read_after_a_live_read_is_denied_too() -> None:
+    async def review(request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
+        await READ
+        return Allowed(message=text_at(request.object, "spec", "nodeName") or "")
+
+    webhook = Webhook("test", "/test", mutating(PODS, review))
+    unreadable = creation(PODS, {**POD, "spec": {"nodeName": 1}})
+
+    assert told(webhook, creation(PODS, POD), Found(())) == (Allowed(message="a"), [READ])
+    assert told(webhook, unreadable, Found(())) == (
+        Denied(400, "spec.nodeName: expected a string, got a number"),
+        [READ],
+    )
+
+
+def reading(times: int) -> Webhook:
+    async def review(_request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
+        for _ in range(times):
+            await READ
+        return Allowed()
+
+    return Webhook("test", "/test", review)
+
+
+def test_a_review_may_read_as_often_as_the_bound_and_no_more() -> None:
+    assert told(reading(MOST_READS), creation(PODS, POD), Found(())) == (Allowed(), [READ] * MOST_READS)
+    with pytest.raises(EndlessDecisionError, match="about a request to test has not ended after 8 steps"):
+        told(reading(MOST_READS + 1), creation(PODS, POD), Found(()))
+
+
+def test_a_review_may_only_read() -> None:
+    async def review(_request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
+        await Pause()
+        return Allowed()
+
+    with pytest.raises(TypeError, match="a review awaits Pause, which is no read"):
+        told(Webhook("test", "/test", review), creation(PODS, POD), Found(()))
