@@ -10,8 +10,11 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Kind, Manifest, key_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion
-from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller
-from hedgerow.operator.namespace_network_policies.registration import NamespacePolicySettings, register
+from hedgerow.operator.namespace_network_policies.controller import (
+    NamespacePolicySettings,
+    namespace_network_policy_controller,
+    register,
+)
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.errors import CommandError, note

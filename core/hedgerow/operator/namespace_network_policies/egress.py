@@ -23,9 +23,7 @@ from hedgerow.operator.namespace_network_policies.blocks import (
     parse_block,
     parse_blocks,
 )
-from hedgerow.operator.namespace_network_policies.facts import Facts
-from hedgerow.operator.namespace_network_policies.names import API_SERVER
-from hedgerow.operator.namespace_network_policies.views import EndpointSubset, ShootNetworks
+from hedgerow.operator.namespace_network_policies.views import API_SERVER, EndpointSubset, Facts, ShootNetworks
 
 
 class Problem(NamedTuple):

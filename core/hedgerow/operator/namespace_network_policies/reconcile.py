@@ -26,12 +26,15 @@ from hedgerow.machinery.plan import Action, Create, Event, MergePatch, Plan
 from hedgerow.machinery.plan import Delete as Deletion
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.network_policies import correction
-from hedgerow.operator.namespace_network_policies.config import NamespacePolicyConfig
-from hedgerow.operator.namespace_network_policies.decision import Apply, Decision, Delete, Failed, decide
-from hedgerow.operator.namespace_network_policies.facts import Facts
-from hedgerow.operator.namespace_network_policies.names import API_SERVER
-from hedgerow.operator.namespace_network_policies.policies import NAMES
-from hedgerow.operator.namespace_network_policies.views import NamespaceView, ShootView, subsets_of
+from hedgerow.operator.namespace_network_policies.policies import NAMES, Apply, Decision, Delete, Failed, decide
+from hedgerow.operator.namespace_network_policies.views import (
+    API_SERVER,
+    Facts,
+    NamespacePolicyConfig,
+    NamespaceView,
+    ShootView,
+    subsets_of,
+)
 
 
 def is_ours(policy: Manifest) -> bool:

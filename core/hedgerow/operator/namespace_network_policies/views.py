@@ -1,19 +1,27 @@
-"""What the rules read of Namespaces, Endpoints and Clusters.
+"""What the rules read: Namespaces, Endpoints, Clusters, and the networks that are configured.
 
 A Namespace is taken as an API server stores it: one without a phase is not active. The shoot in a Cluster is of any
 shape, since nothing checks it; where it cannot be read, there is none.
 
-Source: network-and-nodes §3.2, §3.8, §3.10.
+Source: network-and-nodes §3.2, §3.3, §3.7, §3.8, §3.10.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from returns.result import Result
 
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.machinery.objects import Manifest, is_terminating, key_of, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, integer_at, list_at, object_at, objects_at, text_at
+from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.network_policies import PortManifest
+from hedgerow.operator.namespace_network_policies.blocks import Block, parse_blocks
 
+API_SERVER: Final = ObjectKey("default", "kubernetes")
+"""The Endpoints of the API server."""
+_SHOOT_NAMESPACE_PREFIX: Final = "shoot-"
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -111,3 +119,79 @@ class ShootView(NamedTuple):
 
 def _networks_of(spec: Manifest) -> ShootNetworks:
     return ShootNetworks(*(text_at(spec, "networking", name) for name in ShootNetworks._fields))
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeNetworks:
+    """The networks of the cluster in which the controller runs, as CIDRs that nobody has checked."""
+
+    pods: str
+    services: str
+    nodes: str | None = None
+    block_cidrs: tuple[str, ...] = ()
+    """What pods must not reach, unless they are labelled for just that."""
+
+    def blocked(self) -> Result[tuple[Block, ...], str]:
+        """The blocked ranges; or what is wrong with some of them."""
+        return parse_blocks(self._blocked())
+
+    def closed(self) -> Result[tuple[Block, ...], str]:
+        """All that is no private network of somebody else: pods, services, what is blocked, nodes; in this order."""
+        return parse_blocks(self._closed())
+
+    def service_block(self) -> Result[Block, str]:
+        """The range of the Services; or what is wrong with it."""
+        return parse_blocks([("runtime network services", self.services)]).map(lambda blocks: blocks[0])
+
+    def _blocked(self) -> Iterator[tuple[str, str]]:
+        for position, text in enumerate(self.block_cidrs):
+            yield f"runtime network blockCIDRs[{position}]", text
+
+    def _closed(self) -> Iterator[tuple[str, str]]:
+        yield "runtime network pods", self.pods
+        yield "runtime network services", self.services
+        yield from self._blocked()
+        if self.nodes is not None:
+            yield "runtime network nodes", self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What the name of the API server was resolved to."""
+
+    addresses: tuple[str, ...]
+    """Sorted; none as long as it has not been resolved."""
+    port: int
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether it is known where the API server is."""
+        return bool(self.addresses)
+
+
+@dataclass(frozen=True, slots=True)
+class NamespacePolicyConfig:
+    """Everything beside the objects of the cluster that decides about the policies of namespaces."""
+
+    networks: RuntimeNetworks
+    additional_selectors: tuple[LabelSelector, ...] = ()
+    """Of further namespaces that get all policies but the one for shoots."""
+    resolved: Resolved | None = None
+    """None: the API server is reached by address, so that there is nothing to resolve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A namespace beside what is known of its cluster."""
+
+    namespace: NamespaceView
+    config: NamespacePolicyConfig
+    api_endpoints: tuple[EndpointSubset, ...] | None = None
+    """Where the API server is; none if its Endpoints do not exist or cannot be read."""
+    shoot: ShootView | None = None
+    """The shoot whose namespace this is; none if it cannot be known."""
+
+    @property
+    def is_of_a_shoot(self) -> bool:
+        """Whether its name is that of a shoot's namespace."""
+        return self.namespace.name.startswith(_SHOOT_NAMESPACE_PREFIX)

@@ -5,8 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
-from hedgerow.operator.namespace_network_policies import except_blocks, offset_ip, parse_block
-from hedgerow.operator.namespace_network_policies.blocks import host_blocks, is_covered
+from hedgerow.operator.namespace_network_policies.blocks import (
+    except_blocks,
+    host_blocks,
+    is_covered,
+    offset_ip,
+    parse_block,
+)
 
 
 @pytest.mark.parametrize(
