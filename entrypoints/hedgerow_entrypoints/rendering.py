@@ -12,7 +12,6 @@ from tabulate import tabulate
 
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.json_diff import Operation, json_patch_between
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch, merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, only_asks
@@ -20,6 +19,7 @@ from hedgerow.resource_manager.disguise import redacted
 from hedgerow.resource_manager.managed_resources.stored.catalog import completed, stored_rule
 from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
 from hedgerow_adapters.files import render_yaml
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 
 VERBS: Final[Mapping[type[Action], str]] = {
     Create: "create",

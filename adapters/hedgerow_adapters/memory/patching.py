@@ -8,10 +8,10 @@ from typing import Any
 
 from returns.pipeline import is_successful
 
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow_adapters.memory.statuses import bad_request, unsupported_media_type, unusable_patch
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from hedgerow_adapters.protocol.requests import JSON_PATCH, MERGE_PATCH
 
 

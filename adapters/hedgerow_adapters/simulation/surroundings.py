@@ -18,7 +18,6 @@ from returns.pipeline import is_successful
 from returns.result import Result
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import (
@@ -43,6 +42,7 @@ from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.discovery_documents import no_match
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from hedgerow_adapters.protocol.outcomes import not_answered, outcome_of
 from hedgerow_adapters.protocol.transport import Response
 

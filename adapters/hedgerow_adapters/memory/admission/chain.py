@@ -23,7 +23,6 @@ from hedgerow.admission.dispatch import (
 )
 from hedgerow.admission.review import V1, VERSIONS, review_document
 from hedgerow.api.kubernetes import NAMESPACES
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest, ObjectKey, labels_of
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission.answers import UnusableAnswerError, Verdict, verdict_of
@@ -36,6 +35,7 @@ from hedgerow_adapters.memory.metadata import decoded
 from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 
 _CONFIGURATIONS: Final = (MUTATING_CONFIGURATIONS.stored_as, VALIDATING_CONFIGURATIONS.stored_as)
 _SILENT: Final = Verdict(None)

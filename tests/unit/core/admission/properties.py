@@ -27,9 +27,9 @@ from hedgerow.api.kubernetes import (
     STATEFUL_SETS,
 )
 from hedgerow.api.tokens import CONSIDER
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.selectors import LabelSelector
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 
 SYSTEM: Final = "worker.gardener.cloud/system-components"
 CONFIG: Final = AdmissionConfig(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from returns.result import Success
 
 from hedgerow.admission import Allowed, Denied, Mutated, Webhook, creation, update
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.core.admission.properties import (
     ASKED,
     DEEP,

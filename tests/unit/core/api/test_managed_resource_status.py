@@ -17,8 +17,8 @@ from hedgerow.api.managed_resource_status import (
 )
 from hedgerow.machinery.conditions import Condition, conditions_of, merge
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.core.resource_manager.health.objects import condition
 
 NOW: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from returns.result import Success
 
 from hedgerow.machinery.json_diff import json_patch_between
-from hedgerow.machinery.json_patch import apply_json_patch
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.orders import ORDERS
 
 NAMES = st.sampled_from(["a", "b", "a/b", "~", "~1", ""]) | st.text(max_size=3)

@@ -8,13 +8,13 @@ from typing import Any
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Action, Delete, Event, JsonPatch, MergePatch, Outcome, Plan, Refusal, Update
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from hedgerow_adapters.simulation import performed
 from tests.executions import LiveSnapshot, executed, questions_in
 

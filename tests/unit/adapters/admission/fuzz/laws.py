@@ -16,12 +16,12 @@ from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Webhook
 from hedgerow.admission.review import KIND, VERSIONS
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow_adapters.admission import AdmissionObserver, Exchange, Reviewer
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol.json_codec import Codec, fastest, standard
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.core.admission.world import answered, world
 
 PATIENCE: Final = 10.0

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, GroupVersionKind, GroupVersionResource, Mutated
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import Facts, decide, webhook
-from hedgerow.machinery.json_patch import apply_json_patch
 from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.core.admission.high_availability.objects import (
     NAME,
     NAMESPACE,

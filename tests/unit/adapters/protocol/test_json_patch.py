@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from returns.result import Failure, Success
 
-from hedgerow.machinery.json_patch import apply_json_patch
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
 
 DOCUMENT = {"a/b": 1, "c~d": [1, 2], "": {"deep": True}}
 
