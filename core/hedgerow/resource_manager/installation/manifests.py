@@ -1,25 +1,54 @@
-"""All objects of an installation, for the cluster of the process and for a separate target cluster.
+"""All objects of an installation, and which objects it needs to run: these, and what the cluster makes of them.
 
-Source: managed-resources §4, §19; webhooks-and-tokens §4, §4.4.
+Source: managed-resources §4, §19; webhooks-and-tokens §4, §4.4; Kubernetes documentation, "Deployments",
+"EndpointSlices", "Leases".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.dispatch import parse_registrations
+from hedgerow.admission.dispatch.parsing import is_registration
 from hedgerow.admission.registration import build_webhook_configurations
-from hedgerow.admission.registration.blocking import BlockingWebhook, blocking_webhooks
+from hedgerow.admission.registration.blocking import (
+    OF_ANY_CLUSTER,
+    BlockingWebhook,
+    NeededObject,
+    blocking_webhooks,
+    pods_of,
+)
 from hedgerow.api.definition import build_definition
+from hedgerow.api.kubernetes import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CONFIG_MAPS,
+    CORE_EVENTS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    DEPLOYMENTS,
+    ENDPOINT_SLICE_MANAGER,
+    ENDPOINT_SLICE_SERVICE,
+    ENDPOINT_SLICES,
+    EVENTS,
+    LEASES,
+    METADATA_NAME,
+    NAMESPACES,
+    POD_DISRUPTION_BUDGETS,
+    REPLICA_SETS,
+    ROLE_BINDINGS,
+    ROLES,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+)
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.permissions import Permission
+from hedgerow.machinery.reading import object_at, objects_at
 from hedgerow.resource_manager.installation.installation import Installation
-from hedgerow.resource_manager.installation.needed_objects import needed_objects
-from hedgerow.resource_manager.installation.permissions import concerns_anything
-from hedgerow.resource_manager.installation.roles import Holder, role_with, roles
+from hedgerow.resource_manager.installation.permissions import Holder, concerns_anything, role_with, roles
 from hedgerow.resource_manager.installation.workload import (
     config_map,
     deployment,
@@ -27,6 +56,68 @@ from hedgerow.resource_manager.installation.workload import (
     service,
     service_account,
 )
+
+RENDERED: Final[Mapping[str, Resource]] = {
+    resource.kind: resource
+    for resource in (
+        CONFIG_MAPS,
+        CUSTOM_RESOURCE_DEFINITIONS,
+        DEPLOYMENTS,
+        SERVICES,
+        SERVICE_ACCOUNTS,
+        POD_DISRUPTION_BUDGETS,
+        CLUSTER_ROLE_BINDINGS,
+        CLUSTER_ROLES,
+        ROLE_BINDINGS,
+        ROLES,
+    )
+}
+"""What an installation is rendered to beside registrations, by kind."""
+
+
+def needed_objects(manifests: Iterable[Manifest]) -> tuple[NeededObject, ...]:
+    """All objects that an installation needs in one cluster.
+
+    Args:
+        manifests: what is rendered for that cluster. Registrations among them are not needed: no webhook blocks them.
+    """
+    rendered = [each for each in manifests if not is_registration(each)]
+    return (*OF_ANY_CLUSTER, *(needed for manifest in rendered for needed in _of(manifest)))
+
+
+def _of(manifest: Manifest) -> Iterator[NeededObject]:
+    resource, key, labels = RENDERED[manifest["kind"]], key_of(manifest), labels_of(manifest)
+    yield NeededObject(resource, key, labels)
+    if resource == DEPLOYMENTS:
+        yield from _made_of_deployment(manifest)
+    elif resource == SERVICES:
+        kept_by = {ENDPOINT_SLICE_SERVICE: key.name, ENDPOINT_SLICE_MANAGER: "endpointslice-controller.k8s.io"}
+        yield NeededObject(ENDPOINT_SLICES, ObjectKey(key.namespace, ""), {**labels, **kept_by})
+
+
+def _made_of_deployment(manifest: Manifest) -> Iterator[NeededObject]:
+    """The pods and whatever they read or write to become and stay ready; Leases may be in another namespace."""
+    namespace = key_of(manifest).namespace
+    labels = labels_of(object_at(manifest, "spec", "template"))
+    yield NeededObject(REPLICA_SETS, ObjectKey(namespace, ""), labels, has_other_labels=True)
+    yield pods_of(namespace, labels)
+    yield NeededObject(NAMESPACES, ObjectKey("", namespace), {METADATA_NAME: namespace}, has_other_labels=True)
+    yield NeededObject(LEASES, ObjectKey("", ""))
+    for events in (EVENTS, CORE_EVENTS):
+        yield NeededObject(events, ObjectKey(namespace, ""))
+    for name in _secrets(manifest):
+        yield NeededObject(SECRETS, ObjectKey(namespace, name))
+
+
+def _secrets(deployment: Manifest) -> Iterator[str]:
+    """The names of the Secrets that pods mount."""
+    for volume in objects_at(deployment, "spec", "template", "spec", "volumes"):
+        if name := object_at(volume, "secret").get("secretName"):
+            yield name
+        for source in objects_at(volume, "projected", "sources"):
+            if name := object_at(source, "secret").get("name"):
+                yield name
+
 
 NO_TARGET = "the component configuration has no targetClientConnection, so that there is no separate target cluster"
 NO_KUBECONFIG = (
@@ -53,7 +144,7 @@ def manifests(installation: Installation, config_text: str) -> Result[tuple[Mani
         return Failure((NO_CONNECTION,))
     if not separate and part == "target":
         return Failure((NO_TARGET,))
-    if _is_loopback(installation.configuration.server.health_probes.bind_address):
+    if installation.configuration.server.health_probes.bind_address.startswith(_LOOPBACK):
         return Failure((NO_PROBES,))
     source = tuple(_in_source(installation, config_text)) if part != "target" else ()
     target = tuple(_in_target(installation)) if separate and part != "source" else ()
@@ -63,17 +154,8 @@ def manifests(installation: Installation, config_text: str) -> Result[tuple[Mani
 
 
 def blocked_by_own_webhooks(objects: Sequence[Manifest]) -> tuple[BlockingWebhook, ...]:
-    """The registrations among the objects for one cluster that could keep the process from running.
-
-    Args:
-        objects: all that an installation puts into the cluster.
-    """
+    """The registrations among all objects for one cluster that could keep the process from running."""
     return blocking_webhooks(parse_registrations(objects).unwrap(), needed_objects(objects))
-
-
-def _is_loopback(address: str) -> bool:
-    """Whether nobody outside of the pod can reach an address."""
-    return address.startswith(_LOOPBACK)
 
 
 def _in_source(installation: Installation, config_text: str) -> Iterator[Manifest]:

@@ -1,8 +1,10 @@
 """What may be said about an installation: the values of the Helm chart, which `hedgerow install` takes as well.
 
-The schema of the chart is made from these types, descriptions included.
+The schema of the chart is made from these types, descriptions included. Helm renders the chart without decoding the
+component configuration: of that the schema knows types, and what templates rely on. What it refuses, `hedgerow install`
+refuses as well; not the reverse.
 
-Source: managed-resources §4.
+Source: managed-resources §3.1, §4.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -12,8 +14,30 @@ from pydantic.alias_generators import to_camel
 
 from hedgerow.api.network_policies import ALLOWED
 from hedgerow.api.shape import Items, Typed
-from hedgerow.resource_manager.configuration import API_VERSION, KIND
-from hedgerow.resource_manager.installation.config_schema import config_schema
+from hedgerow.machinery.configuration.schema import Schema, document_schema, nullable
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
+from hedgerow.resource_manager.configuration.process import PORTS
+
+_PORT: Final = nullable({"type": "integer", "minimum": 0, "maximum": PORTS[-1]})
+_INGRESS_CONTROLLER: Final[Schema] = {
+    "required": ["namespace", "podSelector"],
+    "properties": {"namespace": {"type": "string", "minLength": 1}, "podSelector": {"type": "object"}},
+}
+_NETWORK_POLICY: Final[Schema] = {
+    "if": {"properties": {"enabled": {"const": True}}, "required": ["enabled"]},
+    "then": {"properties": {"ingressControllerSelector": _INGRESS_CONTROLLER}},
+}
+
+
+def config_schema() -> dict[str, Any]:
+    """The schema of the component configuration among the values."""
+    schema = document_schema(ResourceManagerConfiguration)
+    sections = schema["properties"]
+    for endpoint in sections["server"]["properties"].values():
+        endpoint["properties"]["port"] = _PORT
+    sections["controllers"]["properties"]["networkPolicy"] |= _NETWORK_POLICY
+    return schema
+
 
 Texts = dict[str, str]
 Quantity = str | int | float

@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from hedgerow.admission.dispatch.parsing import is_registration
-from hedgerow.resource_manager.installation.manifests import blocked_by_own_webhooks
-from hedgerow.resource_manager.installation.needed_objects import needed_objects
+from hedgerow.resource_manager.installation.manifests import blocked_by_own_webhooks, needed_objects
 
 CASES = sorted(Path(__file__).parents[4].joinpath("golden", "installation").glob("*/objects.yaml"))
 FULL = next(case for case in CASES if case.parent.name == "everything-is-enabled")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import NAMESPACES, NODES, PODS, SECRETS
 from hedgerow.machinery.permissions import Permission
-from hedgerow.resource_manager.installation.roles import Holder, role_with, roles, rules_by_place
+from hedgerow.resource_manager.installation.permissions import Holder, role_with, roles, rules_by_place
 
 SUBJECT = {"kind": "ServiceAccount", "name": "grm", "namespace": "garden"}
 
