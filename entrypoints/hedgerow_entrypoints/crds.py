@@ -7,8 +7,8 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from hedgerow.api.catalog import CUSTOM_RESOURCES
 from hedgerow.api.definition import CustomResource, build_definition
+from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
 from hedgerow_adapters.files import render_json, render_yaml
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}

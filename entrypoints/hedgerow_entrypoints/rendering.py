@@ -11,9 +11,8 @@ import click
 from tabulate import tabulate
 
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.patches import apply_merge_patch, merge_patch
+from hedgerow.machinery.patches import Operation, apply_merge_patch, json_patch_between, merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, only_asks
 from hedgerow.resource_manager.disguise import redacted
 from hedgerow.resource_manager.managed_resources.stored.catalog import completed, stored_rule

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 import click
 
 from hedgerow.machinery.controller import Controller, is_owned
-from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.times import format_duration
 from hedgerow.resource_manager.disguise import redacted
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from hedgerow.machinery.durations import format_duration
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Delete
-from hedgerow.machinery.timestamps import format_timestamp
+from hedgerow.machinery.times import format_duration, format_timestamp
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.simulation.simulation import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived

@@ -9,8 +9,8 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.patches import Operation, json_patch_between
 from hedgerow.machinery.questions import NotAnswered
 
 OK: Final = 200

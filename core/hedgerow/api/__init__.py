@@ -1,8 +1,11 @@
-"""The objects of the project's own API groups, as types that check what they are told.
+"""The catalogue: every resource, label and annotation, what is kept of objects, and what one object says by itself.
 
-One module per group and version, and the public names of each are in it: `resources_v1alpha1.ManagedResource`. Nothing
-is imported here, so that who needs one group does not pay for all. From each type its CustomResourceDefinition is made:
-what a type says of a field is what an API server is told. `catalog` lists them.
+One module for each topic: `kubernetes` and `gardener` name resources, `network_policies`, `tokens` and
+`reference_annotations` say what annotations mean; `managed_resources`, `references`, `origins`, `managed_objects` and
+`managed_resource_status` are about ManagedResources. Nothing is imported here, so that nobody pays for all of it.
+
+The objects of the project's own API groups are types that check what they are told, one module per group and version.
+From each type its CustomResourceDefinition is made: what a type says of a field is what an API server is told.
 
     from hedgerow.api.resources_v1alpha1 import ManagedResource
     from hedgerow.api.shape import read

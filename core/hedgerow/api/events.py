@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 from hedgerow.api.kubernetes import CORE_EVENTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition
-from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.machinery.timestamps import parse_timestamp
+from hedgerow.machinery.selection import field_query
+from hedgerow.machinery.times import parse_timestamp
 
 _SECOND: Final = timedelta(seconds=1)
 _MINUTE: Final = timedelta(minutes=1)

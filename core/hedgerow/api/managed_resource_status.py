@@ -20,8 +20,8 @@ from hedgerow.api.managed_resources import (
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.json_diff import Operation
 from hedgerow.machinery.objects import Manifest, key_of, resource_version_of
+from hedgerow.machinery.patches import Operation
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.machinery.reading import UnreadableError, integer_at
 

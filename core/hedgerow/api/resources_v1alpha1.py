@@ -15,8 +15,7 @@ from hedgerow.api.managed_resources import (
     RESOURCES_HEALTHY,
     RESOURCES_PROGRESSING,
 )
-from hedgerow.api.objects import ApiObject, ApiType
-from hedgerow.api.shape import Int64, Items, Time
+from hedgerow.api.shape import ApiObject, ApiType, Int64, Items, Time
 
 
 class SecretReference(ApiType):
@@ -145,3 +144,7 @@ MANAGED_RESOURCE: Final = CustomResource(
     ),
 )
 """The resource, as `kubectl get mr` shows it."""
+
+
+CUSTOM_RESOURCES: Final[tuple[CustomResource, ...]] = (MANAGED_RESOURCE,)
+"""Every resource that the project defines."""

@@ -1,8 +1,7 @@
-"""What a parsed document may look like: names, JSON types, and what to say where they differ.
+"""What a parsed document may look like, and what all objects of the project's API groups have in common.
 
-Reads untrusted documents into types. It knows no particular type, no default and no rule about values.
-
-`null` means the same as an absent field, as it does to an API server and in component configurations.
+Reads untrusted documents into types: names, JSON types, and what to say where they differ. It knows no particular type,
+no default and no rule about values. `null` means the same as an absent field, as it does to an API server.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.fields import ShapeError, child, json_type, perhaps, rendered
-from hedgerow.machinery.timestamps import parse_timestamp
+from hedgerow.machinery.times import parse_timestamp
 
 _EXPECTED: Final = {
     "bool_type": "a boolean",
@@ -146,3 +145,46 @@ def _declared(shape: type[Typed], place: Sequence[int | str]) -> list[str]:
 
 def _below(path: str, part: int | str) -> str:
     return f"{path}[{part}]" if isinstance(part, int) else child(path, part)
+
+
+class ApiType(Typed):
+    """A type whose fields say what they mean; a tool may name them as Python or as JSON does."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True, validate_by_name=True, validate_by_alias=True)
+
+    is_atomic: ClassVar[bool] = False
+    """Whether an API server merges such an object as a whole: who applies one of its fields owns them all."""
+
+
+class ObjectMeta(ApiType):
+    """Metadata, as far as tools look at it; the rest is kept as it is."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    labels: Mapping[str, str] = Field(default_factory=dict)
+    annotations: Mapping[str, str] = Field(default_factory=dict)
+    finalizers: Items[str] = ()
+    generation: Int64 = 0
+    resource_version: str = ""
+    uid: str = ""
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+
+
+class ApiObject(ApiType):
+    """An object that an API server stores; each type names its own kind."""
+
+    said_by_documents = ("apiVersion", "kind")
+
+    api_version: str
+    """Group and version of this object's type, such as resources.gardener.cloud/v1alpha1."""
+    kind: str
+    """The kind of this object."""
+    metadata: ObjectMeta = ObjectMeta()
+    # API servers know what metadata is, and refuse a definition that explains it.
+
+    def manifest(self) -> dict[str, Any]:
+        """The object as a plain document: what it was given, and nothing that was left to defaults but its kind."""
+        given = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return {"apiVersion": self.api_version, "kind": self.kind, **given}

@@ -12,7 +12,7 @@ from enum import Enum
 from types import NoneType
 from typing import Any, Final
 
-from hedgerow.machinery.durations import format_duration
+from hedgerow.machinery.times import format_duration
 
 LONGEST_SHOWN: Final = 100
 """Characters of one value in a text."""

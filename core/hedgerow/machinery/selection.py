@@ -1,14 +1,64 @@
 """Which objects of a resource two queries select together: by their labels, and by their fields.
 
+An API server knows only a few fields of each resource that can be selected by; which, is not known here.
+
 Source: Kubernetes documentation, "Labels and Selectors" and "Field Selectors".
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, Final
 
-from hedgerow.machinery.field_selectors import parse_field_query
+from returns.result import Failure, Result, Success
+
 from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow.machinery.selectors import parse_selector_query
+
+_ESCAPED: Final = re.compile(r"[\\,=]")
+_TERMS: Final = re.compile(r"(?:\\.?|[^\\,])+", re.DOTALL)
+_TERM: Final = re.compile(r"((?:\\.|[^\\=!]|!(?!=))*)(!=|==|=)((?:\\[\\,=]|[^\\,=])*)", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTerm:
+    """What is asked of one field."""
+
+    field: str
+    """Path of members, with dots between them."""
+    value: str
+    is_wanted: bool = True
+    """Whether the field has to have the value, or must not."""
+
+    def matches(self, manifest: Manifest) -> bool:
+        """Whether an object is as asked; a field that is not there is the empty text."""
+        value: Any = manifest
+        for member in self.field.split("."):
+            value = value.get(member) if isinstance(value, (dict, Mapping)) else None
+        return (("" if value is None else value) == self.value) is self.is_wanted
+
+
+def field_query(fields: Mapping[str, str]) -> str:
+    """The query that asks for objects whose fields have these values, before URL encoding."""
+    return ",".join(f"{field}={_ESCAPED.sub(_with_backslash, value)}" for field, value in fields.items())
+
+
+def _with_backslash(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
+def parse_field_query(text: str) -> Result[tuple[FieldTerm, ...], str]:
+    """What a query asks of fields, all of which has to hold; or why it cannot be read, in the words of API servers."""
+    terms: list[FieldTerm] = []
+    for part in _TERMS.findall(text):
+        found = _TERM.fullmatch(part)
+        if found is None:
+            return Failure(f"invalid selector: '{text}'; can't understand '{part}'")
+        field, sign, value = found.groups()
+        terms.append(FieldTerm(field, _ESCAPE.sub(r"\1", value), is_wanted=sign != "!="))
+    return Success(tuple(terms))
 
 
 @lru_cache

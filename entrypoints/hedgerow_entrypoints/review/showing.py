@@ -8,8 +8,8 @@ import click
 from tabulate import tabulate
 
 from hedgerow.admission.decision import OK, Denied, Mutated, Mutation
-from hedgerow.machinery.json_diff import Operation, json_patch_between
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.patches import Operation, json_patch_between
 from hedgerow.resource_manager.disguise import redacted
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.loaded import printable

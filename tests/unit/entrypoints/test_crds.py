@@ -3,7 +3,7 @@ import json
 import pytest
 import yaml
 
-from hedgerow.api.catalog import CUSTOM_RESOURCES
+from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
 from tests.unit.entrypoints.command_line import Hedgerow
 
 FULL = "managedresources.resources.gardener.cloud"

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from returns.pipeline import is_successful
 
-from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.fields import FieldError, FieldErrorType, shape_of
 from hedgerow.machinery.quantities import parse_quantity
+from hedgerow.machinery.times import parse_duration
 
 _STEP: Final = re.compile(r"\[]|\{}|[^.\[{]+")
 EACH_ITEM: Final = "[]"

@@ -21,7 +21,6 @@ from hedgerow.machinery.configuration.section import (
     Section,
     SectionField,
 )
-from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.fields import (
     FieldError,
     FieldErrorType,
@@ -33,6 +32,7 @@ from hedgerow.machinery.fields import (
     nearest,
     rendered,
 )
+from hedgerow.machinery.times import parse_duration
 
 
 class Document(Section):

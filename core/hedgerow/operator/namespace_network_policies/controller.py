@@ -15,10 +15,10 @@ from hedgerow.api.network_policies import identity_of, kept_of_policy
 from hedgerow.machinery.controller import Change, Controller, Watch, own_key
 from hedgerow.machinery.deletion_guard import kept_of_allowance
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.reading import UnreadableError, list_at, text_at
+from hedgerow.machinery.selection import field_query
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.operator.namespace_network_policies.policies import NAMES, relevant_namespaces

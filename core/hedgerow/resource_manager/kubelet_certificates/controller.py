@@ -19,11 +19,11 @@ from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVIN
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Event, Plan, failed
 from hedgerow.machinery.reading import UnreadableError, text_at
+from hedgerow.machinery.selection import field_query
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.kubelet_certificates.looking import (
     API_SERVER,

@@ -25,7 +25,7 @@ from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.plan import Action, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.timestamps import format_timestamp
+from hedgerow.machinery.times import format_timestamp
 from hedgerow.resource_manager.token_requests.kubeconfig import Data, TokenData
 from hedgerow.resource_manager.token_requests.token_secret import (
     TokenSecret,

@@ -15,14 +15,13 @@ from returns.result import Result
 from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import EXPIRATION, TOKEN, annotation
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.durations import parse_duration
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Create, MergePatch, Refusal
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.timestamps import parse_timestamp
+from hedgerow.machinery.times import parse_duration, parse_timestamp
 from hedgerow.resource_manager.token_requests.token_secret import TokenSecret
 
 USUAL_LIFE: Final = timedelta(hours=12)

@@ -39,7 +39,7 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.timestamps import parse_timestamp
+from hedgerow.machinery.times import parse_timestamp
 from hedgerow.resource_manager.token_requests.kubeconfig import Data, TokenData
 
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion")

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.api.objects import ObjectMeta
 from hedgerow.api.resources_v1alpha1 import ManagedResource, ManagedResourceSpec, SecretReference
-from hedgerow.api.shape import read
+from hedgerow.api.shape import ObjectMeta, read
 
 HEAD = {"apiVersion": "resources.gardener.cloud/v1alpha1", "kind": "ManagedResource"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Success
 
-from hedgerow.machinery.json_diff import json_patch_between
+from hedgerow.machinery.patches import json_patch_between
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.orders import ORDERS
 

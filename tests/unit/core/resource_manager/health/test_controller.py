@@ -13,10 +13,10 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import conditions_of, find
 from hedgerow.machinery.controller import Change, concerned_keys
-from hedgerow.machinery.field_selectors import field_query
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.selection import field_query
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
 from tests.unit.core.resource_manager.health.objects import condition, deployment, live, load_balancer, pod, skipped

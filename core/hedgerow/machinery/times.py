@@ -1,13 +1,13 @@
-"""Durations as Kubernetes writes them: `1h30m0s`, `15s`, `100ms`.
+"""Durations and moments as Kubernetes writes them: `1h30m0s`, `15s`, `100ms`; RFC 3339, as `2026-01-01T12:00:00Z`.
 
-Text and `timedelta` only: nothing here knows the time of day, or which field a duration stands in.
+Text, `timedelta` and `datetime` only: nothing here knows what time it is.
 """
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
@@ -88,3 +88,23 @@ def _decimal(duration: timedelta, unit: timedelta) -> str:
     whole, fraction = divmod(microseconds, scale)
     decimals = f"{fraction:0{len(str(scale)) - 1}d}".rstrip("0")
     return f"{whole}.{decimals}" if decimals else str(whole)
+
+
+_TIMESTAMP: Final = re.compile(
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+
+
+def parse_timestamp(value: Any) -> datetime | None:
+    """The moment that a parsed value spells; none where it is absent or spells none."""
+    if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
+        return None
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:  # a thirteenth month, a 25th hour
+        return None
+
+
+def format_timestamp(moment: datetime) -> str:
+    """A moment in UTC and whole seconds; what is left of a second is dropped."""
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"

@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from hedgerow.api.catalog import CUSTOM_RESOURCES
-from hedgerow.api.definition import CustomResource
-from hedgerow.api.objects import ApiType
-from hedgerow.api.shape import Int32, Items
-from hedgerow.api.structural import structural_schema
+from hedgerow.api.definition import CustomResource, structural_schema
+from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
+from hedgerow.api.shape import ApiType, Int32, Items
 
 custom_resources = pytest.mark.parametrize("custom", CUSTOM_RESOURCES, ids=lambda custom: str(custom.resource))
 
