@@ -10,7 +10,13 @@ from typing import Any, Final
 from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, forbidden, internal_error
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.admission.webhook import Webhook
-from hedgerow.api.gardener import ETCDS, extension_resource
+from hedgerow.api.gardener import (
+    DELETION_CONFIRMATION,
+    DELETION_PROTECTED,
+    DELETION_TIMESTAMP,
+    ETCDS,
+    extension_resource,
+)
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.go_syntax import parse_bool
@@ -21,13 +27,8 @@ from hedgerow.machinery.reading import UnreadableError, text_at
 
 NAME: Final = "crd-deletion-protection"
 
-PROTECTED: Final = "gardener.cloud/deletion-protected"
-"""Label of CustomResourceDefinitions that are protected: `"true"`."""
-CONFIRMATION: Final = "confirmation.gardener.cloud/deletion"
-"""Annotation that confirms a deletion: a boolean."""
-TIMESTAMP: Final = "gardener.cloud/timestamp"
 
-NOT_CONFIRMED: Final = f'must have a "{CONFIRMATION}" annotation to delete'
+NOT_CONFIRMED: Final = f'must have a "{DELETION_CONFIRMATION}" annotation to delete'
 
 
 DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
@@ -80,7 +81,7 @@ def whole_collection(request: AdmissionRequest, resource: Resource) -> ListQuest
     Source: webhooks-and-tokens §4.
     """
     if resource in DEFINITIONS:
-        return ListQuestion(resource, Cluster.SOURCE, label_selector=f"{PROTECTED}=true", metadata_only=True)
+        return ListQuestion(resource, Cluster.SOURCE, label_selector=f"{DELETION_PROTECTED}=true", metadata_only=True)
     return ListQuestion(resource, Cluster.SOURCE, request.namespace, metadata_only=True)
 
 
@@ -104,7 +105,7 @@ def _confirmed(manifests: Iterable[Any]) -> Allowed | Denied:
         if not isinstance(manifest, Mapping):
             return internal_error("the object to delete is no JSON object")
         try:
-            confirmation = text_at(manifest, "metadata", "annotations", CONFIRMATION)
+            confirmation = text_at(manifest, "metadata", "annotations", DELETION_CONFIRMATION)
         except UnreadableError as error:
             return internal_error(str(error))
         if not parse_bool(confirmation or "").value_or(False):  # noqa: FBT003 -- the default
@@ -114,7 +115,7 @@ def _confirmed(manifests: Iterable[Any]) -> Allowed | Denied:
 
 def is_protected_crd(labels: Mapping[str, str]) -> bool:
     """Whether the labels of a CustomResourceDefinition protect it from deletion."""
-    return labels.get(PROTECTED) == "true"
+    return labels.get(DELETION_PROTECTED) == "true"
 
 
 def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
@@ -129,7 +130,7 @@ def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
     # Python counts microseconds; readers expect the nine digits of nanoseconds.
     timestamp = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
     identity = {} if uid_of(manifest) is None else {"uid": uid_of(manifest)}
-    return {"metadata": {**identity, "annotations": {CONFIRMATION: "true", TIMESTAMP: timestamp}}}
+    return {"metadata": {**identity, "annotations": {DELETION_CONFIRMATION: "true", DELETION_TIMESTAMP: timestamp}}}
 
 
 def webhook() -> Webhook:

@@ -14,7 +14,7 @@ from hedgerow.admission.decision import Allowed, Decision, Denied, forbidden, un
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
-from hedgerow.api.tokens import kept_of_service_account
+from hedgerow.api.tokens import MOUNT_EXPIRATION, kept_of_service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.go_syntax import parse_int
@@ -26,7 +26,6 @@ from hedgerow.machinery.reading import boolean_at, list_at, objects_at, text_at,
 from hedgerow.machinery.snapshot import Snapshot
 
 NAME: Final = "projected-token-mount"
-EXPIRATION_SECONDS: Final = "projected-token-mount.resources.gardener.cloud/expiration-seconds"
 VOLUME_PREFIX: Final = "kube-api-access-"
 """How the names of volumes with a token begin, this one's and those that Kubernetes adds."""
 VOLUME: Final = f"{VOLUME_PREFIX}gardener"
@@ -98,10 +97,10 @@ def lacks_a_token(pod: Manifest, service_account: Manifest) -> bool:
 
 def requested_seconds(pod: Manifest, otherwise: int) -> Result[int, str]:
     """For how long the pod's annotation asks, `otherwise` without one; or what is wrong with the annotation."""
-    text = text_at(pod, "metadata", "annotations", EXPIRATION_SECONDS)
+    text = text_at(pod, "metadata", "annotations", MOUNT_EXPIRATION)
     if text is None:
         return Success(otherwise)
-    return parse_int(text, 64).alt(lambda problem: f"metadata.annotations[{EXPIRATION_SECONDS}]: {problem}")
+    return parse_int(text, 64).alt(lambda problem: f"metadata.annotations[{MOUNT_EXPIRATION}]: {problem}")
 
 
 def with_volume(pod: Manifest, seconds: int) -> Manifest:

@@ -30,3 +30,27 @@ CRITICAL_COMPONENT: Final = "node.gardener.cloud/critical-component"
 """Label of DaemonSets, of their pod templates and of pods without which a Node is not fit for others: `"true"`."""
 WAIT_FOR_CSI_NODE: Final = "node.gardener.cloud/wait-for-csi-node-"
 """Prefix of annotations of such pods: the value names a CSI driver that has to be there; the rest is anything."""
+
+NO_CLEANUP: Final = ("shoot.gardener.cloud/no-cleanup", "true")
+"""Label of objects that the deletion of a shoot leaves to their ManagedResource."""
+SEED_SYSTEM_COMPONENT: Final = (ROLE, "seed-system-component")
+"""Label of ManagedResources without which a seed does not work."""
+
+DELETION_PROTECTED: Final = "gardener.cloud/deletion-protected"
+"""Label of CustomResourceDefinitions that are protected: `"true"`."""
+DELETION_CONFIRMATION: Final = "confirmation.gardener.cloud/deletion"
+"""Annotation that confirms a deletion: a boolean."""
+DELETION_TIMESTAMP: Final = "gardener.cloud/timestamp"
+"""Annotation beside it: when the deletion was confirmed."""
+
+HIGH_AVAILABILITY: Final = "high-availability-config.resources.gardener.cloud"
+FAILURE_TOLERANCE_TYPE: Final = f"{HIGH_AVAILABILITY}/failure-tolerance-type"
+"""On a Namespace: whether its workloads survive the loss of a `node` or of a `zone`; empty: of neither."""
+ZONES: Final = f"{HIGH_AVAILABILITY}/zones"
+"""On a Namespace: comma-separated names of the zones that its workloads run in."""
+ZONE_PINNING: Final = f"{HIGH_AVAILABILITY}/zone-pinning"
+"""On a Namespace: whether its workloads are kept to its zones whatever their failure tolerance."""
+HIGH_AVAILABILITY_TYPE: Final = f"{HIGH_AVAILABILITY}/type"
+"""On a workload or autoscaler: `controller` or `server`, the type of the component; without it nothing is decided."""
+HIGH_AVAILABILITY_REPLICAS: Final = f"{HIGH_AVAILABILITY}/replicas"
+"""On a workload or autoscaler: the number of replicas, where its type alone would not do."""

@@ -39,7 +39,12 @@ EXTENSIONS: Final = "extensions"
 ALL_ISTIO_INGRESSES: Final = "all-istio-ingresses"
 """Namespace aliases that components agree on."""
 
-ACCESS_TARGET_API_SERVER: Final = ("networking.gardener.cloud/access-target-apiserver", ALLOWED)
+GARDENER_DOMAIN: Final = "networking.gardener.cloud"
+"""Domain of the labels by which pods are let out of their namespaces."""
+TO_DNS: Final = f"{GARDENER_DOMAIN}/to-dns"
+TO_RUNTIME_API_SERVER: Final = f"{GARDENER_DOMAIN}/to-runtime-apiserver"
+TO_TARGET_API_SERVER: Final = f"{DOMAIN}/to-kube-apiserver-tcp-443"
+ACCESS_TARGET_API_SERVER: Final = (f"{GARDENER_DOMAIN}/access-target-apiserver", ALLOWED)
 """Label of namespaces whose components call the API servers of shoots or of the virtual garden."""
 
 _NOTHING: Mapping[str, Any] = {}

@@ -40,6 +40,9 @@ EXPIRATION: Final = f"{_ACCOUNT}token-expiration-duration"
 RENEW_AT: Final = f"{_ACCOUNT}token-renew-timestamp"
 """Annotation that the token requestor writes: when the token is to be renewed."""
 
+MOUNT_EXPIRATION: Final = "projected-token-mount.resources.gardener.cloud/expiration-seconds"
+"""Annotation of a pod: for how long the token is to be valid that is mounted into it."""
+
 _REQUESTOR: Final = "token-requestor.resources.gardener.cloud/"
 TARGET_NAME: Final = f"{_REQUESTOR}target-secret-name"
 TARGET_NAMESPACE: Final = f"{_REQUESTOR}target-secret-namespace"

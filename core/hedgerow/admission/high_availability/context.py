@@ -7,23 +7,14 @@ Source: webhooks-and-tokens §5.1, §5.2, §5.8.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability.autoscalers import Target, scaled_maximum
 from hedgerow.admission.request import AdmissionRequest
+from hedgerow.api.gardener import FAILURE_TOLERANCE_TYPE, ZONE_PINNING, ZONES
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import object_at, text_at
-
-DOMAIN: Final = "high-availability-config.resources.gardener.cloud"
-
-FAILURE_TOLERANCE_TYPE: Final = f"{DOMAIN}/failure-tolerance-type"
-"""On a Namespace: whether its workloads survive the loss of a `node` or of a `zone`; empty: of neither."""
-ZONES: Final = f"{DOMAIN}/zones"
-"""On a Namespace: comma-separated names of the zones that its workloads run in."""
-ZONE_PINNING: Final = f"{DOMAIN}/zone-pinning"
-"""On a Namespace: whether its workloads are kept to its zones whatever their failure tolerance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,12 @@ from typing import Final
 from returns.result import Failure
 
 from hedgerow.admission.decision import Denied, forbidden
-from hedgerow.admission.high_availability.context import DOMAIN, HAContext
+from hedgerow.admission.high_availability.context import HAContext
+from hedgerow.api.gardener import HIGH_AVAILABILITY_REPLICAS, HIGH_AVAILABILITY_TYPE
 from hedgerow.machinery.fields import invalid
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import integer_at, text_at, with_value
-
-TYPE: Final = f"{DOMAIN}/type"
-"""On a workload or autoscaler: `controller` or `server`, the type of the component; without it nothing is decided."""
-REPLICAS: Final = f"{DOMAIN}/replicas"
-"""On a workload or autoscaler: the number of replicas, where its type alone would not do."""
 
 CONTROLLER: Final = "controller"
 HIGHLY_AVAILABLE: Final = 2
@@ -41,10 +37,10 @@ def desired_replicas(manifest: Manifest, current: int | None, failure_tolerance:
     """
     if not current:
         return None
-    component = text_at(manifest, "metadata", "labels", TYPE)
+    component = text_at(manifest, "metadata", "labels", HIGH_AVAILABILITY_TYPE)
     if not component:
         return None
-    if stated := text_at(manifest, "metadata", "annotations", REPLICAS):
+    if stated := text_at(manifest, "metadata", "annotations", HIGH_AVAILABILITY_REPLICAS):
         return _stated_replicas(stated)
     return SINGLE if component == CONTROLLER and failure_tolerance == "" else HIGHLY_AVAILABLE
 
@@ -53,7 +49,7 @@ def _stated_replicas(text: str) -> int | Denied:
     """The number that an annotation states, taken literally even below one, or why it states none."""
     number = parse_int(text, bits=32)
     if isinstance(number, Failure):
-        return forbidden(str(invalid(f'metadata.annotations["{REPLICAS}"]', text, number.failure())))
+        return forbidden(str(invalid(f'metadata.annotations["{HIGH_AVAILABILITY_REPLICAS}"]', text, number.failure())))
     return number.unwrap()
 
 

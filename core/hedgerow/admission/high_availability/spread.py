@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.admission.high_availability.context import HAContext
-from hedgerow.api.kubernetes import ZONE
+from hedgerow.api.kubernetes import HOSTNAME, ZONE
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import integer_at, objects_at, texts_at, with_value
 
-HOSTNAME: Final = "kubernetes.io/hostname"
 ZONE_TOLERANT: Final = "zone"
 _CONSTRAINTS: Final = ("spec", "template", "spec", "topologySpreadConstraints")
 

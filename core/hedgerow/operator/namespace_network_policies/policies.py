@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 
 from hedgerow.api.gardener import EXPOSURE_CLASS_HANDLER, ROLE
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.api.network_policies import ALLOWED, DESCRIPTION
+from hedgerow.api.network_policies import ALLOWED, DESCRIPTION, GARDENER_DOMAIN
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement, matches_any
 from hedgerow.network_policies import EgressRule, PolicySpec, policy_manifest
@@ -28,7 +28,6 @@ from hedgerow.operator.namespace_network_policies.egress import (
 )
 from hedgerow.operator.namespace_network_policies.views import Facts, NamespaceView
 
-LABEL_DOMAIN: Final = "networking.gardener.cloud"
 NOT_RESOLVED: Final = "api-server-not-resolved"
 
 
@@ -78,7 +77,7 @@ class General(NamedTuple):
         key = ObjectKey(namespace, self.name)
         if not self.pod_label:
             return NamespacePolicy(key, self.purpose, {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]})
-        label = f"{LABEL_DOMAIN}/{self.pod_label}"
+        label = f"{GARDENER_DOMAIN}/{self.pod_label}"
         spec: PolicySpec = {"podSelector": {"matchLabels": {label: ALLOWED}}, "policyTypes": ["Egress"]}
         if rules:
             spec = {**spec, "egress": [*rules]}

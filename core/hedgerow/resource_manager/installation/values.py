@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from hedgerow.api.network_policies import ALLOWED
+from hedgerow.api.network_policies import ALLOWED, TO_DNS, TO_RUNTIME_API_SERVER, TO_TARGET_API_SERVER
 from hedgerow.api.shape import Items, Typed
 from hedgerow.machinery.configuration.schema import Schema, document_schema, nullable
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
@@ -45,9 +45,6 @@ Quantities = dict[str, Quantity]
 
 DEFAULT_REQUESTS: Final[Quantities] = {"cpu": "20m", "memory": "128Mi"}
 DEFAULT_LIMITS: Final[Quantities] = {"memory": "512Mi"}
-TO_DNS: Final = "networking.gardener.cloud/to-dns"
-TO_RUNTIME_API_SERVER: Final = "networking.gardener.cloud/to-runtime-apiserver"
-TO_TARGET_API_SERVER: Final = "networking.resources.gardener.cloud/to-kube-apiserver-tcp-443"
 LONGEST_PREFIX: Final = 36
 """Characters before `gardener-resource-manager` that leave a valid name of a Service."""
 

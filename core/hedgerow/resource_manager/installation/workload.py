@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.admission.registration.mutating import HIGH_AVAILABILITY, skip_label
+from hedgerow.api.kubernetes import HOSTNAME, ZONE
 from hedgerow.api.network_policies import (
     ALL_WEBHOOK_TARGETS,
     ALLOWED_PORTS_PREFIX,
@@ -35,7 +36,6 @@ GRACE_PERIOD: Final = 30
 the process itself goes on to answer webhooks."""
 ROOT_AUTHORITIES: Final = "kube-root-ca.crt"
 FROM_WEBHOOK_TARGETS: Final = f"{ALLOWED_PORTS_PREFIX}{ALL_WEBHOOK_TARGETS}{ALLOWED_PORTS_SUFFIX}"
-_SPREAD: Final = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
 
 
 def service_account(installation: Installation) -> Manifest:
@@ -169,7 +169,7 @@ def _scheduling(installation: Installation) -> dict[str, Any]:
             "whenUnsatisfiable": "ScheduleAnyway",
             "labelSelector": {"matchLabels": installation.labels},
         }
-        for key in _SPREAD
+        for key in (HOSTNAME, ZONE)
     ]
     return {**{name: wish for name, wish in wishes.items() if wish}, "topologySpreadConstraints": spread}
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, key_of, resource_version_of, uid_of
@@ -196,8 +197,8 @@ def node_view(node: Manifest) -> NodeView:
 
 
 ALWAYS_TOLERATED: Final = (
-    Toleration("node.kubernetes.io/not-ready", effect=NO_EXECUTE),
-    Toleration("node.kubernetes.io/unreachable", effect=NO_EXECUTE),
+    Toleration(NOT_READY, effect=NO_EXECUTE),
+    Toleration(UNREACHABLE, effect=NO_EXECUTE),
     Toleration("node.kubernetes.io/disk-pressure", effect=NO_SCHEDULE),
     Toleration("node.kubernetes.io/memory-pressure", effect=NO_SCHEDULE),
     Toleration("node.kubernetes.io/pid-pressure", effect=NO_SCHEDULE),

@@ -11,10 +11,8 @@ from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
 from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.extension_validation.kinds import KINDS
-from hedgerow.admission.high_availability.context import DOMAIN
-from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS
 from hedgerow.admission.webhook import Webhook
-from hedgerow.api.gardener import HVPAS
+from hedgerow.api.gardener import HIGH_AVAILABILITY, HVPAS
 from hedgerow.api.kubernetes import (
     DEPLOYMENTS,
     ENDPOINT_SLICES,
@@ -26,7 +24,7 @@ from hedgerow.api.kubernetes import (
     SERVICE_ACCOUNTS,
     STATEFUL_SETS,
 )
-from hedgerow.api.tokens import CONSIDER
+from hedgerow.api.tokens import CONSIDER, MOUNT_EXPIRATION
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
@@ -152,14 +150,15 @@ POD_SPECS: Final = partly(
 )
 POD_METADATA: Final = partly(
     labels=texts(**{"app": "x", "pod-template-hash": "123abc"}),
-    annotations=texts(**{EXPIRATION_SECONDS: "900", "other": "x"}),
+    annotations=texts(**{MOUNT_EXPIRATION: "900", "other": "x"}),
     ownerReferences=some(picked(apiVersion=["apps/v1"], kind=["DaemonSet", "ReplicaSet"], controller=[False, True])),
 )
 SCALED_METADATA: Final = st.fixed_dictionaries(
     {"name": st.sampled_from(["scaled", "steady"])},
     optional={
-        "labels": texts(**{f"{DOMAIN}/type": "controller"}) | texts(**{f"{DOMAIN}/type": "server"}),
-        "annotations": texts(**{f"{DOMAIN}/replicas": "4"}),
+        "labels": texts(**{f"{HIGH_AVAILABILITY}/type": "controller"})
+        | texts(**{f"{HIGH_AVAILABILITY}/type": "server"}),
+        "annotations": texts(**{f"{HIGH_AVAILABILITY}/replicas": "4"}),
     },
 )
 REPLICAS: Final = st.integers(0, 7)
@@ -277,8 +276,10 @@ def landscapes(webhook: Webhook) -> st.SearchStrategy[list[Manifest]]:
 @cache
 def surroundings() -> st.SearchStrategy[list[Manifest]]:
     """A Namespace, ServiceAccounts, Nodes and autoscalers."""
-    annotations = texts(**{f"{DOMAIN}/zones": "b,a", f"{DOMAIN}/zone-pinning": "true"})
-    tolerance = st.sampled_from([{}, *({f"{DOMAIN}/failure-tolerance-type": type_} for type_ in ("", "node", "zone"))])
+    annotations = texts(**{f"{HIGH_AVAILABILITY}/zones": "b,a", f"{HIGH_AVAILABILITY}/zone-pinning": "true"})
+    tolerance = st.sampled_from(
+        [{}, *({f"{HIGH_AVAILABILITY}/failure-tolerance-type": type_} for type_ in ("", "node", "zone"))]
+    )
     namespace = manifests(
         NAMESPACES,
         st.builds(lambda one, other: {"name": "shop", "annotations": {**one, **other}}, annotations, tolerance),

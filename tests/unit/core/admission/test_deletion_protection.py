@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, GroupVersionKind, GroupVersionResource, deletion
 from hedgerow.admission.deletion_protection import (
-    CONFIRMATION,
     CUSTOM_RESOURCES,
     DEFINITIONS,
-    PROTECTED,
     confirm_deletion,
     is_protected_crd,
     review,
     webhook,
 )
+from hedgerow.api.gardener import DELETION_CONFIRMATION, DELETION_PROTECTED
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
@@ -36,13 +35,15 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
     lambda inner: (
         st.lists(inner, max_size=2)
-        | st.dictionaries(st.sampled_from(("metadata", "annotations", "labels", CONFIRMATION)), inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(("metadata", "annotations", "labels", DELETION_CONFIRMATION)), inner, max_size=3
+        )
     ),
 )
 
 
 def one(resource: Resource = INFRASTRUCTURES, confirmation: str | None = None, **metadata: Any) -> Manifest:
-    annotations = {} if confirmation is None else {CONFIRMATION: confirmation}
+    annotations = {} if confirmation is None else {DELETION_CONFIRMATION: confirmation}
     return {
         "apiVersion": resource.api_version,
         "kind": resource.kind,
@@ -187,8 +188,8 @@ def test_a_collection_that_cannot_be_listed(answer: NotAnswered, decision: Any) 
 
 
 def test_of_definitions_those_count_that_are_labelled() -> None:
-    labelled = one(CUSTOM_RESOURCE_DEFINITIONS, labels={PROTECTED: "true"})
-    other = one(CUSTOM_RESOURCE_DEFINITIONS, labels={PROTECTED: "false"}, name="two")
+    labelled = one(CUSTOM_RESOURCE_DEFINITIONS, labels={DELETION_PROTECTED: "true"})
+    other = one(CUSTOM_RESOURCE_DEFINITIONS, labels={DELETION_PROTECTED: "false"}, name="two")
 
     assert decided(webhook(), of_collection(CUSTOM_RESOURCE_DEFINITIONS), other) == Allowed()
     assert decided(webhook(), of_collection(CUSTOM_RESOURCE_DEFINITIONS), other, labelled) == NOT_CONFIRMED
@@ -201,8 +202,8 @@ def test_of_objects_without_a_namespace_all_count() -> None:
 
 
 def test_the_label_that_protects_a_definition() -> None:
-    assert is_protected_crd({PROTECTED: "true"})
-    assert not is_protected_crd({PROTECTED: "True"})
+    assert is_protected_crd({DELETION_PROTECTED: "true"})
+    assert not is_protected_crd({DELETION_PROTECTED: "True"})
     assert not is_protected_crd({})
 
 
@@ -213,7 +214,10 @@ def test_the_patch_that_confirms_a_deletion() -> None:
     assert patch == {
         "metadata": {
             "uid": "u-1",
-            "annotations": {CONFIRMATION: "true", "gardener.cloud/timestamp": "2021-10-04T10:00:00.000120000Z"},
+            "annotations": {
+                DELETION_CONFIRMATION: "true",
+                "gardener.cloud/timestamp": "2021-10-04T10:00:00.000120000Z",
+            },
         }
     }
     assert "uid" not in confirm_deletion(one(), now)["metadata"]
@@ -233,7 +237,7 @@ def test_nothing_protected_goes_unconfirmed_and_any_value_is_survived(
 
 def is_confirmed(value: Any) -> bool:
     try:
-        return value["metadata"]["annotations"][CONFIRMATION] in ("1", "t", "T", "true", "TRUE", "True")
+        return value["metadata"]["annotations"][DELETION_CONFIRMATION] in ("1", "t", "T", "true", "TRUE", "True")
     except (TypeError, KeyError, IndexError):
         return False
 

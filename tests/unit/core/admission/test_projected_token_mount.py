@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, creation
-from hedgerow.admission.projected_token_mount import EXPIRATION_SECONDS, decide, webhook
+from hedgerow.admission.projected_token_mount import decide, webhook
 from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
+from hedgerow.api.tokens import MOUNT_EXPIRATION
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
@@ -118,7 +119,7 @@ def test_the_token_is_mounted_into_every_container(spec: Manifest) -> None:
     [pytest.param("8998", 8998, id="P07"), pytest.param("+1", 1, id="sign"), pytest.param("-5", -5, id="negative")],
 )
 def test_a_pod_may_say_for_how_long_its_token_is_valid(annotation: str, seconds: int) -> None:
-    decision = decision_about({"serviceAccountName": "sa"}, service_account(), {EXPIRATION_SECONDS: annotation})
+    decision = decision_about({"serviceAccountName": "sa"}, service_account(), {MOUNT_EXPIRATION: annotation})
 
     assert seconds_in(decision) == seconds
 
@@ -136,9 +137,9 @@ def test_other_annotations_do_not_matter() -> None:
     ],
 )
 def test_an_annotation_that_is_no_integer_denies(annotation: str, problem: str) -> None:
-    decision = decision_about({"serviceAccountName": "sa"}, service_account(), {EXPIRATION_SECONDS: annotation})
+    decision = decision_about({"serviceAccountName": "sa"}, service_account(), {MOUNT_EXPIRATION: annotation})
 
-    assert decision == Denied(403, f"metadata.annotations[{EXPIRATION_SECONDS}]: {problem}", "Forbidden")
+    assert decision == Denied(403, f"metadata.annotations[{MOUNT_EXPIRATION}]: {problem}", "Forbidden")
 
 
 def test_the_account_is_looked_up_in_the_namespace_of_the_request() -> None:

@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from hedgerow.api.gardener import NO_CLEANUP, SEED_SYSTEM_COMPONENT
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.references import secret_refs
 from hedgerow.machinery.objects import Manifest
 
 ORIGIN: Final = "origin"
 """Label that says who made a ManagedResource for a shoot."""
-NO_CLEANUP: Final = ("shoot.gardener.cloud/no-cleanup", "true")
-"""Label of objects that the deletion of a shoot leaves to their ManagedResource."""
 SEED_CLASS: Final = "seed"
-SEED_SYSTEM_COMPONENT: Final = ("gardener.cloud/role", "seed-system-component")
 _SHOOT_NAMESPACE: Final = "shoot-"
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
