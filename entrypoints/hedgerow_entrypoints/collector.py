@@ -8,11 +8,11 @@ so none may see all that a large cluster's caches hold. Source: decision A-6.
 import gc
 from typing import Any, Final
 
-NEW_VALUES: Final = 20_000
+NEW_VALUES: Final = 10_000
 """How many more values than before start a search among the new ones; the interpreter's default is 700."""
 SEARCHES: Final = (5, 1)
 """Searches among new values before one among those that have survived one, and of these before one among all."""
-MOST_SEARCHED: Final = 100_000
+MOST_SEARCHED: Final = 50_000
 """Values that are searched again if they survive a search among all."""
 
 
