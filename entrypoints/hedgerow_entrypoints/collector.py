@@ -5,6 +5,7 @@ every few hundred new values, find next to nothing. A search cannot be interrupt
 so none may see all that a large cluster's caches hold. Source: decision A-6.
 """
 
+import asyncio
 import gc
 from typing import Any, Final
 
@@ -16,11 +17,31 @@ MOST_SEARCHED: Final = 50_000
 """Values that are searched again if they survive a search among all."""
 
 
+PERIOD: Final = 5.0
+"""Seconds from one look at the new values to the next."""
+
+
 def search_seldom() -> None:
     """Search for cycles only after many new values; best said before anything large is imported."""
     gc.set_threshold(NEW_VALUES, *SEARCHES)
     if _after_search not in gc.callbacks:
         gc.callbacks.append(_after_search)
+
+
+async def keep_searches_short(period: float = PERIOD) -> None:
+    """Look from time to time whether there is much to search, until cancelled.
+
+    The interpreter counts how many more values there are than before. Where new ones replace old ones, as in caches
+    that are kept up to date, it does not search for minutes, and then all that are new at once.
+
+    Args:
+        period: seconds from one look to the next.
+    """
+    while True:
+        await asyncio.sleep(period)
+        if len(gc.get_objects(0)) > NEW_VALUES:
+            due = [generation for generation, most in enumerate(SEARCHES, 1) if gc.get_count()[generation] > most]
+            gc.collect(max(due, default=0))
 
 
 def leave_out_what_exists() -> None:

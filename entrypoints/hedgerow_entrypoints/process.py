@@ -42,7 +42,7 @@ from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
 from hedgerow_entrypoints.candidacy import Candidacy
-from hedgerow_entrypoints.collector import leave_out_what_exists
+from hedgerow_entrypoints.collector import keep_searches_short, leave_out_what_exists
 from hedgerow_entrypoints.crew import Crew
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.heap import give_memory_back
@@ -103,6 +103,7 @@ class Process:
         self._listen_for_signals()
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(asyncio.create_task(give_memory_back()).cancel)
+            stack.callback(asyncio.create_task(keep_searches_short()).cancel)
             clusters = await self._clusters(stack)
             elector = await self._elector(clusters.source)
             caches = Caches(clusters, random=random.random)

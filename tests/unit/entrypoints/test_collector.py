@@ -1,12 +1,13 @@
 """How many values are searched for cycles at a time."""
 
+import asyncio
 import gc
 from collections.abc import Iterator
 
 import pytest
 
 from hedgerow_entrypoints import collector
-from hedgerow_entrypoints.collector import search_seldom
+from hedgerow_entrypoints.collector import keep_searches_short, search_seldom
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +43,23 @@ def test_no_search_sees_all_values_of_a_process_that_grows() -> None:
     search_seldom()
 
     assert largest_search(100_000) < 2_500
+
+
+async def test_new_values_that_replace_old_ones_are_searched_before_they_are_many() -> None:
+    search_seldom()
+    looks = asyncio.create_task(keep_searches_short(period=0))
+    values: list[list[None]] = [[] for _ in range(20_000)]
+    gc.collect()
+    most = 0
+
+    for number in range(len(values)):
+        values[number] = []
+        if number % 100 == 0:
+            await asyncio.sleep(0.0001)
+            most = max(most, len(gc.get_objects()))
+
+    looks.cancel()
+    assert most < 2_500, "the interpreter alone would search none of the 20 000"
 
 
 def test_few_values_are_searched_again() -> None:
