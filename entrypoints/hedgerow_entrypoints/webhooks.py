@@ -21,9 +21,11 @@ from hedgerow.admission.certificates import (
     serving_certificate,
 )
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.dispatch import Registrations, is_base_url, parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations, service_name
 from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
+from hedgerow.admission.registration.parsing import parse_registrations
+from hedgerow.admission.registration.registered import Registrations
+from hedgerow.admission.registration.shape import is_base_url
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.clock import utc_now

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hedgerow.admission.decision import Decision, Denied, Mutated, Mutation
-from hedgerow.admission.dispatch import Attributes, Call, Entry, Registrations
-from hedgerow.admission.dispatch.entry import call_of
+from hedgerow.admission.registration.registered import Entry, Registrations
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, read_in
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.steps import Step
+from hedgerow_adapters.dispatch import Attributes, Call, Progress, call_of, validating_calls
 from hedgerow_entrypoints.review.completion import as_to_be_stored
 from hedgerow_entrypoints.review.facts import Facts
 from hedgerow_entrypoints.review.lookups import NotReadError
@@ -83,7 +83,7 @@ async def course(candidate: Candidate, panel: Panel, facts: Facts) -> AsyncItera
         CommandError: what a webhook looks up cannot be had.
     """
     attributes = await seen_attributes(candidate.request, panel, facts)
-    progress = panel.registrations.mutating()
+    progress = Progress(panel.registrations.mutating_entries)
     while step := progress.next_call(attributes):
         call, progress = step
         reviewed = await _reviewed(candidate, call, attributes.request, panel, facts)
@@ -96,7 +96,7 @@ async def course(candidate: Candidate, panel: Panel, facts: Facts) -> AsyncItera
                 changed = _as_version(changed, attributes.request.kind.api_version)
             attributes, progress = attributes.with_object(changed), progress.after_change()
     attributes = replace(attributes, request=as_to_be_stored(attributes.request))
-    for call in panel.registrations.validating_for(attributes):
+    for call in validating_calls(panel.registrations, attributes):
         yield await _reviewed(candidate, call, attributes.request, panel, facts)
 
 

@@ -14,8 +14,9 @@ from hedgerow.admission.config import (
     HighAvailabilityConfig,
     SystemComponentsConfig,
 )
-from hedgerow.admission.dispatch import Entry, Registrations, parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.admission.registration.parsing import parse_registrations
+from hedgerow.admission.registration.registered import Entry, Registrations
 from hedgerow_entrypoints.review.course import Panel
 
 NAMES: Final = tuple(each.name.replace("_", "-") for each in fields(AdmissionConfig))

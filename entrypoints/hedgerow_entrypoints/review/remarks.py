@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.dispatch import Attributes, Entry
 from hedgerow.admission.registration import Mode
+from hedgerow.admission.registration.registered import Entry
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.machinery.selectors import LabelSelector, selector_query
+from hedgerow_adapters.dispatch import Attributes
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.review.course import Panel, is_asked, without_selectors
 from hedgerow_entrypoints.review.panels import whole_panel

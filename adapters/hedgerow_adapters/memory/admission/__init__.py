@@ -1,6 +1,6 @@
 """Admission of the in-memory cluster: registered webhooks are asked before anything is stored, as the API server does.
 
-`chain` goes through them in order; which are called, and how, is decided by `hedgerow.admission.dispatch`. `calls` is
+`chain` goes through them in order; which are called, and how, is said by `hedgerow_adapters.dispatch`. `calls` is
 what whoever reaches a webhook is told and may answer, `answers` is what the server makes of that.
 """
 

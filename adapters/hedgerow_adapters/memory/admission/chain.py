@@ -1,7 +1,7 @@
 """The way of one request through the registered webhooks: changed by one after the other, then checked by all.
 
 What a webhook wants is done here as the server does it: a changed object is read, completed and converted anew. Which
-webhook is called for what, and in which order, is decided by `hedgerow.admission.dispatch`.
+webhook is called for what, and in which order, is said by `hedgerow_adapters.dispatch`.
 
 Source: Kubernetes documentation, "Dynamic Admission Control".
 """
@@ -13,17 +13,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from hedgerow.admission import AdmissionRequest
-from hedgerow.admission.dispatch import (
-    Attributes,
-    Call,
-    Registrations,
-    failed,
-    parse_registrations,
-    rejected,
-)
+from hedgerow.admission.registration.parsing import parse_registrations
+from hedgerow.admission.registration.registered import Registrations
 from hedgerow.admission.review import V1, VERSIONS, review_document
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Manifest, ObjectKey, labels_of
+from hedgerow_adapters.dispatch import Attributes, Call, Progress, failed, rejected, validating_calls
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission.answers import UnusableAnswerError, Verdict, verdict_of
 from hedgerow_adapters.memory.admission.calls import CallFailedError, CallWebhook, WebhookCall
@@ -65,7 +60,7 @@ class Admission:
         if not registered.mutating_entries:
             return new
         attributes = self._attributes(operation, new, old)
-        progress = registered.mutating()
+        progress = Progress(registered.mutating_entries)
         while step := progress.next_call(attributes):
             call, progress = step
             changed = self._changed(call, operation.kind, attributes.request)
@@ -80,7 +75,7 @@ class Admission:
             return
         attributes = self._attributes(operation, new, old)
         refusals = []
-        for call in registered.validating_for(attributes):
+        for call in validating_calls(registered, attributes):
             try:
                 seen = self._seen_by(call, operation.kind, attributes.request)
                 self._verdict(call, seen, mutating=False)

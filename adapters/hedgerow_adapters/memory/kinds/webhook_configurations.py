@@ -8,7 +8,7 @@ Source: Kubernetes API, MutatingWebhookConfiguration and ValidatingWebhookConfig
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hedgerow.admission.dispatch.shape import entries_problems
+from hedgerow.admission.registration.shape import entries_problems
 from hedgerow.admission.review import VERSIONS
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, duplicate, invalid, not_supported, required

@@ -1,7 +1,8 @@
 """The objects by which webhooks are registered with an API server, and what keeps them to the requests they are for.
 
 `mutating` and `validating` are the tables of all webhooks, `mode` what differs between the clusters they are
-registered in, `entry` how one is written, `configurations` puts the enabled ones together.
+registered in, `entry` how one is written, `configurations` puts the enabled ones together. `parsing` reads any
+registration objects, and `shape` says what is wrong with them; `blocking` finds those that could block the process.
 
 Source: webhooks-and-tokens §4.
 """

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from hedgerow.admission.dispatch.entry import ANY, Entry, Rule, Scope
-from hedgerow.admission.dispatch.registrations import Registrations
+from hedgerow.admission.registration.registered import ANY, Entry, Registrations, Rule, Scope
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.api.kubernetes import LEASES, METADATA_NAME, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource

@@ -6,8 +6,8 @@ Source: webhooks-and-tokens §4, common to all entries.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hedgerow.admission.dispatch.entry import Rule
 from hedgerow.admission.registration.mode import Mode
+from hedgerow.admission.registration.registered import Rule
 from hedgerow.admission.registration.server import Server
 from hedgerow.machinery.selectors import LabelSelector
 

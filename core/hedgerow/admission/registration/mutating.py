@@ -6,9 +6,9 @@ Source: webhooks-and-tokens §4.1.
 from typing import Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.dispatch.entry import Rule
 from hedgerow.admission.registration.entry import DOMAIN, EQUIVALENT, EVERYTHING, IGNORE, NEVER, RegisteredWebhook
 from hedgerow.admission.registration.mode import Mode
+from hedgerow.admission.registration.registered import Rule
 from hedgerow.admission.request import CREATE, UPDATE
 from hedgerow.api.tokens import PURPOSE, TOKEN_INVALIDATOR
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement

@@ -6,9 +6,9 @@ Source: webhooks-and-tokens §1.2, §4.2.
 from typing import Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.dispatch.entry import Rule
 from hedgerow.admission.extension_validation import KINDS
 from hedgerow.admission.registration.entry import EVERYTHING, RegisteredWebhook
+from hedgerow.admission.registration.registered import Rule
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import LabelSelector

@@ -9,8 +9,6 @@ from typing import Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.dispatch import parse_registrations
-from hedgerow.admission.dispatch.parsing import is_registration
 from hedgerow.admission.registration import build_webhook_configurations
 from hedgerow.admission.registration.blocking import (
     OF_ANY_CLUSTER,
@@ -19,6 +17,7 @@ from hedgerow.admission.registration.blocking import (
     blocking_webhooks,
     pods_of,
 )
+from hedgerow.admission.registration.parsing import is_registration, parse_registrations
 from hedgerow.api.definition import build_definition
 from hedgerow.api.kubernetes import (
     CLUSTER_ROLE_BINDINGS,

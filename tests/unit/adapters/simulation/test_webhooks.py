@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Webhook
 from hedgerow.admission.decision import forbidden
-from hedgerow.admission.dispatch import parse_registrations
+from hedgerow.admission.registration.parsing import parse_registrations
 from hedgerow.admission.webhook import Reviewing
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import creation
-from hedgerow.admission.dispatch import Attributes, parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.admission.registration.parsing import parse_registrations
 from hedgerow.api.kubernetes import ENDPOINT_SLICES, PODS, SECRETS
 from hedgerow.api.tokens import CONSIDER
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.dispatch import Attributes, Progress
 from tests.unit.core.admission.properties import CONFIG
 
 OURS = {"resources.gardener.cloud/managed-by": "gardener"}
@@ -27,7 +28,7 @@ def is_asked(webhook: str, labels: Any, resource: Resource = PODS, namespace_lab
     metadata = {"namespace": "kube-system", "name": "x", "labels": {**OURS, **labels}}
     manifest = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
     attributes = Attributes(creation(resource, manifest), namespace_labels)
-    progress, asked = REGISTERED.mutating(), set()
+    progress, asked = Progress(REGISTERED.mutating_entries), set()
     while step := progress.next_call(attributes):
         call, progress = step
         asked.add(call.entry.name)

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
-from hedgerow.admission.dispatch import Attributes, Client, Entry, Registrations, Rule, Scope, call_of
-from hedgerow.admission.dispatch.parsing import parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
+from hedgerow.admission.registration.parsing import parse_registrations
+from hedgerow.admission.registration.registered import Client, Entry, Registrations, Rule, Scope
 from hedgerow.admission.request import creation, deletion, update
 from hedgerow.api.kubernetes import DEPLOYMENTS, LEASES, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
+from hedgerow_adapters.dispatch import Attributes, call_of
 
 OWN = {"app": "gardener-resource-manager"}
 SKIP = "high-availability-config.resources.gardener.cloud/skip"

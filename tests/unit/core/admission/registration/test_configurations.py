@@ -7,8 +7,8 @@ import pytest
 
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
-from hedgerow.admission.dispatch import parse_registrations
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.admission.registration.parsing import parse_registrations
 from hedgerow.machinery.objects import Manifest
 
 ENABLED: Final[dict[str, Any]] = {

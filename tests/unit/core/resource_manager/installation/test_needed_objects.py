@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow.admission.dispatch.parsing import is_registration
+from hedgerow.admission.registration.parsing import is_registration
 from hedgerow.resource_manager.installation.manifests import blocked_by_own_webhooks, needed_objects
 
 CASES = sorted(Path(__file__).parents[4].joinpath("golden", "installation").glob("*/objects.yaml"))

@@ -1,20 +1,35 @@
-"""Whether an API server calls one registered webhook for a request, and what it makes of a denial or of no answer.
+"""Which registered webhooks an API server calls for a request, in which order, as which version; what failures mean.
 
-Source: webhooks-and-tokens §4.3; Kubernetes API, admissionregistration.k8s.io/v1.
+Who runs it calls them, and converts an object to the version that a call asks for:
+
+    progress = Progress(registrations.mutating_entries)
+    while step := progress.next_call(attributes):
+        call, progress = step
+        ...  # send the objects of attributes.request as call.kind, to call.entry.client
+        if the answer changed the object:
+            attributes, progress = attributes.with_object(changed), progress.after_change()
+
+    for call in validating_calls(registrations, attributes):
+        ...
+
+Mutating webhooks are called one after the other, each with what the ones before made of the object, in the order of
+the names of their registration objects and, within one, of its list. If the object was changed, those that ask for it
+are called once more: a webhook after which another one changed something. None is called for the first time then.
+
+Source: webhooks-and-tokens §4.3; Kubernetes documentation, "Dynamic Admission Control"; Kubernetes API,
+admissionregistration.k8s.io/v1.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final
 
 from hedgerow.admission.decision import BAD_REQUEST, Denied, internal_error
+from hedgerow.admission.registration.registered import ANY, GROUP, Entry, Registrations, Rule, Scope
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.machinery.objects import Resource
-from hedgerow.machinery.selectors import Labels, LabelSelector
+from hedgerow.machinery.selectors import Labels
 
-ANY: Final = "*"
-GROUP: Final = "admissionregistration.k8s.io"
 _NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 _EXEMPT_KINDS: Final = frozenset(
     f"{kind}{suffix}"
@@ -24,84 +39,6 @@ _EXEMPT_KINDS: Final = frozenset(
 )
 """What no webhook is asked about, so that a broken one can be removed."""
 _NO_LABELS: Final[Labels] = {}
-
-
-class Scope(StrEnum):
-    """Which resources a rule is for."""
-
-    ALL = "*"
-    CLUSTER = "Cluster"
-    NAMESPACED = "Namespaced"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Requests that a webhook is called for; in each field `*` stands for everything."""
-
-    operations: tuple[str, ...]
-    groups: tuple[str, ...]
-    versions: tuple[str, ...]
-    resources: tuple[str, ...]
-    """Such as `pods`, `pods/scale`, `pods/*` (pods and all their subresources), `*/scale`, `*` (no subresource)."""
-    scope: Scope = Scope.ALL
-
-    def matches(self, request: AdmissionRequest, resource: GroupVersionResource) -> bool:
-        """Whether a request is one of these, if its objects are said to be of that resource."""
-        return (
-            _has(self.operations, request.operation)
-            and _has(self.groups, resource.group)
-            and _has(self.versions, resource.version)
-            and any(_is_resource(name, resource.resource, request.subresource) for name in self.resources)
-            and (self.scope is Scope.ALL or (self.scope is Scope.NAMESPACED) is _is_namespaced(request, resource))
-        )
-
-
-def _has(allowed: tuple[str, ...], value: str) -> bool:
-    return ANY in allowed or value in allowed
-
-
-def _is_resource(pattern: str, resource: str, subresource: str) -> bool:
-    wanted, _, wanted_below = pattern.partition("/")
-    return wanted in (ANY, resource) and wanted_below in (ANY, subresource)
-
-
-def _is_namespaced(request: AdmissionRequest, resource: GroupVersionResource) -> bool:
-    """Whether an object is in a namespace; a Namespace is not, although requests may name it as its own."""
-    return resource != _NAMESPACES and bool(request.namespace)
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """Where a webhook is reached: always over TLS."""
-
-    host: str
-    """Of a Service: `<name>.<namespace>.svc`."""
-    path: str
-    port: int = 443
-    ca_bundle: str = ""
-    """The certificates that the server must be signed by, as the registration object holds them (base64 of PEM)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One webhook as a registration object registers it, defaults filled in."""
-
-    configuration: str
-    """Name of the registration object."""
-    name: str
-    client: Client
-    rules: tuple[Rule, ...]
-    namespace_selector: LabelSelector = LabelSelector()  # noqa: RUF009 -- immutable
-    object_selector: LabelSelector = LabelSelector()  # noqa: RUF009 -- immutable
-    matches_equivalents: bool = True
-    """matchPolicy `Equivalent`: other versions of a resource in the rules count, and are converted for the call."""
-    ignores_failures: bool = False
-    """failurePolicy `Ignore`: a webhook that gives no answer is left out."""
-    is_repeated: bool = False
-    """reinvocationPolicy `IfNeeded`: called again if webhooks after it have changed the object."""
-    timeout_seconds: int = 10
-    review_versions: tuple[str, ...] = ("v1",)
-    """Of AdmissionReview, the preferred one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,16 +117,86 @@ def _labels(manifest: Any) -> Labels:
 def _call_by_rules(entry: Entry, attributes: Attributes) -> Call | None:
     """The call as what the client sent, if a rule names that, else as an equivalent; earlier rules come first."""
     request = attributes.request
-    if any(rule.matches(request, request.resource) for rule in entry.rules):
+    if any(_matches(rule, request, request.resource) for rule in entry.rules):
         return Call(entry, request.kind, request.resource)
     if not entry.matches_equivalents:
         return None
     for rule in entry.rules:
         for other in attributes.equivalents:
             resource = GroupVersionResource(other.group, other.version, other.plural)
-            if rule.matches(request, resource):
+            if _matches(rule, request, resource):
                 return Call(entry, GroupVersionKind(other.group, other.version, other.kind), resource)
     return None
+
+
+def _matches(rule: Rule, request: AdmissionRequest, resource: GroupVersionResource) -> bool:
+    """Whether a rule is for a request, if its objects are said to be of that resource."""
+    return (
+        _has(rule.operations, request.operation)
+        and _has(rule.groups, resource.group)
+        and _has(rule.versions, resource.version)
+        and any(_is_resource(name, resource.resource, request.subresource) for name in rule.resources)
+        and (rule.scope is Scope.ALL or (rule.scope is Scope.NAMESPACED) is _is_namespaced(request, resource))
+    )
+
+
+def _has(allowed: tuple[str, ...], value: str) -> bool:
+    return ANY in allowed or value in allowed
+
+
+def _is_resource(pattern: str, resource: str, subresource: str) -> bool:
+    wanted, _, wanted_below = pattern.partition("/")
+    return wanted in (ANY, resource) and wanted_below in (ANY, subresource)
+
+
+def _is_namespaced(request: AdmissionRequest, resource: GroupVersionResource) -> bool:
+    """Whether an object is in a namespace; a Namespace is not, although requests may name it as its own."""
+    return resource != _NAMESPACES and bool(request.namespace)
+
+
+_NONE: Final[frozenset[int]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a request has come on its way through the mutating webhooks, as places in their list."""
+
+    entries: tuple[Entry, ...]
+    position: int = 0
+    """The first one that has not been looked at in this round."""
+    is_repeat: bool = False
+    """Whether this is the second and last round."""
+    repeatable: frozenset[int] = _NONE
+    """Called so far, among those that ask to be called again."""
+    repeated: frozenset[int] = _NONE
+    """To be called in the second round, because something was changed after they were called."""
+
+    def next_call(self, attributes: Attributes) -> "tuple[Call, Progress] | None":
+        """The next call that a request needs, and the progress with it; none at the end of the way.
+
+        Args:
+            attributes: the request with its object as it is now.
+        """
+        for place in range(self.position, len(self.entries)):
+            if self.is_repeat and place not in self.repeated:
+                continue
+            if call := call_of(self.entries[place], attributes):
+                again = self.repeatable | {place} if call.entry.is_repeated else self.repeatable
+                return call, replace(self, position=place + 1, repeatable=again)
+        if self.is_repeat or not self.repeated:
+            return None
+        return replace(self, position=0, is_repeat=True).next_call(attributes)
+
+    def after_change(self) -> "Progress":
+        """The progress if the webhook called last has changed the object: those before it get another turn."""
+        # Whoever changed the object last has seen it as it is; whoever changed it before that has not.
+        return replace(self, repeated=self.repeatable - {self.position - 1})
+
+
+def validating_calls(registrations: Registrations, attributes: Attributes) -> tuple[Call, ...]:
+    """The calls of validating webhooks for a request whose object no one changes any more."""
+    calls = (call_of(entry, attributes) for entry in registrations.validating_entries)
+    return tuple(call for call in calls if call)
 
 
 def failed(entry: Entry, problem: str) -> Denied | None:

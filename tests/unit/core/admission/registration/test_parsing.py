@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from returns.result import Success
 
-from hedgerow.admission.dispatch import Client, Entry, Registrations, Rule, Scope, parse_registrations
+from hedgerow.admission.registration.parsing import parse_registrations
+from hedgerow.admission.registration.registered import Client, Entry, Registrations, Rule, Scope
 from hedgerow.machinery.selectors import LabelSelector
 
 RULE = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hedgerow.admission.dispatch.entry import ANY, Scope
+from hedgerow.admission.registration.registered import ANY, Scope
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE
 from hedgerow.machinery.selectors import FieldProblem, parse_label_selector
 

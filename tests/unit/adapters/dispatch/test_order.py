@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.admission import creation
-from hedgerow.admission.dispatch import Attributes, Client, Entry, Registrations, Rule
+from hedgerow.admission.registration.registered import Client, Entry, Registrations, Rule
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.selectors import LabelSelector
+from hedgerow_adapters.dispatch import Attributes, Progress, validating_calls
 
 ANYTHING = Rule(("*",), ("*",), ("*",), ("*",))
 POD = {"metadata": {"name": "p", "namespace": "shop"}}
@@ -23,7 +24,7 @@ def webhook(name: str, *, repeated: bool = False, selected_by: str = "") -> Entr
 
 def names_called(*entries: Entry, changes: dict[str, int]) -> str:
     """The names in the order of their calls; each webhook changes the object so many times as `changes` says."""
-    progress, attributes, called, left = Registrations(entries).mutating(), REQUEST, "", dict(changes)
+    progress, attributes, called, left = Progress(entries), REQUEST, "", dict(changes)
     while step := progress.next_call(attributes):
         call, progress = step
         name = call.entry.name
@@ -100,4 +101,4 @@ def test_validating_webhooks_are_those_whose_business_the_request_is() -> None:
     entries = webhook("a"), webhook("b", selected_by="nothing"), replace(webhook("c"), rules=()), webhook("d")
     registered = Registrations(validating_entries=entries)
 
-    assert [call.entry.name for call in registered.validating_for(REQUEST)] == ["a", "d"]
+    assert [call.entry.name for call in validating_calls(registered, REQUEST)] == ["a", "d"]

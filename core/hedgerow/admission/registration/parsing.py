@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.dispatch.entry import GROUP, Client, Entry, Rule, Scope
-from hedgerow.admission.dispatch.registrations import Registrations
-from hedgerow.admission.dispatch.shape import URL, entries_problems
+from hedgerow.admission.registration.registered import GROUP, Client, Entry, Registrations, Rule, Scope
+from hedgerow.admission.registration.shape import URL, entries_problems
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
 
