@@ -122,7 +122,7 @@ def _with_their_namespaces(read: list[LoadedObject], objects: Sequence[LoadedObj
 def reads_more_than_it_watches(controller: Controller[Any]) -> bool:
     """Whether a controller may read objects of other kinds than it watches: whatever is named, or asked for live."""
     asks = any(not _LIVE.isdisjoint(permission.verbs) for permission in controller.permissions)
-    return asks or bool(controller.follows) or controller.periodic
+    return asks or bool(controller.dynamic_watches) or controller.periodic
 
 
 def _is_read(loaded: LoadedObject, controllers: Sequence[Controller[Any]]) -> bool:

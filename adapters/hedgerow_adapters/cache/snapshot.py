@@ -15,7 +15,7 @@ World: TypeAlias = Mapping[Resource, Iterable[Manifest]]
 """The whole objects of one cluster."""
 
 
-def _nothing_followed(_cluster: Cluster, _resource: Resource) -> ObjectStore | None:
+def _nothing_else(_cluster: Cluster, _resource: Resource) -> ObjectStore | None:
     return None
 
 
@@ -26,18 +26,18 @@ class StoreSnapshot:
         self,
         target: Mapping[Resource, ObjectStore],
         source: Mapping[Resource, ObjectStore] | None = None,
-        followed: Callable[[Cluster, Resource], ObjectStore | None] = _nothing_followed,
+        dynamic: Callable[[Cluster, Resource], ObjectStore | None] = _nothing_else,
     ) -> None:
         """A snapshot of stores.
 
         Args:
             target: those of the target cluster.
             source: those of the source cluster.
-            followed: where else the objects of a resource are, if they are at hand at the moment.
+            dynamic: where else the objects of a resource are, if they are at hand at the moment.
         """
         self._target = target
         self._source = source or {}
-        self._followed = followed
+        self._dynamic = dynamic
 
     @classmethod
     def of(cls, controller: Controller[Any], target: World | None = None, source: World | None = None) -> Self:
@@ -93,7 +93,7 @@ class StoreSnapshot:
 
     def _held(self, resource: Resource, cluster: Cluster) -> ObjectStore | None:
         store = (self._target if cluster is _TARGET else self._source).get(resource)
-        return self._followed(cluster, resource) if store is None else store
+        return self._dynamic(cluster, resource) if store is None else store
 
 
 def is_over(index: Index[Any], read: Read) -> bool:

@@ -21,7 +21,7 @@ from hedgerow_adapters.informer import InformerObserver, Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.kubernetes.questions import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters
-from hedgerow_adapters.runtime.following import Following, Ground, Keeps
+from hedgerow_adapters.runtime.dynamic_watches import DynamicWatches, Ground, Keeps
 from hedgerow_adapters.runtime.long_decisions import LongDecisions
 from hedgerow_adapters.runtime.shared_cache import Cache, Listener
 from hedgerow_adapters.runtime.view import View
@@ -90,15 +90,15 @@ class Caches:
         listeners = [(watch, listener_of(watch)) for watch in controller.watches]
         for watch, listener in listeners:
             self._cache(watch).subscribe(listener)
-        for follow in controller.follows:
-            naming = [(watch, listener) for watch, listener in listeners if is_over(follow.kinds, watch)]
+        for dynamic in controller.dynamic_watches:
+            naming = [(watch, listener) for watch, listener in listeners if is_over(dynamic.kinds, watch)]
             if not naming:
-                raise ValueError(f"what {follow.kinds.resource} name is followed, and they are not watched")
+                raise ValueError(f"what {dynamic.kinds.resource} name is followed, and they are not watched")
             cache = self._cache(naming[0][0])
-            cache.store.add_index(follow.kinds)
+            cache.store.add_index(dynamic.kinds)
             ground = Ground(self, view, controller.indexes, listener_of, observer, keeps)
             wakes = [listener for _, listener in naming]
-            cache.subscribe(Following(follow, ground, names=cache.store, wakes=wakes).names_changed)
+            cache.subscribe(DynamicWatches(dynamic, ground, names=cache.store, wakes=wakes).names_changed)
         return view
 
     def reading(self, reads: Iterable[Read], indexes: Sequence[Index[Any]], observer: InformerObserver) -> View:
@@ -214,9 +214,9 @@ class Caches:
 
 def _insist_on_one_projection(controller: Controller[Any]) -> None:
     """Of one object a snapshot shows one projection: who reads another member of it would not find it."""
-    for follow in controller.follows:
+    for dynamic in controller.dynamic_watches:
         for watch in controller.watches:
-            for followed in follow.watches(watch.resource):
+            for followed in dynamic.watches(watch.resource):
                 is_same = (followed.resource, followed.cluster) == (watch.resource, watch.cluster)
                 if is_same and followed.transform != watch.transform:
                     raise ValueError(f"{watch.resource} is watched and followed, and not the same is kept of it")

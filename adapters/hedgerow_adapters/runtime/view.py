@@ -39,20 +39,20 @@ class View:
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
         for (cluster, resource), cache in caches.items():
             stores[cluster][resource] = cache.store
-        self._followed: dict[tuple[Cluster, Resource], list[Cache]] = {}
+        self._dynamic: dict[tuple[Cluster, Resource], list[Cache]] = {}
         self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE], self._other_store)
 
-    def follow(self, cluster: Cluster, cache: Cache) -> None:
+    def show(self, cluster: Cluster, cache: Cache) -> None:
         """Show what a cache holds as well, as soon as it is complete and for as long."""
-        self._followed.setdefault((cluster, cache.resource), []).append(cache)
+        self._dynamic.setdefault((cluster, cache.resource), []).append(cache)
 
-    def leave(self, cluster: Cluster, cache: Cache) -> None:
+    def hide(self, cluster: Cluster, cache: Cache) -> None:
         """Do not show any longer what a cache holds."""
-        self._followed[cluster, cache.resource].remove(cache)
+        self._dynamic[cluster, cache.resource].remove(cache)
 
-    def silence_of_followed(self, cluster: Cluster, resource: Resource) -> float:
+    def silence_of(self, cluster: Cluster, resource: Resource) -> float:
         """For how many seconds nothing has been heard of what is followed; 0 if it is not at the moment."""
-        return max((cache.silence() for cache in self._followed.get((cluster, resource), ())), default=0.0)
+        return max((cache.silence() for cache in self._dynamic.get((cluster, resource), ())), default=0.0)
 
     def informer_of(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> Informer | None:
         """The informer that sees an object; none if the object is not read, or if no turn may wait for the informer."""
@@ -92,7 +92,7 @@ class View:
         beside = self._beside.get((cluster, resource))
         if beside is not None and beside.is_listed:
             return beside
-        caches = self._followed.get((cluster, resource), ())
+        caches = self._dynamic.get((cluster, resource), ())
         return next((cache for cache in caches if cache.is_complete), None)
 
     def _informers(self, *clusters: Cluster) -> Iterator[Informer]:

@@ -5,7 +5,7 @@ from hedgerow_adapters.simulation.settling import Settlement, settle, world_of
 from hedgerow_adapters.simulation.simulation import Step
 from hedgerow_adapters.simulation.snapshots import snapshot_of
 from hedgerow_adapters.simulation.surroundings import Imagined, InMemory, Surroundings
-from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, performed, with_followed
+from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, performed, with_dynamic_watches
 from hedgerow_adapters.simulation.webhooks import LocalWebhooks
 
 __all__ = [
@@ -22,6 +22,6 @@ __all__ = [
     "seeded_cluster",
     "settle",
     "snapshot_of",
-    "with_followed",
+    "with_dynamic_watches",
     "world_of",
 ]

@@ -11,7 +11,7 @@ from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.surroundings import InMemory
-from hedgerow_adapters.simulation.turns import with_followed
+from hedgerow_adapters.simulation.turns import with_dynamic_watches
 
 _Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
 
@@ -52,9 +52,9 @@ def snapshot_of(
         return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
     declared = snapshot(controller)
-    if not controller.follows:
+    if not controller.dynamic_watches:
         return controller, declared
-    following = with_followed(controller, declared, InMemory(clusters))
+    following = with_dynamic_watches(controller, declared, InMemory(clusters))
     return following, snapshot(following)
 
 

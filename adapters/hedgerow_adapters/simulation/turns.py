@@ -6,7 +6,7 @@ decision builds on them: see `surroundings`.
 Expected flow, for a controller that is to be shown at work on some files or on a live cluster:
 
     surroundings = InMemory({Cluster.TARGET: cluster, Cluster.SOURCE: cluster})  # or Imagined(...)
-    following = with_followed(controller, snapshot, surroundings)  # make the snapshot anew, of this one
+    following = with_dynamic_watches(controller, snapshot, surroundings)  # make the snapshot anew, of this one
     for key in all_keys(following, snapshot):
         decision = decided(following, key, snapshot, now, surroundings)
         decision.steps  # every action in order, the object before it, and the refusal if there was one
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import (
@@ -165,7 +165,9 @@ def _until_refused(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
             return
 
 
-def with_followed(controller: Controller[Any], snapshot: Snapshot, surroundings: Surroundings) -> Controller[Any]:
+def with_dynamic_watches(
+    controller: Controller[Any], snapshot: Snapshot, surroundings: Surroundings
+) -> Controller[Any]:
     """A controller that declares to watch what it follows, as far as that is served: a snapshot of it shows it all.
 
     Args:
@@ -174,19 +176,19 @@ def with_followed(controller: Controller[Any], snapshot: Snapshot, surroundings:
         surroundings: where kinds are looked up.
     """
     watches = {(watch.cluster, watch.resource): watch for watch in controller.watches}
-    for follow in controller.follows:
-        for watch in _watches_of(follow, snapshot, surroundings):
+    for dynamic in controller.dynamic_watches:
+        for watch in _watches_of(dynamic, snapshot, surroundings):
             watches.setdefault((watch.cluster, watch.resource), watch)
     return replace(controller, watches=tuple(watches.values()))
 
 
-def _watches_of(follow: Follow, snapshot: Snapshot, surroundings: Surroundings) -> Iterator[Watch]:
-    index = follow.kinds
+def _watches_of(dynamic: DynamicWatch, snapshot: Snapshot, surroundings: Surroundings) -> Iterator[Watch]:
+    index = dynamic.kinds
     holders = snapshot.list(index.resource, cluster=index.cluster)
     for kind in sorted({kind for each in holders for kind in index.values(each)}):
-        resource = surroundings.look_up(kind, follow.cluster)
+        resource = surroundings.look_up(kind, dynamic.cluster)
         if isinstance(resource, Resource):
-            yield from follow.watches(resource)
+            yield from dynamic.watches(resource)
 
 
 def _live(action: Action, surroundings: Surroundings) -> Manifest | None:

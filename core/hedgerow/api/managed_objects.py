@@ -121,7 +121,7 @@ def kept_of(resource: Resource) -> Callable[[Manifest], Manifest]:
     return keep
 
 
-def followed(
+def object_watch(
     resource: Resource,
     keys_of: Callable[[Manifest, Snapshot], Iterable[ObjectKey]],
     when: Callable[[Change], bool],

@@ -107,7 +107,7 @@ class Watch(Read):
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class DynamicWatch:
     """Watches of kinds that only objects name.
 
     For every kind that an index finds objects under, its resource is watched as soon as, and as long as, the API server
@@ -159,7 +159,7 @@ class Controller(Generic[Config]):
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan | Decision]
     """Decides about a key: at once, or step by step."""
     primary_cluster: Cluster = Cluster.TARGET
-    follows: tuple[Follow, ...] = ()
+    dynamic_watches: tuple[DynamicWatch, ...] = ()
     gives_way_to: tuple[str, ...] = ()
     """Controllers of the same process by whose work its own comes about, so that its keys wait a moment while these
     have something to do."""

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster, is_visible
-from hedgerow.machinery.controller import Config, Context, Controller, Follow, Watch
+from hedgerow.machinery.controller import Config, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import Execution, concurrently
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
@@ -91,7 +91,7 @@ def restricted(
     return replace(
         controller,
         watches=tuple(_within(watch, own) for watch in controller.watches),
-        follows=tuple(_following_within(follow, own) for follow in controller.follows),
+        dynamic_watches=tuple(_dynamic_watch_within(dynamic, own) for dynamic in controller.dynamic_watches),
         owned=controller.owned and _owned_within(controller.owned, own),
         reconcile=reconcile,
     )
@@ -140,8 +140,8 @@ def _owned_within(owned: Index[ObjectKey], own: Callable[[Iterable[ObjectKey]], 
     return replace(owned, values=lambda manifest: own(owned.values(manifest)))
 
 
-def _following_within(follow: Follow, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Follow:
-    return replace(follow, watches=lambda resource: tuple(_within(watch, own) for watch in follow.watches(resource)))
+def _dynamic_watch_within(dynamic: DynamicWatch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> DynamicWatch:
+    return replace(dynamic, watches=lambda resource: tuple(_within(watch, own) for watch in dynamic.watches(resource)))
 
 
 def _within(watch: Watch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Watch:

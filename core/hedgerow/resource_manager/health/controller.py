@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hedgerow.api.events import message_with_ages
 from hedgerow.api.kubernetes import CORE_EVENTS, DEPLOYMENTS, PODS, REPLICA_SETS
-from hedgerow.api.managed_objects import followed, managed_kinds
+from hedgerow.api.managed_objects import managed_kinds, object_watch
 from hedgerow.api.managed_resource_status import status_patch
 from hedgerow.api.managed_resources import (
     APPLYING,
@@ -27,7 +27,7 @@ from hedgerow.api.origins import managed_resource_of
 from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
-from hedgerow.machinery.controller import Change, Context, Controller, Follow, Watch, own_key
+from hedgerow.machinery.controller import Change, Context, Controller, DynamicWatch, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, is_terminating
@@ -72,10 +72,10 @@ def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURREN
     """The controller that says whether everything is healthy, judging some ManagedResources at once."""
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
-        return (followed(resource, by_origin(config.cluster_id), health_status_changed(resource.object_kind)),)
+        return (object_watch(resource, by_origin(config.cluster_id), health_status_changed(resource.object_kind)),)
 
     kinds, permissions = managed_kinds(config.class_filter), (Permission.of(CORE_EVENTS, "list"),)
-    follow = Follow(kinds, watches)
+    dynamic = DynamicWatch(kinds, watches)
     return _controller("health", config, concurrency, reconcile_health, follow=follow, permissions=permissions)
 
 
@@ -83,10 +83,10 @@ def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONC
     """The controller that says whether everything has rolled out, judging some ManagedResources at once."""
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
-        workload = followed(resource, by_origin(config.cluster_id), progress_changed(resource.object_kind))
+        workload = object_watch(resource, by_origin(config.cluster_id), progress_changed(resource.object_kind))
         return (workload, *pod_watches(config.cluster_id)) if resource == DEPLOYMENTS else (workload,)
 
-    follow = Follow(managed_workloads(config.class_filter), watches)
+    dynamic = DynamicWatch(managed_workloads(config.class_filter), watches)
     permissions = (Permission.of(PODS, "list", "watch"), Permission.of(REPLICA_SETS, "list", "watch"))
     name = "health-progressing"
     return _controller(name, config, concurrency, reconcile_progress, follow=follow, permissions=permissions)
@@ -98,7 +98,7 @@ def _controller(
     concurrency: int,
     reconcile: Callable[[ObjectKey, Snapshot, Context[HealthConfig]], Decision],
     *,
-    follow: Follow,
+    dynamic: DynamicWatch,
     permissions: tuple[Permission, ...],
 ) -> Controller[HealthConfig]:
     managed_resources = Watch(
@@ -113,13 +113,13 @@ def _controller(
         name=name,
         primary=MANAGED_RESOURCES,
         watches=(managed_resources,),
-        indexes=(follow.kinds,),
+        indexes=(dynamic.kinds,),
         owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
-        follows=(follow,),
+        dynamic_watches=(dynamic,),
         gives_way_to=(APPLYING,),
         permissions=(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),

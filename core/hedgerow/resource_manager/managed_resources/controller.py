@@ -13,25 +13,25 @@ from hedgerow.api.kubernetes import (
     PERSISTENT_VOLUME_CLAIMS,
     SECRETS,
 )
-from hedgerow.api.managed_objects import followed, managed_kinds
+from hedgerow.api.managed_objects import managed_kinds, object_watch
 from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, kept_of_managed_resource
 from hedgerow.api.tokens import kept_of_secret
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Controller, Follow, Watch
+from hedgerow.machinery.controller import Controller, DynamicWatch, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.permissions import ANYTHING, Permission
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.reconcile import reconcile
-from hedgerow.resource_manager.managed_resources.reconciliation.deletion import DEFINITION
-from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
-from hedgerow.resource_manager.managed_resources.waking import (
+from hedgerow.resource_manager.managed_resources.predicates import (
     managed_resource_changed,
     managed_resource_of_object,
     managed_resources_of_secret,
     object_drifted,
     secret_changed,
 )
+from hedgerow.resource_manager.managed_resources.reconcile import reconcile
+from hedgerow.resource_manager.managed_resources.reconciliation.deletion import DEFINITION
+from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.write_context import watches_of_write_context
 
 NAME: Final = APPLYING
@@ -54,7 +54,7 @@ def managed_resource_controller(
     drifted = managed_resource_of_object(config.cluster_id)
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
-        return (followed(resource, drifted, object_drifted),)
+        return (object_watch(resource, drifted, object_drifted),)
 
     return Controller(
         name=NAME,
@@ -78,7 +78,7 @@ def managed_resource_controller(
                 is_desired_state=True,
             ),
             *(
-                replace(followed(autoscalers, drifted, object_drifted), may_be_absent=True, required_for_sync=False)
+                replace(object_watch(autoscalers, drifted, object_drifted), may_be_absent=True, required_for_sync=False)
                 for autoscalers in (HORIZONTAL_POD_AUTOSCALERS, HVPAS)
             ),
             *watches_of_write_context(),
@@ -91,7 +91,7 @@ def managed_resource_controller(
         primary_cluster=Cluster.SOURCE,
         # Drift is put right once in a sync period, whatever else happens.
         longest_wait=config.sync_period,
-        follows=(Follow(kinds, watches),),
+        dynamic_watches=(DynamicWatch(kinds, watches),),
         reads_server_version=True,
         permissions=(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import ROUND, Context, Controller, Follow, Watch
+from hedgerow.machinery.controller import ROUND, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
@@ -253,9 +253,9 @@ def test_kinds_that_come_to_be_named_and_served_are_followed() -> None:
         seen.append((context.now.minute, key.name, snapshot.holds(tills), len(snapshot.list(tills))))
         return Plan()
 
-    follow = Follow(names, lambda resource: (Watch(resource, dict, enqueue=own_key),))
+    dynamic = DynamicWatch(names, lambda resource: (Watch(resource, dict, enqueue=own_key),))
     passing = simulation(
-        controller(decide, indexes=(names,), follows=(follow,)),
+        controller(decide, indexes=(names,), dynamic_watches=(dynamic,)),
         config_map("a", labels={"names": "tills"}),
         config_map("b"),
         later=[(timedelta(minutes=10), definition), (timedelta(minutes=20), till)],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Context, Controller, Follow, Watch
+from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
@@ -218,8 +218,8 @@ def test_what_a_controller_follows_is_shown_as_far_as_it_is_served(cluster: InMe
             yield Kind("v1", kind)
 
     kinds = Index("kinds by secret", SECRETS, named_kinds)
-    follow = Follow(kinds, lambda resource: (Watch(resource, dict, enqueue=own_key),))
-    following = controller(lambda _snapshot, _context: Plan(), indexes=(kinds,), follows=(follow,))
+    dynamic = DynamicWatch(kinds, lambda resource: (Watch(resource, dict, enqueue=own_key),))
+    following = controller(lambda _snapshot, _context: Plan(), indexes=(kinds,), dynamic_watches=(dynamic,))
     patch = {"metadata": {"labels": {"a": "ConfigMap", "b": "Unknown", "c": "Secret"}}}
     cluster.handle(requests.merge_patch(SECRETS, WISH, patch))
 

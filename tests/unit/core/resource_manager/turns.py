@@ -66,10 +66,10 @@ class Clusters:
         """What is at hand of all this."""
         followed = [
             watch
-            for follow in controller.follows
+            for dynamic in controller.dynamic_watches
             for resource in self.target
-            if resource.object_kind in self._named(follow.kinds)
-            for watch in follow.watches(resource)
+            if resource.object_kind in self._named(dynamic.kinds)
+            for watch in dynamic.watches(resource)
             if watch.resource in self.followed
         ]
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}

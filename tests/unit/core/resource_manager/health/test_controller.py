@@ -343,11 +343,11 @@ def test_the_condition_is_replaced_beside_those_of_others() -> None:
 
 
 def test_kinds_of_managed_objects_are_followed_but_not_those_of_other_classes() -> None:
-    (follow,) = CONTROLLER.follows
+    (dynamic,) = CONTROLLER.dynamic_watches
     ours = managed_resource(reference("v1", "Pod"), reference("v1", "Pod", "two"), reference("shop/v1", "Cart"))
 
-    assert set(follow.kinds.values(ours)) == {PODS.object_kind, CARTS.object_kind}
-    assert not set(follow.kinds.values(ours | {"spec": {"class": "theirs"}}))
+    assert set(dynamic.kinds.values(ours)) == {PODS.object_kind, CARTS.object_kind}
+    assert not set(dynamic.kinds.values(ours | {"spec": {"class": "theirs"}}))
 
 
 @pytest.mark.parametrize(
@@ -361,8 +361,8 @@ def test_kinds_of_managed_objects_are_followed_but_not_those_of_other_classes() 
 def test_a_live_object_concerns_the_managed_resource_of_its_origin(
     origin: str | None, cluster_id: str, keys: set[ObjectKey]
 ) -> None:
-    (follow,) = health_controller(HealthConfig(cluster_id=cluster_id)).follows
-    (watch,) = follow.watches(PODS)
+    (dynamic,) = health_controller(HealthConfig(cluster_id=cluster_id)).dynamic_watches
+    (watch,) = dynamic.watches(PODS)
     annotations = {} if origin is None else {"resources.gardener.cloud/origin": origin}
     old, new = (
         watch.transform(pod(phase, annotations=annotations, resourceVersion=phase)) for phase in ("Pending", "Running")
@@ -372,8 +372,8 @@ def test_a_live_object_concerns_the_managed_resource_of_its_origin(
 
 
 def test_a_change_that_leaves_an_object_as_healthy_as_it_was_concerns_nobody() -> None:
-    (follow,) = CONTROLLER.follows
-    (watch,) = follow.watches(PODS)
+    (dynamic,) = CONTROLLER.dynamic_watches
+    (watch,) = dynamic.watches(PODS)
     annotations = {"resources.gardener.cloud/origin": "bar/baz"}
     old, new = (watch.transform(pod("Running", annotations=annotations, resourceVersion=version)) for version in "12")
 

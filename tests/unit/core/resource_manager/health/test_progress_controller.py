@@ -192,8 +192,8 @@ def test_a_deployment_that_is_not_shown_yet_is_not_taken_for_missing() -> None:
 
 def keys_of_change(resource: Resource, change: Change, world: Clusters) -> frozenset[ObjectKey]:
     """Whom a change concerns that the watches of Deployments see."""
-    (follow,) = CONTROLLER.follows
-    (watch,) = [watch for watch in follow.watches(DEPLOYMENTS) if watch.resource == resource]
+    (dynamic,) = CONTROLLER.dynamic_watches
+    (watch,) = [watch for watch in dynamic.watches(DEPLOYMENTS) if watch.resource == resource]
     old, new = (version and watch.transform(version) for version in (change.old, change.new))
     return concerned_keys(watch, Change(old, new), world.snapshot(CONTROLLER))
 
@@ -242,17 +242,17 @@ def test_only_updates_that_start_or_end_a_rollout_concern_its_managed_resource()
 
 
 def test_only_workloads_are_followed_and_pods_only_with_deployments() -> None:
-    (follow,) = CONTROLLER.follows
-    kinds = set(follow.kinds.values(managed_resource(reference("v1", "Pod"), reference("apps/v1beta1", "Deployment"))))
+    (dynamic,) = CONTROLLER.dynamic_watches
+    kinds = set(dynamic.kinds.values(managed_resource(reference("v1", "Pod"), reference("apps/v1beta1", "Deployment"))))
 
     assert kinds == {DEPLOYMENTS.object_kind}
-    assert [watch.resource for watch in follow.watches(STATEFUL_SETS)] == [STATEFUL_SETS]
-    assert [watch.resource for watch in follow.watches(DEPLOYMENTS)] == [DEPLOYMENTS, REPLICA_SETS, PODS]
+    assert [watch.resource for watch in dynamic.watches(STATEFUL_SETS)] == [STATEFUL_SETS]
+    assert [watch.resource for watch in dynamic.watches(DEPLOYMENTS)] == [DEPLOYMENTS, REPLICA_SETS, PODS]
 
 
 def test_of_pods_and_replica_sets_of_others_next_to_nothing_is_kept() -> None:
-    (follow,) = CONTROLLER.follows
-    _, replica_sets, pods = follow.watches(DEPLOYMENTS)
+    (dynamic,) = CONTROLLER.dynamic_watches
+    _, replica_sets, pods = dynamic.watches(DEPLOYMENTS)
     foreign = {"metadata": {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "1", "managedFields": [{}]}}
     annotated = {"annotations": {"big": "x" * 1000}, "ownerReferences": [{"apiVersion": "v1", "kind": "Node"}]}
     whole = {"metadata": foreign["metadata"] | annotated, "spec": {"containers": []}}

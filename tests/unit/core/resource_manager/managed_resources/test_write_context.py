@@ -36,7 +36,7 @@ def snapshot(**objects: list[Manifest]) -> StoreSnapshot:
             for each in objects[resource.plural]:
                 store.put(kept_of(resource)(each))
     return StoreSnapshot(
-        {}, followed=lambda cluster, resource: stores.get(resource) if cluster is Cluster.TARGET else None
+        {}, dynamic=lambda cluster, resource: stores.get(resource) if cluster is Cluster.TARGET else None
     )
 
 

@@ -20,7 +20,7 @@ from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.waking import (
+from hedgerow.resource_manager.managed_resources.predicates import (
     managed_resource_changed,
     object_drifted,
 )
@@ -185,8 +185,8 @@ class TestLiveObjects:
 
     def test_wake_the_managed_resource_that_they_come_from(self) -> None:
         controller = managed_resource_controller(ManagedResourceConfig(cluster_id="me"))
-        (follow,) = controller.follows
-        (watch,) = follow.watches(CONFIG_MAPS)
+        (dynamic,) = controller.dynamic_watches
+        (watch,) = dynamic.watches(CONFIG_MAPS)
         live = {"metadata": {"name": "a", "uid": "u", "annotations": {ORIGIN: "me:default/example"}}}
         foreign = {"metadata": {"name": "a", "uid": "u", "annotations": {ORIGIN: "default/example"}}}
         snapshot = StoreSnapshot.of(controller)
@@ -198,10 +198,10 @@ class TestLiveObjects:
 
 def test_only_kinds_are_followed_that_this_instance_manages() -> None:
     controller = managed_resource_controller(ManagedResourceConfig())
-    (follow,) = controller.follows
+    (dynamic,) = controller.dynamic_watches
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a"}
     own, other = ({**managed_resource(own_class), "status": {"resources": [reference]}} for own_class in ("", "other"))
 
-    assert list(follow.kinds.values(own)) == [("v1", "ConfigMap")]
-    assert not list(follow.kinds.values(other))
-    assert (follow.kinds.cluster, follow.cluster) == (Cluster.SOURCE, Cluster.TARGET)
+    assert list(dynamic.kinds.values(own)) == [("v1", "ConfigMap")]
+    assert not list(dynamic.kinds.values(other))
+    assert (dynamic.kinds.cluster, dynamic.cluster) == (Cluster.SOURCE, Cluster.TARGET)

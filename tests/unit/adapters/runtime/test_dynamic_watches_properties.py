@@ -12,7 +12,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.memory import Answered, Fault, Lost
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol.transport import Response
-from tests.unit.adapters.runtime.followers import CRDS, GADGETS, SECRETS, SERVICES, WIDGETS, Stage, names_in
+from tests.unit.adapters.runtime.dynamic_watchers import CRDS, GADGETS, SECRETS, SERVICES, WIDGETS, Stage, names_in
 from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS
 from tests.virtual_clock import virtual_time
 

@@ -1,6 +1,6 @@
 """Watches of kinds that only objects name: they begin when a kind is named and served, and end when it is not.
 
-Expected flow: a `Following` is told whenever the objects have changed that name kinds. Guarantees: a kind that is not
+Expected flow: a `DynamicWatches` is told whenever the objects have changed that name kinds. Guarantees: a kind that is not
 served, a list that is slow, forbidden or fails, delays nobody and is tried again in the background; a kind that nobody
 names is watched for a minute longer, so that nothing flaps; the objects that name a kind are looked at when its own
 objects are at hand for the first time, so that nothing is missed that happened before.
@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, Follow, Read, Watch
+from hedgerow.machinery.controller import Change, DynamicWatch, Read, Watch
 from hedgerow.machinery.objects import Kind, Resource
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.snapshot import Index
@@ -65,15 +65,15 @@ class CachePool(Protocol):
 class Showcase(Protocol):
     """What a controller sees."""
 
-    def follow(self, cluster: Cluster, cache: Cache) -> None:
+    def show(self, cluster: Cluster, cache: Cache) -> None:
         """Show what a cache holds as well, as soon as it is complete and for as long."""
         ...
 
-    def leave(self, cluster: Cluster, cache: Cache) -> None:
+    def hide(self, cluster: Cluster, cache: Cache) -> None:
         """Do not show any longer what a cache holds."""
         ...
 
-    def silence_of_followed(self, cluster: Cluster, resource: Resource) -> float:
+    def silence_of(self, cluster: Cluster, resource: Resource) -> float:
         """For how many seconds nothing has been heard of what is followed; 0 if it is not at the moment."""
         ...
 
@@ -91,33 +91,33 @@ class Ground:
     """Told once of each resource that comes to be followed."""
 
 
-class Following:
+class DynamicWatches:
     """The kinds that some objects name, each watched while it is served."""
 
-    def __init__(self, follow: Follow, ground: Ground, *, names: ObjectStore, wakes: Sequence[Listener]) -> None:
+    def __init__(self, dynamic: DynamicWatch, ground: Ground, *, names: ObjectStore, wakes: Sequence[Listener]) -> None:
         """Nothing is named yet.
 
         Args:
-            follow: what is followed.
+            dynamic: what is watched.
             ground: who follows, and where.
             names: the objects that name kinds.
             wakes: those who hear of these objects.
         """
-        self._follow = follow
+        self._dynamic = dynamic
         self._ground = ground
         self._names = names
         self._wakes = wakes
-        self._kinds: dict[Kind, _FollowedKind] = {}
+        self._kinds: dict[Kind, _NamedKind] = {}
         self._ends: dict[Kind, asyncio.TimerHandle] = {}
         self._readings: dict[Watch, _Reading] = {}
         self._told: set[tuple[Cluster, Resource]] = set()
 
     def names_changed(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:  # noqa: ARG002 -- a listener
         """Follow what is named now."""
-        named = self._names.values_of(self._follow.kinds)
+        named = self._names.values_of(self._dynamic.kinds)
         for kind in named:
             if kind not in self._kinds:
-                self._kinds[kind] = _FollowedKind(kind, self)
+                self._kinds[kind] = _NamedKind(kind, self)
             elif kind in self._ends:
                 self._ends.pop(kind).cancel()
         for kind in self._kinds.keys() - self._ends.keys() - set(named):
@@ -131,7 +131,7 @@ class Following:
     @property
     def discovery(self) -> Discovery:
         """What is known of the kinds that may be named."""
-        return self._ground.caches.discovery_of(self._follow.cluster)
+        return self._ground.caches.discovery_of(self._dynamic.cluster)
 
     async def pause(self, attempt: int, *, is_away: bool) -> None:
         """Wait before something is tried again that has come to nothing so many times in a row.
@@ -142,7 +142,7 @@ class Following:
         """
         caches = self._ground.caches
         seconds = restart_delay(attempt, caches.random())
-        await (caches.pause(self._follow.cluster, seconds) if is_away else asyncio.sleep(seconds))
+        await (caches.pause(self._dynamic.cluster, seconds) if is_away else asyncio.sleep(seconds))
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Have something done beside."""
@@ -150,7 +150,7 @@ class Following:
 
     def read(self, kind: Kind, resource: Resource) -> None:
         """Watch what has to be watched because of a kind."""
-        for watch in self._follow.watches(resource):
+        for watch in self._dynamic.watches(resource):
             reading = self._readings.get(watch)
             if reading is None:
                 reading = self._readings[watch] = _Reading(watch, self._ground, self._wake)
@@ -167,23 +167,23 @@ class Following:
     def _tell_of(self, cluster: Cluster, resource: Resource) -> None:
         if (cluster, resource) not in self._told:
             self._told.add((cluster, resource))
-            self._ground.keeps(resource, partial(self._ground.view.silence_of_followed, cluster, resource))
+            self._ground.keeps(resource, partial(self._ground.view.silence_of, cluster, resource))
 
     def _wake(self, kind: Kind) -> None:
         """Have everybody look at the objects that name a kind, as if a list had just brought them."""
-        changes = [Change(None, manifest) for manifest in self._names.under(self._follow.kinds, kind)]
+        changes = [Change(None, manifest) for manifest in self._names.under(self._dynamic.kinds, kind)]
         for listener in self._wakes:
             listener(changes, is_event=False)
 
 
-class _FollowedKind:
+class _NamedKind:
     """One kind that is named."""
 
-    def __init__(self, kind: Kind, following: Following) -> None:
+    def __init__(self, kind: Kind, watches: DynamicWatches) -> None:
         self._kind = kind
-        self._following = following
+        self._watches = watches
         self._resource: Resource | None = None
-        self._task = following.start(self._pursue())
+        self._task = watches.start(self._pursue())
 
     def end(self) -> None:
         """Follow the kind no longer."""
@@ -192,7 +192,7 @@ class _FollowedKind:
 
     async def _pursue(self) -> None:
         """Keep up with what is served."""
-        discovery, fruitless = self._following.discovery, 0
+        discovery, fruitless = self._watches.discovery, 0
         while True:
             answer = (await discovery.look_up([self._kind]))[self._kind]
             if self._kind in discovery.known:
@@ -202,17 +202,17 @@ class _FollowedKind:
             else:
                 fruitless += 1
                 is_away = isinstance(answer, NotAnswered) and answer.is_silence
-                await self._following.pause(fruitless, is_away=is_away)
+                await self._watches.pause(fruitless, is_away=is_away)
 
     def _serve(self, resource: Resource | None) -> None:
         """The kind is served as this resource, or not at all."""
         if resource == self._resource:
             return
         if self._resource is not None:
-            self._following.stop_reading(self._kind)
+            self._watches.stop_reading(self._kind)
         self._resource = resource
         if resource is not None:
-            self._following.read(self._kind, resource)
+            self._watches.read(self._kind, resource)
 
 
 class _Reading:
@@ -229,7 +229,7 @@ class _Reading:
         self._is_at_hand = self._cache.is_complete
         self._cache.serve(ground.observer, [index for index in ground.indexes if is_over(index, watch)])
         self._cache.subscribe(self._hear)
-        ground.view.follow(watch.cluster, self._cache)
+        ground.view.show(watch.cluster, self._cache)
         if self._is_at_hand:
             self._listener([Change(None, manifest) for manifest in self._cache.store.all()], is_event=False)
 
@@ -246,7 +246,7 @@ class _Reading:
 
     def end(self) -> None:
         """Read no longer."""
-        self._ground.view.leave(self._read.cluster, self._cache)
+        self._ground.view.hide(self._read.cluster, self._cache)
         self._cache.dismiss(self._hear, self._ground.observer)
         self._ground.caches.leave(self._read)
 

@@ -14,16 +14,16 @@ from hedgerow_adapters.memory import Answered, Fault, Lost
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol.requests import METADATA, METADATA_LIST
 from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.runtime.following import GRACE
+from hedgerow_adapters.runtime.dynamic_watches import GRACE
 from tests.comparisons import is_comparison
-from tests.unit.adapters.runtime.followers import (
+from tests.unit.adapters.runtime.dynamic_watchers import (
     GADGETS,
     SECRETS,
     SERVICES,
     WIDGETS,
     Stage,
-    following,
     names_in,
+    naming_controller,
     owner,
     watched,
 )
@@ -173,8 +173,13 @@ async def test_two_controllers_share_what_they_follow_until_both_have_let_go() -
 @virtual_time
 async def test_who_comes_to_share_a_cache_hears_of_what_it_holds() -> None:
     stage = Stage()
-    early = following()
-    late = replace(early, follows=(replace(early.follows[0], kinds=replace(early.follows[0].kinds, name="others")),))
+    early = naming_controller()
+    late = replace(
+        early,
+        dynamic_watches=(
+            replace(early.dynamic_watches[0], kinds=replace(early.dynamic_watches[0].kinds, name="others")),
+        ),
+    )
     also = Index("late", SECRETS, lambda _secret: ["x"])
     stage.view(early)
     declared = Watch(SECRETS, kept, owner, may_be_absent=True)
@@ -377,7 +382,7 @@ async def test_metadata_is_all_that_is_sent_where_nothing_else_is_kept() -> None
 
     stage = Stage()
     watch = Watch(SECRETS, metadata, owner, metadata_only=True)
-    view = stage.view(following(lambda _resource: (watch,)))
+    view = stage.view(naming_controller(lambda _resource: (watch,)))
     stage.name("a", SECRETS)
 
     async with stage.open():
@@ -397,7 +402,7 @@ async def test_what_is_watched_because_of_two_kinds_is_mapped_once_and_kept_for_
         return (*watched(resource), beside)
 
     stage = Stage()
-    stage.view(following(with_secrets))
+    stage.view(naming_controller(with_secrets))
     stage.define(WIDGETS)
     stage.name("a", WIDGETS)
     stage.name("b", SERVICES)
@@ -445,7 +450,7 @@ async def test_a_controller_at_work_gets_the_keys_of_what_it_follows_and_is_neve
     stage.name("b", WIDGETS)
     stage.give(SECRETS, "s", "a")
     stage.cluster.faults.append(Fault(matching("GET", "/secrets"), UNAVAILABLE))
-    controller = replace(following(), owned=None, reconcile=reconcile, primary_cluster=Cluster.TARGET)
+    controller = replace(naming_controller(), owned=None, reconcile=reconcile, primary_cluster=Cluster.TARGET)
 
     async with at_work(stage.cluster, controller):
         await asyncio.sleep(0.5)
@@ -472,7 +477,9 @@ async def test_what_the_first_list_of_a_kind_brings_lets_live_changes_pass() -> 
     for number in range(50):
         stage.name(f"named-{number}", SECRETS)
         stage.give(SECRETS, f"s-{number}", f"named-{number}")
-    controller = replace(following(), owned=None, reconcile=reconcile, primary_cluster=Cluster.TARGET, concurrency=1)
+    controller = replace(
+        naming_controller(), owned=None, reconcile=reconcile, primary_cluster=Cluster.TARGET, concurrency=1
+    )
 
     async with at_work(stage.cluster, controller):
         await asyncio.sleep(5)
@@ -498,6 +505,6 @@ async def test_the_silence_of_what_is_followed_can_be_asked_for_as_long_as_it_is
 def test_what_is_not_watched_cannot_name_kinds() -> None:
     async def scenario() -> None:
         with pytest.raises(ValueError, match="what configmaps name is followed, and they are not watched"):
-            Stage().view(replace(following(), watches=()))
+            Stage().view(replace(naming_controller(), watches=()))
 
     asyncio.run(scenario())

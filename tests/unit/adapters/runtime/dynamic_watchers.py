@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from hedgerow.machinery.controller import Change, Controller, Follow, Watch, concerned_keys
+from hedgerow.machinery.controller import Change, Controller, DynamicWatch, Watch, concerned_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
@@ -44,12 +44,12 @@ def watched(resource: Resource) -> tuple[Watch, ...]:
     return (Watch(resource, kept, owner),)
 
 
-def following(
+def naming_controller(
     watches: Callable[[Resource], tuple[Watch, ...]] = watched, indexes: tuple[Index[Any], ...] = ()
 ) -> Controller[None]:
     """A controller that watches what ConfigMaps name."""
     declared = Watch(CONFIG_MAPS, kept, own_key)
-    return replace(MIRRORING, watches=(declared,), indexes=indexes, follows=(Follow(NAMES, watches),))
+    return replace(MIRRORING, watches=(declared,), indexes=indexes, dynamic_watches=(DynamicWatch(NAMES, watches),))
 
 
 class WatchedWire(Wire):
@@ -111,7 +111,7 @@ class Stage:
             return hear
 
         views.append(
-            self.caches.view(controller or following(), listener_of, self.ears, keeps=self.silences.__setitem__)
+            self.caches.view(controller or naming_controller(), listener_of, self.ears, keeps=self.silences.__setitem__)
         )
         return views[0]
 
