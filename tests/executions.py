@@ -56,8 +56,8 @@ class LiveSnapshot:
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         return self._latest.get(resource, key, cluster)
 
-    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
-        return self._latest.holds(resource, cluster)
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        return self._latest.has_synced(resource, cluster)
 
     def list(
         self,

@@ -67,7 +67,7 @@ class StoreSnapshot:
         store = self._held(resource, cluster)
         return None if store is None else store.get(key)
 
-    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """Whether the objects of a resource are at hand."""
         return self._held(resource, cluster) is not None
 

@@ -36,7 +36,7 @@ class Snapshot(Protocol):
         """The object of that key; none if it does not exist."""
         ...
 
-    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """Whether the objects of a resource are at hand: watched, and listed completely.
 
         What a controller declares to watch always is, unless it is not essential; what it follows may not be yet, and

@@ -37,9 +37,9 @@ class FilesFirst:
             self._expect_all_of(resource)
         return found
 
-    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """Whether files hold all objects of a resource that there are."""
-        return resource not in self._partial and self._known.holds(resource, cluster)
+        return resource not in self._partial and self._known.has_synced(resource, cluster)
 
     def list(
         self,

@@ -28,7 +28,7 @@ class Got:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HasSynced:
     """Whether the objects of a resource are at hand."""
 
     resource: Resource
@@ -69,7 +69,7 @@ class Filed:
         return f'{self.resource}{_of(self.cluster)} under {self.value} of "{self.index}"'
 
 
-Read: TypeAlias = Got | Held | Listed | Filed
+Read: TypeAlias = Got | HasSynced | Listed | Filed
 Reads: TypeAlias = Mapping[Read, Any]
 """What was read, and what there was."""
 
@@ -108,10 +108,10 @@ class NotingSnapshot:
         manifest: Manifest | None = self.reads[read]
         return manifest
 
-    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """Whether the objects of a resource are at hand."""
-        holds = self.reads[Held(resource, cluster)] = self._world.holds(resource, cluster)
-        return holds
+        has_synced = self.reads[HasSynced(resource, cluster)] = self._world.has_synced(resource, cluster)
+        return has_synced
 
     def list(
         self,
@@ -151,9 +151,9 @@ class RecordedSnapshot:
         manifest: Manifest | None = self._answer(Got(resource, key, cluster))
         return manifest
 
-    def holds(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """Whether the objects of a resource were at hand."""
-        return bool(self._answer(Held(resource, cluster)))
+        return bool(self._answer(HasSynced(resource, cluster)))
 
     def list(
         self,

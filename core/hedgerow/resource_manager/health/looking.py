@@ -132,7 +132,7 @@ def _counted(look: Look, snapshot: Snapshot) -> Look | tuple[Observed, ListQuest
     namespace, selector = key_of(look.live).namespace, pods_of(look.live)
     if selector is None or object_progressing(look.kind, look.live) is not None:
         return look
-    if not snapshot.holds(PODS):
+    if not snapshot.has_synced(PODS):
         return look, ListQuestion(PODS, Cluster.TARGET, namespace, selector_query(selector), metadata_only=True)
     return replace(look, pod_count=len(snapshot.list(PODS, namespace=namespace, selector=selector)))
 

@@ -108,7 +108,7 @@ def _never(_change: Change) -> bool:
 
 
 def _webhooks(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
-    if not snapshot.holds(MUTATING_WEBHOOKS):
+    if not snapshot.has_synced(MUTATING_WEBHOOKS):
         return None
     labels = _labels(snapshot, namespace)
     return _joined(_version(each) for each in snapshot.list(MUTATING_WEBHOOKS) if could_match(each, resource, labels))
@@ -116,21 +116,23 @@ def _webhooks(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
 
 def _labels(snapshot: Snapshot, namespace: str) -> Labels | None:
     """The labels of a namespace; none: they are not known, or there is no namespace."""
-    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if namespace and snapshot.holds(NAMESPACES) else None
+    found = (
+        snapshot.get(NAMESPACES, ObjectKey("", namespace)) if namespace and snapshot.has_synced(NAMESPACES) else None
+    )
     return None if found is None else labels_of(found)
 
 
 def _namespace(snapshot: Snapshot, namespace: str) -> _Known:
     if not namespace:
         return _NOT_CONCERNED
-    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if snapshot.holds(NAMESPACES) else None
+    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if snapshot.has_synced(NAMESPACES) else None
     return None if found is None else f"{uid_of(found)}{digest_of_metadata(found)}"
 
 
 def _limits(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
     if (resource.group, resource.plural) not in _LIMITED:
         return _NOT_CONCERNED
-    if not snapshot.holds(LIMIT_RANGES):
+    if not snapshot.has_synced(LIMIT_RANGES):
         return None
     return _joined(_version(each) for each in snapshot.list(LIMIT_RANGES, namespace=namespace))
 
@@ -138,7 +140,7 @@ def _limits(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
 def _definition(snapshot: Snapshot, resource: Resource) -> _Known:
     if "." not in resource.group:
         return _NOT_CONCERNED
-    if not snapshot.holds(CUSTOM_RESOURCE_DEFINITIONS):
+    if not snapshot.has_synced(CUSTOM_RESOURCE_DEFINITIONS):
         return None
     found = snapshot.get(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"))
     return _NOT_CONCERNED if found is None else _version(found)

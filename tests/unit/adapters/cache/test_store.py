@@ -219,7 +219,7 @@ def test_of_what_a_snapshot_does_not_hold_it_shows_nothing() -> None:
 
     def shown() -> list[Any]:
         return [
-            snapshot.holds(PODS),
+            snapshot.has_synced(PODS),
             snapshot.get(PODS, key_of(a)),
             [*snapshot.list(PODS)],
             [*snapshot.by_index(BY_COLOUR, "red")],
@@ -228,7 +228,7 @@ def test_of_what_a_snapshot_does_not_hold_it_shows_nothing() -> None:
     assert shown() == [False, None, [], []]
     at_hand.append((Cluster.TARGET, PODS))
     assert shown() == [True, a, [a], [a]]
-    assert not snapshot.holds(PODS, Cluster.SOURCE)
+    assert not snapshot.has_synced(PODS, Cluster.SOURCE)
 
 
 @given(any_history, st.integers(0, 5))

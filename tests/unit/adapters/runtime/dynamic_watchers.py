@@ -177,4 +177,4 @@ class Stage:
 
 def names_in(view: View, resource: Resource) -> list[str] | None:
     """The names of the objects that a view shows; none where it does not hold the resource."""
-    return [key_of(each).name for each in view.snapshot.list(resource)] if view.snapshot.holds(resource) else None
+    return [key_of(each).name for each in view.snapshot.list(resource)] if view.snapshot.has_synced(resource) else None

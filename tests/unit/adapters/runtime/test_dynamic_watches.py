@@ -467,7 +467,7 @@ async def test_what_the_first_list_of_a_kind_brings_lets_live_changes_pass() -> 
     turns: list[str] = []
 
     def reconcile(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
-        if snapshot.holds(SECRETS):
+        if snapshot.has_synced(SECRETS):
             if not turns:
                 stage.name("live")
             turns.append(key.name)

@@ -250,7 +250,7 @@ def test_kinds_that_come_to_be_named_and_served_are_followed() -> None:
     seen: list[tuple[int, str, bool, int]] = []
 
     def decide(key: ObjectKey, snapshot: Snapshot, context: Context[None]) -> Plan:
-        seen.append((context.now.minute, key.name, snapshot.holds(tills), len(snapshot.list(tills))))
+        seen.append((context.now.minute, key.name, snapshot.has_synced(tills), len(snapshot.list(tills))))
         return Plan()
 
     dynamic = DynamicWatch(names, lambda resource: (Watch(resource, dict, enqueue=own_key),))

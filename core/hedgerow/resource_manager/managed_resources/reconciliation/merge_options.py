@@ -38,7 +38,7 @@ def _scaled(autoscalers: _Autoscalers) -> Result[ScaledObjects, str]:
 
 async def scaled(mr: Reconciliation) -> Autoscaled:
     """What all autoscalers of the target cluster size; those that are not watched are listed."""
-    unwatched = [resource for resource in (HORIZONTAL_POD_AUTOSCALERS, HVPAS) if not mr.snapshot.holds(resource)]
+    unwatched = [resource for resource in (HORIZONTAL_POD_AUTOSCALERS, HVPAS) if not mr.snapshot.has_synced(resource)]
     questions = tuple(ListQuestion(resource, Cluster.TARGET) for resource in unwatched)
     answers = await AtOnce(questions) if questions else ()
     listed: dict[Resource, Sequence[Manifest]] = {}
@@ -54,7 +54,7 @@ async def scaled(mr: Reconciliation) -> Autoscaled:
 
 def watched_scaled(mr: Reconciliation) -> ScaledObjects | None:
     """What autoscalers size, from watches alone; none if these do not tell."""
-    if not all(map(mr.snapshot.holds, (HORIZONTAL_POD_AUTOSCALERS, HVPAS))):
+    if not all(map(mr.snapshot.has_synced, (HORIZONTAL_POD_AUTOSCALERS, HVPAS))):
         return None
     return _scaled([mr.snapshot.list(each) for each in (HORIZONTAL_POD_AUTOSCALERS, HVPAS)]).value_or(None)
 

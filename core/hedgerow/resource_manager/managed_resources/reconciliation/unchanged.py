@@ -55,7 +55,7 @@ def finished(
 
 def is_object_unchanged(mr: Reconciliation, known: ObjectState) -> bool:
     """True if an object is as it was when it was last tried, and another write would store nothing else."""
-    if not mr.snapshot.holds(known.resource) or is_due(mr, known):
+    if not mr.snapshot.has_synced(known.resource) or is_due(mr, known):
         return False
     cached = mr.snapshot.get(known.resource, known.key)
     return cached is not None and fingerprint(cached) == known.fingerprint

@@ -31,7 +31,7 @@ from hedgerow.machinery.plan import (
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.recording.codec import UnknownValueError, UnrecordableError, decoded, encoded
-from hedgerow.machinery.recording.reads import Filed, Got, Held, Listed
+from hedgerow.machinery.recording.reads import Filed, Got, HasSynced, Listed
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
@@ -116,7 +116,7 @@ PLANS = st.builds(
 )
 READS = st.one_of(
     st.builds(Got, RESOURCES, KEYS, CLUSTERS),
-    st.builds(Held, RESOURCES, CLUSTERS),
+    st.builds(HasSynced, RESOURCES, CLUSTERS),
     st.builds(Listed, RESOURCES, st.none() | TEXTS, st.none() | SELECTORS, CLUSTERS),
     st.builds(Filed, TEXTS, RESOURCES, CLUSTERS, TEXTS | KEYS | st.tuples(TEXTS, TEXTS)),
 )
