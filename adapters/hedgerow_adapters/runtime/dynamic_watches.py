@@ -201,7 +201,7 @@ class _NamedKind:
                 await discovery.until_forgotten(self._kind)
             else:
                 fruitless += 1
-                is_away = isinstance(answer, NotAnswered) and answer.is_silence
+                is_away = isinstance(answer, NotAnswered) and answer.is_unreachable
                 await self._watches.pause(fruitless, is_away=is_away)
 
     def _serve(self, resource: Resource | None) -> None:

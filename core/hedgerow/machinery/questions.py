@@ -90,7 +90,7 @@ class NotAnswered:
         return self.code == 404 and self.reason == NO_MATCH  # noqa: PLR2004 -- HTTP status
 
     @property
-    def is_silence(self) -> bool:
+    def is_unreachable(self) -> bool:
         """Whether there was no answer at all, so that nothing is known, not even that something is wrong."""
         return self.code == 500 and not self.reason  # noqa: PLR2004 -- HTTP status
 

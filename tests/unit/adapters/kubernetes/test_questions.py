@@ -70,7 +70,7 @@ async def test_a_success_that_does_not_show_the_object_is_no_answer(body: object
     answer = await asking(Server(Response(200, body))).ask(CART)
 
     assert answer == NotAnswered(500, "", "the answer is not Pod shop/cart")
-    assert answer.is_silence
+    assert answer.is_unreachable
 
 
 @pytest.mark.parametrize("body", ["<html>", {}, {"status": "ok"}, [], {"items": "none"}, {"items": ["cart"]}], ids=str)
@@ -79,7 +79,7 @@ async def test_a_success_that_shows_no_list_is_no_empty_list(body: object) -> No
     answer = await asking(Server(Response(200, body))).ask(ALL)
 
     assert answer == NotAnswered(500, "", "the answer to a list that is no list")
-    assert answer.is_silence
+    assert answer.is_unreachable
 
 
 @virtual_time
@@ -230,8 +230,8 @@ async def test_who_gets_no_place_in_time_is_told_that_nothing_is_known() -> None
 
     assert [isinstance(answer, Found) for answer in answers] == [True, True, True, False]
     assert isinstance(answers[3], NotAnswered)
-    assert answers[3].is_silence
-    assert not NotAnswered(500, "InternalError", "etcd is away").is_silence
+    assert answers[3].is_unreachable
+    assert not NotAnswered(500, "InternalError", "etcd is away").is_unreachable
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ async def _end_with_definition(mr: Reconciliation) -> Plan | None:
             return await release(mr, event(mr, "Warning", "DefinitionTerminating", _OBJECTS_STAY))
         case NotAnswered() as problem if not problem.is_not_found:
             text = f"{_NOT_READ}: {problem.message}"
-            if problem.is_silence:
+            if problem.is_unreachable:
                 return not_found_out(mr, text, mr.state)
             return await trouble(mr, DELETION_FAILED, f"{text[0].upper()}{text[1:]}", text, mr.state)
         case _:

@@ -45,7 +45,7 @@ async def scaled(mr: Reconciliation) -> Autoscaled:
     for resource, answer in zip(unwatched, answers, strict=True):
         if isinstance(answer, NotAnswered) and not answer.is_not_found:
             text = f"failed to list all {_NAMES[resource]}: {answer.message}"
-            return Unanswered(text) if answer.is_silence else Failure(text)
+            return Unanswered(text) if answer.is_unreachable else Failure(text)
         listed[resource] = answer.objects if isinstance(answer, Found) else ()
     return _scaled(
         [listed[each] if each in listed else mr.snapshot.list(each) for each in (HORIZONTAL_POD_AUTOSCALERS, HVPAS)]

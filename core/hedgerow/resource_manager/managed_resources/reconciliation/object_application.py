@@ -153,7 +153,7 @@ class ObjectApplication:
         found = live(answer)
         last = self.writes[-1] if self.writes else None
         if last is not None and (
-            (isinstance(found, NotAnswered) and not found.is_silence)
+            (isinstance(found, NotAnswered) and not found.is_unreachable)
             or (isinstance(found, Live) and found.manifest is None and not has_come_too_late(last))
         ):
             self.next = Fails(error_text(self.writes, self.text))
@@ -284,7 +284,7 @@ class ObjectApplication:
 
     def _unread(self, problem: NotAnswered) -> Fails | Unanswered:
         text = apply_error(self.text, problem.message)
-        return Unanswered(text) if problem.is_silence else Fails(text)
+        return Unanswered(text) if problem.is_unreachable else Fails(text)
 
     def _done(self, found: Live | None, settled: tuple[Difference, ...], *, is_tried: bool) -> Done:
         """The object is as it should be.

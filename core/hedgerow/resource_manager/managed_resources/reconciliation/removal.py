@@ -107,7 +107,7 @@ async def removed(mr: Reconciliation, reference: Reference) -> Removal:
 
 
 def _not_told(problem: NotAnswered) -> Pending | Unanswered:
-    return Unanswered(problem.message) if problem.is_silence else Pending(problem.message)
+    return Unanswered(problem.message) if problem.is_unreachable else Pending(problem.message)
 
 
 def _reason_to_stay(mr: Reconciliation, reference: Reference, live: Manifest) -> Gone | None:

@@ -67,7 +67,7 @@ async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:
                 secrets[name] = secret
             case NotAnswered() as missing:
                 problem = f"could not read secret '{name}': {missing.message}"
-                if missing.is_silence:
+                if missing.is_unreachable:
                     return not_found_out(mr, problem, mr.state)
                 return await trouble(mr, "CannotReadSecret", missing.message, problem, mr.state)
     return secrets
