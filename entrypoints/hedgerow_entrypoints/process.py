@@ -37,7 +37,7 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.cluster_identity import AnotherClusterError, SameCluster
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.runtime.right_of_way import RightOfWay
+from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
@@ -90,7 +90,7 @@ class Process:
         self._log = get_logger(component)
         self._recorders: list[EventRecorder] = []
         self._same_clusters: list[SameCluster] = []
-        self._right_of_way = RightOfWay()
+        self._precedence = Precedence()
         self._candidacy: Candidacy[ElectorThread] | None = None
         self._stop = asyncio.Event()
 
@@ -265,7 +265,7 @@ class Process:
             caches,
             recorder=recorder,
             observer=ControllerTelemetry(controller, self._metrics),
-            right_of_way=self._right_of_way,
+            precedence=self._precedence,
             may_write=may_write,
             decide=self._decide,
         )

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.backoff import OverallLimit, failure_delay
-from hedgerow_adapters.runtime.right_of_way import AT_MOST, RightOfWay, Way
+from hedgerow_adapters.runtime.precedence import AT_MOST, Precedence, Way
 
 PATIENT_TURN: Final = 5
 """Of so many keys taken in a row one is a patient one, if any waits."""
@@ -56,7 +56,7 @@ class WorkQueue:
         """
         self._longest_wait = longest_wait
         self._observer = observer
-        self._way = way or RightOfWay().way()
+        self._way = way or Precedence().way()
         self._tell_done: list[Callable[[], None]] = []
         self._loop = asyncio.get_running_loop()
         self._line: OrderedDict[ObjectKey, float] = OrderedDict()

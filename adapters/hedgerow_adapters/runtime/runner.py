@@ -34,8 +34,8 @@ from hedgerow_adapters.runtime.events import Recorder
 from hedgerow_adapters.runtime.fights import BESIDE_WAIT
 from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
+from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.queue import WorkQueue
-from hedgerow_adapters.runtime.right_of_way import RightOfWay
 from hedgerow_adapters.runtime.turns import PAUSE, Course, Decide, LeaseLostError, OutdatedTurnError, Turns, reconciled
 from hedgerow_adapters.slices import slices
 
@@ -66,7 +66,7 @@ class ControllerRunner:
         *,
         recorder: Recorder,
         observer: ControllerObserver | None = None,
-        right_of_way: RightOfWay | None = None,
+        precedence: Precedence | None = None,
         may_write: Callable[[], bool] = lambda: True,
         decide: Decide = reconciled,
         guards_deletions: bool = True,
@@ -79,7 +79,7 @@ class ControllerRunner:
             caches: what it reads, and where to write; somebody else has to `run` them.
             recorder: records the events that plans ask for.
             observer: is told what happens.
-            right_of_way: of the controllers of the process; none: nobody goes first.
+            precedence: of the controllers of the process; none: nobody goes first.
             may_write: asked before every write.
             decide: makes the decisions.
             guards_deletions: whether mass deletions are held back; not in a cluster that is thrown away.
@@ -90,10 +90,10 @@ class ControllerRunner:
         self.controller = restricted(controller, source=source, target=target)
         self.synced: Final = asyncio.Event()
         self._observer = observer or ControllerObserver()
-        right_of_way = right_of_way or RightOfWay()
-        way = right_of_way.way(controller.gives_way_to)
+        precedence = precedence or Precedence()
+        way = precedence.way(controller.yields_to)
         self.queue: Final = WorkQueue(self._observer, way, longest_wait=controller.longest_wait)
-        right_of_way.enter(controller.name, self.queue)
+        precedence.enter(controller.name, self.queue)
         self._clusters = clusters
         self._memories: dict[ObjectKey, object] = {}
         """What the last turn of a key wants its next one to be told."""

@@ -37,7 +37,7 @@ from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.right_of_way import RightOfWay
+from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
@@ -258,7 +258,7 @@ class Simulation:
         if namespaces or clusters[Cluster.SOURCE] is not clusters[Cluster.TARGET]:
             source = Access(_Transport(clusters[Cluster.SOURCE]), is_lossless=True)
         caches = Caches(Clusters(target, source), random=random.Random(0).random)  # noqa: S311 -- hides nothing
-        right_of_way = RightOfWay()
+        precedence = Precedence()
         seats = []
         for controller in controllers:
             account = _Account(controller.name)
@@ -267,7 +267,7 @@ class Simulation:
                 caches,
                 recorder=account,
                 observer=account,
-                right_of_way=right_of_way,
+                precedence=precedence,
                 decide=self._decided,
                 guards_deletions=False,
                 pause=0.0,

@@ -160,7 +160,7 @@ class Controller(Generic[Config]):
     """Decides about a key: at once, or step by step."""
     primary_cluster: Cluster = Cluster.TARGET
     dynamic_watches: tuple[DynamicWatch, ...] = ()
-    gives_way_to: tuple[str, ...] = ()
+    yields_to: tuple[str, ...] = ()
     """Controllers of the same process by whose work its own comes about, so that its keys wait a moment while these
     have something to do."""
     permissions: tuple[Permission, ...] = ()

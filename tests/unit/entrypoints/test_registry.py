@@ -30,7 +30,7 @@ from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 SHARED = {"clusterID", "resourceClass"}
 """Fields of `controllers` that are no section of a controller."""
-COMPARED = ("name", "primary", "primary_cluster", "concurrency", "config", "permissions", "periodic", "gives_way_to")
+COMPARED = ("name", "primary", "primary_cluster", "concurrency", "config", "permissions", "periodic", "yields_to")
 SECTIONS: Mapping[str, Mapping[str, Any]] = {
     "garbageCollector": {"enabled": True, "syncPeriod": "12h"},
     "health": {"concurrentSyncs": 6, "syncPeriod": "7m"},

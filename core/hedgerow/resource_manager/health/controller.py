@@ -120,7 +120,7 @@ def _controller(
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
         dynamic_watches=(dynamic,),
-        gives_way_to=(APPLYING,),
+        yields_to=(APPLYING,),
         permissions=(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
             *permissions,

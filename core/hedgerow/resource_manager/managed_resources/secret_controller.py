@@ -72,7 +72,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
         config=class_filter,
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
-        gives_way_to=(APPLYING,),
+        yields_to=(APPLYING,),
         permissions=(Permission.of(SECRETS, "patch", cluster=Cluster.SOURCE),),
     )
 

@@ -87,7 +87,7 @@ def test_a_defect_of_a_decision_or_a_mapping_ends_the_simulation() -> None:
 def test_who_gives_way_goes_when_the_others_have_nothing_to_do() -> None:
     memory = InMemoryCluster(namespaces=("shop",))
     memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
-    polite = replace(WATCHING, name="polite", gives_way_to=("watching",))
+    polite = replace(WATCHING, name="polite", yields_to=("watching",))
     loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
 
     with Simulation(loop, dict.fromkeys(Cluster, memory), [polite, WATCHING]) as simulation:

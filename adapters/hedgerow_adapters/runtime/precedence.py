@@ -27,7 +27,7 @@ class Busy(Protocol):
         ...
 
 
-class RightOfWay:
+class Precedence:
     """The controllers of a process."""
 
     def __init__(self) -> None:

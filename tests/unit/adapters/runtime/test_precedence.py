@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.precedence import AT_MOST, Precedence
 from hedgerow_adapters.runtime.queue import WorkQueue
-from hedgerow_adapters.runtime.right_of_way import AT_MOST, RightOfWay
 from tests.unit.adapters.runtime.world import CONTROLLER, SCRAPED, World, at_work, shops
 from tests.virtual_clock import virtual_time
 
@@ -21,10 +21,10 @@ def now() -> float:
 
 def queues() -> tuple[WorkQueue, WorkQueue]:
     """One that goes first, and one that goes after it."""
-    right_of_way = RightOfWay()
+    precedence = Precedence()
     first = WorkQueue(ControllerObserver())
-    right_of_way.enter("first", first)
-    return first, WorkQueue(ControllerObserver(), right_of_way.way(["first", "of another process"]))
+    precedence.enter("first", first)
+    return first, WorkQueue(ControllerObserver(), precedence.way(["first", "of another process"]))
 
 
 @asynccontextmanager
@@ -104,13 +104,13 @@ async def test_who_is_stuck_with_a_key_stands_in_nobodys_way() -> None:
 
 @virtual_time
 async def test_a_controller_gives_way_to_those_that_it_names() -> None:
-    right_of_way, first = RightOfWay(), WorkQueue(ControllerObserver())
-    right_of_way.enter("first", first)
+    precedence, first = Precedence(), WorkQueue(ControllerObserver())
+    precedence.enter("first", first)
     first.add(A)
     world = World(*shops(2, SCRAPED))
-    controller = replace(CONTROLLER, gives_way_to=("first",))
+    controller = replace(CONTROLLER, yields_to=("first",))
 
-    async with at_work(world, controller, right_of_way=right_of_way):
+    async with at_work(world, controller, precedence=precedence):
         await asyncio.sleep(AT_MOST - 1)
         assert not world.policies
         first.done(await first.take())
@@ -122,8 +122,8 @@ async def test_a_controller_gives_way_to_those_that_it_names() -> None:
 
 @virtual_time
 async def test_a_controller_at_work_is_one_that_others_give_way_to() -> None:
-    right_of_way = RightOfWay()
-    async with at_work(World(), right_of_way=right_of_way) as runner:
-        assert right_of_way.way([CONTROLLER.name]).is_clear
+    precedence = Precedence()
+    async with at_work(World(), precedence=precedence) as runner:
+        assert precedence.way([CONTROLLER.name]).is_clear
         runner.queue.add(A)
-        assert not right_of_way.way([CONTROLLER.name]).is_clear
+        assert not precedence.way([CONTROLLER.name]).is_clear

@@ -21,5 +21,5 @@ AFTER_IT = (
 
 @pytest.mark.parametrize("controller", AFTER_IT, ids=lambda controller: controller.name)
 def test_what_is_still_to_be_applied_goes_first(controller: Controller[Any]) -> None:
-    assert controller.gives_way_to == (APPLYING.name,)
-    assert APPLYING.gives_way_to == ()
+    assert controller.yields_to == (APPLYING.name,)
+    assert APPLYING.yields_to == ()
