@@ -8,7 +8,7 @@ from typing import Final
 
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
-from hedgerow.machinery.controller import ROUND
+from hedgerow.machinery.controller import SINGLETON
 from hedgerow.machinery.objects import ObjectKey
 
 RECONCILE_ID: Final = "reconcileID"
@@ -21,7 +21,7 @@ def begin_reconciliation(key: ObjectKey) -> str:
     A round of work is about no object in particular.
     """
     reconcile_id = str(uuid.uuid4())
-    bind_contextvars(**{RECONCILE_ID: reconcile_id, **({} if key == ROUND else {OBJECT: str(key)})})
+    bind_contextvars(**{RECONCILE_ID: reconcile_id, **({} if key == SINGLETON else {OBJECT: str(key)})})
     return reconcile_id
 
 

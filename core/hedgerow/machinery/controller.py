@@ -20,7 +20,7 @@ from hedgerow.machinery.steps import Step
 
 Config = TypeVar("Config")
 
-ROUND: Final = ObjectKey("", "")
+SINGLETON: Final = ObjectKey("", "")
 """The key of a controller that has no keys: one round of its work."""
 
 
@@ -166,7 +166,7 @@ class Controller(Generic[Config]):
     permissions: tuple[Permission, ...] = ()
     """What it has to be allowed beside to list and watch what it declares to watch."""
     periodic: bool = False
-    """Whether it has the one key `ROUND` and no others, and looks at the world when its plans say so."""
+    """Whether it has the one key `SINGLETON` and no others, and looks at the world when its plans say so."""
     longest_wait: float | None = None
     """Seconds that a key waits at most, however often it fails or somebody undoes its writes; none: as long as the
     runtime lets keys wait."""
@@ -205,7 +205,7 @@ def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Clust
     """
     if controller.periodic:
         if controller.primary_cluster is cluster:
-            yield ROUND
+            yield SINGLETON
         return
     if controller.primary_cluster is cluster:
         yield from (key_of(manifest) for manifest in snapshot.list(controller.primary, cluster=cluster))

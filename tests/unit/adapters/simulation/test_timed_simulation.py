@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import ROUND, Context, Controller, DynamicWatch, Watch
+from hedgerow.machinery.controller import SINGLETON, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
@@ -196,7 +196,7 @@ def test_a_controller_without_keys_has_its_rounds() -> None:
     passing = simulation(controller(diary, periodic=True))
     assert list(passing) == []
 
-    assert diary.entries == [(at, ROUND.name) for at in (0, 1200, 2400, 3600)]
+    assert diary.entries == [(at, SINGLETON.name) for at in (0, 1200, 2400, 3600)]
 
 
 def test_the_next_turn_is_told_what_the_last_one_remembers() -> None:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from hedgerow.machinery.clusters import Cluster, Part
-from hedgerow.machinery.controller import ROUND, Controller
+from hedgerow.machinery.controller import SINGLETON, Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Plan
@@ -186,10 +186,12 @@ def test_what_fails_again_after_it_had_come_right_is_told_again(heard: Heard) ->
 
 
 def test_a_round_of_work_is_about_no_object_and_what_it_could_not_list_is_named(heard: Heard) -> None:
-    heard.telemetry.began(ROUND)
-    heard.telemetry.refused(ROUND, [DomainFailure(SERVICES, ROUND, "", "cannot be listed", retryable=True)])
-    heard.telemetry.refused(ROUND, [DomainFailure(PODS, ObjectKey("shop", ""), "", "cannot be listed", retryable=True)])
-    heard.telemetry.reconciled(ROUND, "error", 0.1)
+    heard.telemetry.began(SINGLETON)
+    heard.telemetry.refused(SINGLETON, [DomainFailure(SERVICES, SINGLETON, "", "cannot be listed", retryable=True)])
+    heard.telemetry.refused(
+        SINGLETON, [DomainFailure(PODS, ObjectKey("shop", ""), "", "cannot be listed", retryable=True)]
+    )
+    heard.telemetry.reconciled(SINGLETON, "error", 0.1)
 
     told = heard.lines()[:2]
     assert [line["error"] for line in told] == [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.controller import ROUND
+from hedgerow.machinery.controller import SINGLETON
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Refusal
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
@@ -47,7 +47,7 @@ def landscape(
 
 
 def a_round(clusters: Clusters, *namespaces: str) -> Course:
-    return take_turn(clusters, garbage_collector(GarbageCollectorConfig(namespaces=namespaces)), ROUND)
+    return take_turn(clusters, garbage_collector(GarbageCollectorConfig(namespaces=namespaces)), SINGLETON)
 
 
 def left(clusters: Clusters, resource: Resource = CONFIG_MAPS) -> set[str]:
