@@ -95,7 +95,7 @@ class ControllerRunner:
         self.queue: Final = WorkQueue(self._observer, way, longest_wait=controller.longest_wait)
         precedence.enter(controller.name, self.queue)
         self._clusters = clusters
-        self._memories: dict[ObjectKey, object] = {}
+        self._states: dict[ObjectKey, object] = {}
         """What the last turn of a key wants its next one to be told."""
         self._view = caches.view(self.controller, self._listener, self._observer, keeps=self._observer.keeps)
         caches.when_recovered(self.queue.hasten)
@@ -142,7 +142,7 @@ class ControllerRunner:
         self.controller = replace(self.controller, config=config)
         self._turns.reconfigure(self.controller)
         # What turns have left for the next ones was true of the last configuration.
-        self._memories.clear()
+        self._states.clear()
         if self._started:
             for key in filter(concerned, all_keys(self.controller, self.snapshot)):
                 self.queue.add(key, patient=True)
@@ -331,7 +331,7 @@ class ControllerRunner:
             self._observer.waited(key, wait.seconds, caught_up=wait.caught_up)
         configured = self.controller
         try:
-            course = await self._turns.take(key, self._memories.get(key))
+            course = await self._turns.take(key, self._states.get(key))
         except LeaseLostError:
             return self._give_up(key)
         except OutdatedTurnError:
@@ -341,7 +341,7 @@ class ControllerRunner:
         except NoRoomError:
             return Turned(key, "requeue")
         if configured is self.controller:
-            self._remember(key, course.plan.memory)
+            self._remember(key, course.plan.state)
         else:
             self._remember(key, None)
             self.queue.release(key)
@@ -349,11 +349,11 @@ class ControllerRunner:
             self._observer.refused(key, course.plan.failures)
         return self._next_turn(key, course)
 
-    def _remember(self, key: ObjectKey, memory: object) -> None:
-        if memory is None:
-            self._memories.pop(key, None)
+    def _remember(self, key: ObjectKey, state: object) -> None:
+        if state is None:
+            self._states.pop(key, None)
         else:
-            self._memories[key] = memory
+            self._states[key] = state
 
     def _give_up(self, key: ObjectKey) -> Turned:
         """End a turn before its decision has come to its end: the next one begins from nothing."""

@@ -73,7 +73,7 @@ class _Turn:
 
     controller: Controller[Any]
     key: ObjectKey
-    memory: object
+    state: object
     jitter: float
     server_versions: frozenset[str]
     computed: int = 0
@@ -185,12 +185,12 @@ class Turns:
         self._controller = controller
         self.deletions.reconfigure(controller)
 
-    async def take(self, key: ObjectKey, memory: object) -> Course:
+    async def take(self, key: ObjectKey, state: object) -> Course:
         """Take the turn of a key.
 
         Args:
             key: whose turn it is.
-            memory: what its last turn wanted this one to be told.
+            state: what its last turn wanted this one to be told.
 
         Raises:
             EndlessDecisionError: the decision goes on and on.
@@ -198,7 +198,7 @@ class Turns:
             OutdatedTurnError: the caches know more than the turn.
             NoRoomError: its decision takes long, and others are under way; the key is woken later.
         """
-        turn = _Turn(self._controller, key, memory, self._caches.random(), self.server_versions)
+        turn = _Turn(self._controller, key, state, self._caches.random(), self.server_versions)
         try:
             while True:
                 try:
@@ -215,7 +215,7 @@ class Turns:
         context = Context(
             utc_now(),
             turn.controller.config,
-            memory=turn.memory,
+            state=turn.state,
             jitter=turn.jitter,
             server_versions=turn.server_versions,
         )

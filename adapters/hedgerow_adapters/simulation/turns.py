@@ -78,7 +78,7 @@ def decided(
     surroundings: Surroundings,
     *,
     jitter: float = 0.0,
-    memory: object = None,
+    state: object = None,
     looks_before: bool = True,
 ) -> Decision:
     """Everything that the decision about a key asks for; its steps are performed.
@@ -90,7 +90,7 @@ def decided(
         now: the time at which all of it happens.
         surroundings: where questions are answered, kinds looked up and actions carried out.
         jitter: where between 0 and 1 the turn is to lie among those that would all be due at one time.
-        memory: what the last turn of the key wanted this one to be told.
+        state: what the last turn of the key wanted this one to be told.
         looks_before: whether the steps are to tell what their objects were before.
 
     Raises:
@@ -106,7 +106,7 @@ def decided(
             steps.append(DecidedStep(action, before, refusal=outcome.refusal))
         return outcome
 
-    context = Context(now, controller.config, memory=memory, jitter=jitter, looks_once=True)
+    context = Context(now, controller.config, state=state, jitter=jitter, looks_once=True)
     with Execution(controller.reconcile(key, snapshot, context), key) as execution:
         state = execution.begin()
         while isinstance(state, Step):

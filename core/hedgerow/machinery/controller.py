@@ -128,8 +128,8 @@ class Context(Generic[Config]):
     now: datetime
     """When the decision began; a decision that needs the time of a later step awaits `Now`."""
     config: Config
-    memory: Any = None
-    """The `memory` of the last plan of the key; none in a process that has just started. The decision depends on it."""
+    state: Any = None
+    """The `state` of the last plan of the key; none in a process that has just started. The decision depends on it."""
     jitter: float = 0.0
     """From 0 to less than 1, the same for the whole turn: by it decisions spread what would all be due at one time."""
     server_versions: frozenset[str] = frozenset()

@@ -194,8 +194,8 @@ class Plan:
     """Seconds until the key wants to be looked at again without any event; none: never."""
     in_order: bool = False
     """Whether the actions are carried out one after the other, the first that fails being the last."""
-    memory: object = None
-    """What the next turn of the key is told in this process, as `Context.memory`. Its decision depends on it."""
+    state: object = None
+    """What the next turn of the key is told in this process, as `Context.state`. Its decision depends on it."""
 
     @property
     def deletions(self) -> int:

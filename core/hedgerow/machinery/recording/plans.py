@@ -32,7 +32,7 @@ def comparable(plan: Plan) -> Json:
     Raises:
         UnrecordableError: something in it is of a type that no record can hold.
     """
-    value: dict[str, Any] = encoded(replace(plan, memory=None))
+    value: dict[str, Any] = encoded(replace(plan, state=None))
     for name, items in (("actions", not plan.in_order), ("events", True)):
         if items:
             value[name] = {**value[name], "of": sorted(value[name]["of"], key=canonical)}

@@ -85,10 +85,10 @@ class _Rehearsal:
         self._turn = run.turns
         self._place = (controller.name, key)
         left = run.left.pop(self._place, None)
-        self._memory = left if context.memory is not None else None
+        self._memory = left if context.state is not None else None
         self._disguise = run.wardrobe.disguise()
         self._world = NotingSnapshot(snapshot, self._disguise.object)
-        self._context = replace(context, memory=self._memory)
+        self._context = replace(context, state=self._memory)
         self._execution = Execution(_decision(controller, key, self._world, self._context), key)
         self._number = 0
         self._replies: list[Any] = []
@@ -154,7 +154,7 @@ class _Rehearsal:
             return
         self._is_over = not follows or isinstance(state, Plan)
         if self._is_over:
-            self._keep(self._run.left, state.memory if follows and isinstance(state, Plan) else None)
+            self._keep(self._run.left, state.state if follows and isinstance(state, Plan) else None)
         self._write(None if state is None else wanted(state), self._raised, _otherwise(real, state))
 
     def _reply(self, reply: Any) -> None:

@@ -116,7 +116,7 @@ class Playback:
         self._context = Context(
             first.now,
             controller.config,
-            memory=memory,
+            state=memory,
             jitter=first.jitter,
             server_versions=first.server_versions,
         )

@@ -55,12 +55,12 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Managed
     manifest = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
     if manifest is None:
         return Plan()
-    state: State | None = context.memory
+    state: State | None = context.state
     mr = Reconciliation(key, snapshot, context, manifest, context.now, context.config.budget(), state or State())
     try:
         return await _reconciled(mr)
     except UnreadableError as error:
-        return Plan(failures=(DomainFailure(MANAGED_RESOURCES, key, "", str(error)),), memory=mr.state)
+        return Plan(failures=(DomainFailure(MANAGED_RESOURCES, key, "", str(error)),), state=mr.state)
 
 
 async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each rule
@@ -75,7 +75,7 @@ async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for e
         return Plan()
     operation = annotations_of(mr.manifest).get(OPERATION)
     if operation == "wait-for-state":
-        return Plan(memory=mr.state)
+        return Plan(state=mr.state)
     if operation == "reconcile":
         return await _begin_operation(mr) or await _reconciled(mr)
     if is_ignored(mr.manifest) and not is_terminating(mr.manifest):
@@ -95,7 +95,7 @@ async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each
     if end := await hold(mr):
         return end
     if not mr.has_written and is_unchanged(mr):
-        return Plan(requeue_after=mr.config.sync_period, memory=completed_state(mr))
+        return Plan(requeue_after=mr.config.sync_period, state=completed_state(mr))
     secrets = await read_secrets(mr)
     if isinstance(secrets, Plan):
         return secrets
@@ -140,5 +140,5 @@ async def _ignored(mr: Reconciliation) -> Plan:
             Statement(RESOURCES_HEALTHY, ConditionStatus.TRUE, *said),
             Statement(RESOURCES_PROGRESSING, ConditionStatus.FALSE, *said),
         ),
-        memory=mr.state,
+        state=mr.state,
     )

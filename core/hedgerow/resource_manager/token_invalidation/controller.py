@@ -162,14 +162,14 @@ async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, con
     latest = snapshot.get(SECRETS, key)
     if latest is None or resource_version_of(latest) != resource_version_of(secret):
         # The change gives the key another turn.
-        return Plan(memory=context.memory)
+        return Plan(state=context.state)
     wanted = labelling(secret, account, pods)
     actions = (_patch(secret, wanted),) if wanted.labels else ()
     if not wanted.has_to_wait:
         return Plan(actions)
-    since = context.memory if isinstance(context.memory, datetime) else now
+    since = context.state if isinstance(context.state, datetime) else now
     waited = (now - since).total_seconds()
-    return Plan(actions, requeue_after=min(max(waited, FIRST_LOOK), LONGEST_WAIT), memory=since)
+    return Plan(actions, requeue_after=min(max(waited, FIRST_LOOK), LONGEST_WAIT), state=since)
 
 
 def _patch(secret: Manifest, wanted: Labelling) -> MergePatch:

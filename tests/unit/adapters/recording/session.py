@@ -94,13 +94,13 @@ class Session:
         surroundings = InMemory(clusters)
         following, snapshot = snapshot_of(clusters, controller)
         place = (controller.name, key)
-        context = Context(self.clock(), following.config, memory=self._memories.get(place), jitter=0.5)
+        context = Context(self.clock(), following.config, state=self._memories.get(place), jitter=0.5)
         decision = self.recorder.decide(following, key, snapshot, context)
         plan, _ = executed(decision, lambda step: performed(step, surroundings, self.clock))
         for action in plan.actions:
             if surroundings.carry_out(action).refusal and plan.in_order:
                 break
-        self._memories[place] = plan.memory
+        self._memories[place] = plan.state
 
     def end(self) -> str:
         """What the record holds once the process has ended."""

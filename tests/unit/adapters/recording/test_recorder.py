@@ -405,7 +405,7 @@ def test_a_turn_whose_secrets_hold_too_much_is_not_recorded_and_decided_all_the_
 
 def test_a_turn_that_cannot_be_recorded_is_left_out_and_told(path: Path) -> None:
     def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
-        return Plan() if context.memory else Plan(requeue_after=1.0, memory=object())
+        return Plan() if context.state else Plan(requeue_after=1.0, state=object())
 
     strange = replace(controllers()[1], reconcile=reconcile)
     session = Session(path, [strange])
@@ -429,8 +429,8 @@ def test_what_cannot_be_recorded_does_not_keep_the_process_from_its_work(path: P
     decided = []
 
     def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
-        decided.append(context.memory)
-        return Plan(memory=nested(600))
+        decided.append(context.state)
+        return Plan(state=nested(600))
 
     deep = replace(controllers()[1], reconcile=reconcile)
     session = Session(path, [deep])
@@ -450,13 +450,13 @@ def test_what_follows_a_gap_is_repeated_from_what_the_turn_was_told(path: Path) 
     gaps = [session.clock() + timedelta(seconds=2), session.clock() + timedelta(seconds=5)]
 
     def reconcile(key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
-        memory = context.memory
+        memory = context.state
         if memory is None:
-            return Plan(memory={"turn": 1})
+            return Plan(state={"turn": 1})
         note: Any = object() if context.now in gaps else "a text"
         event = Event(SECRETS, key, None, "Normal", "Kept", note)
         kept = {"turn": 2} if memory == {"turn": 1} else memory
-        return Plan(memory=kept, requeue_after=float(memory["turn"]), events=(event,))
+        return Plan(state=kept, requeue_after=float(memory["turn"]), events=(event,))
 
     session.controllers = [replace(controllers()[1], reconcile=reconcile)]
     session.put(outer_secret())
@@ -508,7 +508,7 @@ def test_of_a_turn_that_is_over_and_a_key_that_is_gone_nothing_is_kept(path: Pat
             return Plan()
         memory = Remembered(text="x")
         memories.add(memory)
-        return Plan(memory=memory, requeue_after=float(bool(context.memory)))
+        return Plan(state=memory, requeue_after=float(bool(context.state)))
 
     controller = replace(controllers()[1], reconcile=reconcile)
     file = RecordFile(path, pytest.fail)
@@ -516,8 +516,8 @@ def test_of_a_turn_that_is_over_and_a_key_that_is_gone_nothing_is_kept(path: Pat
     key, memory = key_of(outer_secret()), None
     for found in (outer_secret(), outer_secret(), None):
         world = RecordedSnapshot({Got(SECRETS, key, Cluster.SOURCE): found})
-        context = Context(SettableClock()(), controller.config, memory=memory)
-        memory = plan_of(recorder.decide(controller, key, world, context)).memory
+        context = Context(SettableClock()(), controller.config, state=memory)
+        memory = plan_of(recorder.decide(controller, key, world, context)).state
         del context
         assert not disguises
     file.close()

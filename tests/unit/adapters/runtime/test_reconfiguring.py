@@ -188,10 +188,10 @@ async def test_what_turns_have_left_for_later_ones_counts_for_nothing_after_that
     cluster, told, runners = wishes.world(), list[tuple[Any, Any]](), list[ControllerRunner]()
 
     def decide(_snapshot: Snapshot, context: Context[Any]) -> Plan:
-        told.append((context.config, context.memory))
+        told.append((context.config, context.state))
         if len(told) == 2:
             runners[0].reconfigure("new")
-        return Plan(memory=f"left by {context.config}")
+        return Plan(state=f"left by {context.config}")
 
     controller: Controller[Any] = wishes.controller(decide, config="old")
     async with at_work(cluster, controller) as runner:

@@ -43,8 +43,8 @@ async def test_what_a_turn_remembers_is_told_to_the_next_one_until_it_remembers_
 
     async def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
         await question("a")
-        told.append(context.memory)
-        return Plan(memory=next(remembered))
+        told.append(context.state)
+        return Plan(state=next(remembered))
 
     async with at_work(cluster, controller(decide)):
         for number in range(3):
@@ -61,10 +61,10 @@ async def test_a_turn_that_breaks_off_is_told_and_the_next_one_begins_from_nothi
     told: list[object] = []
 
     def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        told.append(context.memory)
+        told.append(context.state)
         if len(told) == 2:
             raise RuntimeError("a defect")
-        return Plan(memory="all is well")
+        return Plan(state="all is well")
 
     async with at_work(cluster, controller(decide), observer=ears):
         await a_while()
@@ -81,9 +81,9 @@ async def test_what_fails_or_is_refused_by_the_decision_is_remembered_all_the_sa
     told: list[object] = []
 
     def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
-        told.append(context.memory)
+        told.append(context.state)
         failure = DomainFailure(CONFIG_MAPS, WISH, "", "is not to be had yet", retryable=True)
-        return Plan(failures=(failure,) * (len(told) == 1), memory=len(told))
+        return Plan(failures=(failure,) * (len(told) == 1), state=len(told))
 
     async with at_work(cluster, controller(decide)):
         await a_while()

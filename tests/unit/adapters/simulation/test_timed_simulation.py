@@ -203,8 +203,8 @@ def test_the_next_turn_is_told_what_the_last_one_remembers() -> None:
     told: list[object] = []
 
     def decide(_key: ObjectKey, _snapshot: Snapshot, context: Context[None]) -> Plan:
-        told.append(context.memory)
-        return Plan(requeue_after=1800, memory=len(told))
+        told.append(context.state)
+        return Plan(requeue_after=1800, state=len(told))
 
     list(simulation(controller(decide), config_map("a")))
 

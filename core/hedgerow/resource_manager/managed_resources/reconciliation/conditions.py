@@ -147,7 +147,7 @@ async def finish(
         events=tuple(_events(mr, desired, foreign, statement, was_in_trouble=was_in_trouble)) if actions else (),
         failures=failures,
         requeue_after=mr.config.sync_period,
-        memory=replace(
+        state=replace(
             mr.state,
             objects={each.identity: each for each in applied},
             attempted=asked_for(desired),

@@ -125,7 +125,7 @@ async def write(mr: Reconciliation, action: JsonPatch | MergePatch, problem: str
         return None
     if outcome.refusal.is_not_found:
         return Plan()
-    return Plan(failures=(failure(mr, f"{problem}: {outcome.refusal.message}"),), memory=mr.state)
+    return Plan(failures=(failure(mr, f"{problem}: {outcome.refusal.message}"),), state=mr.state)
 
 
 async def say(
@@ -192,7 +192,7 @@ async def trouble(
         actions=await status_write(mr, reason, statement, resources=resources),
         events=warning_of(mr, reason, message),
         failures=(failure(mr, problem),),
-        memory=state,
+        state=state,
     )
 
 
@@ -204,7 +204,7 @@ def not_found_out(mr: Reconciliation, problem: str, state: State) -> Plan:
         problem: why there was no answer, for the log.
         state: for the next reconciliation.
     """
-    return Plan(failures=(failure(mr, problem),), memory=state)
+    return Plan(failures=(failure(mr, problem),), state=state)
 
 
 def failure(mr: Reconciliation, problem: str) -> DomainFailure:

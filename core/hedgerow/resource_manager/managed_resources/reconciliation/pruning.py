@@ -59,7 +59,7 @@ async def prune(mr: Reconciliation, references: Iterable[Reference], state: Stat
         return await _wait_for(mr, pending, state)
     gone = [(each, removal) for each, removal in removals if isinstance(removal, Gone)]
     if unserved := _newly_unserved(mr, gone):
-        return Plan(requeue_after=RETRY_AFTER, memory=replace(state, finished=(), unserved=unserved))
+        return Plan(requeue_after=RETRY_AFTER, state=replace(state, finished=(), unserved=unserved))
     return tuple((each, removal.foreign) for each, removal in gone if removal.foreign)
 
 
@@ -78,7 +78,7 @@ async def _wait_for(mr: Reconciliation, pending: Sequence[tuple[Reference, Pendi
     return Plan(
         await status_write(mr, "deletion-pending", statement),
         requeue_after=RETRY_AFTER,
-        memory=replace(state, finished=()),
+        state=replace(state, finished=()),
     )
 
 

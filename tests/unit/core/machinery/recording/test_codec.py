@@ -112,7 +112,7 @@ PLANS = st.builds(
     failures=st.lists(st.builds(DomainFailure, RESOURCES, KEYS, TEXTS, TEXTS, st.booleans()), max_size=2).map(tuple),
     requeue_after=st.none() | st.floats(allow_nan=False),
     in_order=st.booleans(),
-    memory=st.none() | MEMORIES,
+    state=st.none() | MEMORIES,
 )
 READS = st.one_of(
     st.builds(Got, RESOURCES, KEYS, CLUSTERS),

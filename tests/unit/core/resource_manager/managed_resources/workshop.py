@@ -142,7 +142,7 @@ class Workshop:
         self.target = target or new_cluster(self.clock)
         self.source = source or self.target
         self.controller = managed_resource_controller(config or ManagedResourceConfig())
-        self.memory: dict[ObjectKey, object] = {}
+        self.states: dict[ObjectKey, object] = {}
         self.caches_are_fresh = True
         """Whether a turn sees at each step what there is by then, or all the time what there was when it began."""
         self.before_step: Callable[[Step[Any]], None] = lambda _step: None
@@ -242,7 +242,7 @@ class Workshop:
         context = Context(
             self.clock(),
             self.controller.config,
-            memory=self.memory.get(key),
+            state=self.states.get(key),
             server_versions=frozenset({self.target.version}),
             looks_once=looks_once,
         )
@@ -250,14 +250,14 @@ class Workshop:
         for action in plan.actions:
             if carry_out(action).refusal and plan.in_order:
                 break
-        self.memory[key] = plan.memory
+        self.states[key] = plan.state
         pauses = sum(isinstance(step, Pause) for step in steps)
         told = (f"{event.type} {event.reason}: {event.note}" for event in (*events, *plan.events))
         return Report(plan, tuple(outcomes), tuple(questions), _waits(steps), pauses, tuple(told))
 
     def restart(self) -> None:
         """A process that has just started remembers nothing."""
-        self.memory.clear()
+        self.states.clear()
 
     def _home(self, manifest: Manifest) -> InMemoryCluster:
         """ManagedResources live in the source cluster, and so do the Secrets in these tests."""

@@ -122,11 +122,11 @@ def test_as_long_as_a_pod_mounts_a_token_it_is_looked_for_more_and_more_rarely()
 
     now, memory, waits = NOW, None, []
     for _ in range(14):
-        decision = CONTROLLER.reconcile(KEY, snapshot, Context(now, None, memory=memory))
+        decision = CONTROLLER.reconcile(KEY, snapshot, Context(now, None, state=memory))
         plan, _ = executed(decision, answering(clusters, now))
         assert plan.requeue_after is not None
         waits.append(plan.requeue_after)
-        now, memory = now + timedelta(seconds=plan.requeue_after), plan.memory
+        now, memory = now + timedelta(seconds=plan.requeue_after), plan.state
 
     assert waits == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000]
 
