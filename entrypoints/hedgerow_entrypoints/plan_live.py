@@ -14,7 +14,7 @@ from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, kept_of
 from hedgerow_adapters.kubernetes.questions import Questions
-from hedgerow_adapters.protocol.api_errors import api_error, missing_permission
+from hedgerow_adapters.protocol.status_errors import missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 from hedgerow_adapters.simulation import Imagined
 from hedgerow_entrypoints.errors import CommandError, note
@@ -58,7 +58,7 @@ class OnlyReading:
         except TransportError as lost:
             raise CommandError(str(lost)) from lost
         if response.status in _NO_ACCESS:
-            raise CommandError(missing_permission(request, api_error(response)))
+            raise CommandError(missing_permission(request, status_error(response)))
         return response
 
     def stream(self, request: Request, *, timeout: float) -> AbstractAsyncContextManager[Stream]:

@@ -10,7 +10,7 @@ from hedgerow.machinery.controller import Controller, all_keys, owned_objects, p
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
-from hedgerow.machinery.plan import Action, Delete, Outcome, only_asks
+from hedgerow.machinery.plan import Action, Delete, WriteResult, only_asks
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.simulation import DecidedStep, InMemory, Surroundings, decided, snapshot_of
@@ -60,7 +60,7 @@ class Situation:
         refused = []
         for step in steps:
             action = step.action
-            refusal = self.surroundings.carry_out(action).refusal if step.is_last else None
+            refusal = self.surroundings.carry_out(action).error if step.is_last else None
             if refusal is not None:
                 refused.append(DomainFailure(action.resource, action.key, "", f"is refused: {refusal.message}"))
         for step in steps:
@@ -114,10 +114,10 @@ class AsWatched:
         """As which resource a cluster serves a kind."""
         return self._beyond.look_up(kind, cluster)
 
-    def carry_out(self, action: Action) -> Outcome:
+    def carry_out(self, action: Action) -> WriteResult:
         """What becomes of an action."""
         outcome = self._beyond.carry_out(action)
-        if outcome.refusal is None:
+        if outcome.error is None:
             self._written.add(_subject(action))
         return outcome
 
@@ -163,7 +163,7 @@ def _decided(situation: Situation, key: ObjectKey, now: datetime) -> tuple[list[
     failures: Sequence[DomainFailure] = ()
     for _ in range(MOST_TURNS):
         decision = decided(controller, key, situation.snapshot, now, situation.surroundings)
-        done = [step for step in decision.steps if step.refusal is None]
+        done = [step for step in decision.steps if step.error is None]
         steps += done
         failures = decision.plan.failures
         wants_another = decision.plan.requeue_after is not None or any(failure.retryable for failure in failures)

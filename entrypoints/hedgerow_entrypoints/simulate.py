@@ -181,7 +181,7 @@ def _everything(
 
 def _summary(settlement: Settlement, problems: Sequence[str]) -> str:
     """As that of `plan`, but what is counted has been done."""
-    counts = Counter(verb_of(step.action) for step in settlement.steps if not step.refusal)
+    counts = Counter(verb_of(step.action) for step in settlement.steps if not step.error)
     done = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
     return summary([(counts[verb], told) for verb, told in done.items()], problems)
 
@@ -194,5 +194,5 @@ def problems_of(settlement: Settlement, explained: Callable[[DomainFailure], str
         explained: the sentence of a failure.
     """
     problems = [explained(failure) for failure in settlement.failures]
-    problems += [str(step) for step in settlement.steps if step.refusal]
+    problems += [str(step) for step in settlement.steps if step.error]
     return problems if settlement.is_settled else [*problems, "the controllers did not come to rest"]

@@ -132,7 +132,7 @@ def _told(simulation: TimedSimulation, tally: _Tally, length: timedelta) -> Iter
     try:
         for each in simulation:
             if isinstance(each, Happening):
-                tally.done.update(_DONE[verb_of(step.action)] for step in each.steps if not step.refusal)
+                tally.done.update(_DONE[verb_of(step.action)] for step in each.steps if not step.error)
                 tally.failed += each.is_failure
             if progress is not None:
                 progress.show()
@@ -174,7 +174,7 @@ def _conclude(
     problems = [tally.problem] if tally.problem else []
     for last in simulation.failing:
         problems += [explained(failure) for failure in last.failures]
-        problems += [str(step) for step in last.steps if step.refusal]
+        problems += [str(step) for step in last.steps if step.error]
     for problem in problems:
         note(f"error: {problem}")
     if tally.stopped:
@@ -214,7 +214,7 @@ def _action(step: Step) -> dict[str, Any]:
         "key": _key(action.key),
         "subresource": getattr(action, "subresource", ""),
         "reason": action.reason,
-        "refusal": step.refusal,
+        "refusal": step.error,
     }
     return {name: value for name, value in document.items() if value}
 

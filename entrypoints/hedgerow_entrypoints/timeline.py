@@ -106,7 +106,7 @@ def _runs(happenings: Iterable[_Happened]) -> list[_Run | Arrived]:
 
 def _told(happening: Happening) -> tuple[str, ...]:
     steps = (
-        f"{described(step.action)}: refused: {printable(step.refusal)}" if step.refusal else described(step.action)
+        f"{described(step.action)}: refused: {printable(step.error)}" if step.error else described(step.action)
         for step in happening.steps
     )
     events = (f"{event.type} {event.reason}: {printable(event.note)}" for event in happening.events)

@@ -9,8 +9,8 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.kubernetes.served import lacks
 from hedgerow_adapters.memory import lost_group
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.discovery_documents import lacks_version
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.cluster_identity import uid_in
 from tests.contract.targets import MemoryTarget, Send, Target
@@ -48,7 +48,7 @@ class Way:
     ids=["get", "get in no namespace", "delete", "patch", "get a namespace"],
 )
 def test_a_server_names_the_object_that_does_not_exist(send: Send, request_of: Request) -> None:
-    error = api_error(send(request_of))
+    error = status_error(send(request_of))
 
     assert error.is_absence_of("nobody")
     assert not error.is_unproven_absence
@@ -57,7 +57,7 @@ def test_a_server_names_the_object_that_does_not_exist(send: Send, request_of: R
 def test_a_creation_in_no_namespace_names_the_namespace(send: Send) -> None:
     manifest = {"metadata": {"name": "nobody", "namespace": "no-such-namespace"}}
 
-    error = api_error(send(requests.create(CONFIG_MAPS, manifest, "no-such-namespace")))
+    error = status_error(send(requests.create(CONFIG_MAPS, manifest, "no-such-namespace")))
 
     assert error.is_absence_of("no-such-namespace")
     assert not error.is_absence_of("nobody")
@@ -66,7 +66,7 @@ def test_a_creation_in_no_namespace_names_the_namespace(send: Send) -> None:
 @pytest.mark.parametrize("resource", [UNSERVED, UNKNOWN], ids=["no group", "no resource"])
 def test_what_is_not_served_is_named_by_no_answer_and_lacking_in_discovery(send: Send, resource: Resource) -> None:
     for request in (requests.list_page(resource), requests.get(resource, KEY)):
-        assert api_error(send(request)).is_unproven_absence
+        assert status_error(send(request)).is_unproven_absence
 
     assert asyncio.run(lacks(Way(send), resource))  # type: ignore[arg-type]  # it need not stream
     assert not asyncio.run(lacks(Way(send), CONFIG_MAPS))  # type: ignore[arg-type]  # as above

@@ -4,21 +4,21 @@ from typing import Any
 
 from hedgerow.api.managed_objects import kept_of
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.plan import Outcome, Update
+from hedgerow.machinery.plan import Update, WriteResult
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, verdict
 from hedgerow.resource_manager.managed_resources.write_context import could_match
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.outcomes import outcome_of
+from hedgerow_adapters.protocol.write_results import write_result_of
 from tests.contract.objects import CONFIG_MAPS, config_map, key
 from tests.contract.targets import Send
 from tests.contract.webhook_bench import MUTATING, Bench, Hook, denying, setting
 from tests.contract.workloads import DEPLOYMENTS, workload
 
 
-def tried(send: Send, live: Manifest) -> Outcome:
+def tried(send: Send, live: Manifest) -> WriteResult:
     """The result of a dry run that writes an object as it is."""
     action = Update(CONFIG_MAPS if live["kind"] == "ConfigMap" else DEPLOYMENTS, live, "test", dry_run=True)
-    return outcome_of(action, send(requests.for_action(action)))
+    return write_result_of(action, send(requests.for_action(action)))
 
 
 def stored(send: Send, namespace: str, name: str) -> Any:

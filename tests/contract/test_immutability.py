@@ -7,7 +7,7 @@ import pytest
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Cause
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Response
 from tests.contract.objects import CONFIG_MAPS, SECRETS, key, version
 from tests.contract.targets import Send
@@ -29,7 +29,7 @@ def immutable(resource: Resource, data: dict[str, str], **fields: Any) -> dict[s
 
 def refused_causes(response: Response) -> list[Cause]:
     """What is wrong, each once: a real server may say the same twice."""
-    error = api_error(response)
+    error = status_error(response)
     assert (error.status, error.reason) == (422, "Invalid")
     return list(dict.fromkeys(error.details))
 

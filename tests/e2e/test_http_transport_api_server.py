@@ -10,7 +10,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error, error_of_status, missing_permission
+from hedgerow_adapters.protocol.status_errors import StatusError, error_of_status, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, TransportError
 from tests.control_plane import ControlPlane
 
@@ -40,10 +40,10 @@ async def namespace(transport: HttpTransport, namespace_prefix: str) -> str:
     return namespace_prefix
 
 
-async def refused(transport: HttpTransport, request: Request) -> ApiError:
+async def refused(transport: HttpTransport, request: Request) -> StatusError:
     response = await transport.send(request)
     assert not response.is_success
-    return api_error(response)
+    return status_error(response)
 
 
 async def test_changes_are_seen_by_a_watch(transport: HttpTransport, namespace: str) -> None:

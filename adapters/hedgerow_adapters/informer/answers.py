@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
 from hedgerow_adapters.informer.machine import ProtocolError, WatchEvent
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
+from hedgerow_adapters.protocol.status_errors import StatusError, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response
 
 FROM_THE_FUTURE: Final = "ResourceVersionTooLarge"
@@ -18,7 +18,7 @@ FROM_THE_FUTURE: Final = "ResourceVersionTooLarge"
 class Refused(Exception):  # noqa: N818 -- an answer of the server, not an error of ours
     """The server answered, and did not do what it was asked to; says why, or which permission is missing."""
 
-    def __init__(self, request: Request, error: ApiError) -> None:
+    def __init__(self, request: Request, error: StatusError) -> None:
         super().__init__(missing_permission(request, error) if error.is_forbidden else error.message)
         self.request = request
         self.error = error
@@ -80,7 +80,7 @@ class Reader:
         if not isinstance(kind, str) or not isinstance(body, Mapping):
             raise ProtocolError("a watch event without type and object")
         if kind == "ERROR":
-            raise Refused(request, api_error(Response(HTTPStatus.INTERNAL_SERVER_ERROR, body)))
+            raise Refused(request, status_error(Response(HTTPStatus.INTERNAL_SERVER_ERROR, body)))
         return WatchEvent(kind, body if kind == "BOOKMARK" else self._kept(body), resource_version_of(body))
 
     def _kept(self, manifest: Manifest) -> Manifest:

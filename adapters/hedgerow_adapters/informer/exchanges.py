@@ -16,8 +16,8 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.informer.answers import Reader, Refused
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent, is_before
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.object_documents import NO_LIST, list_page
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport
 from hedgerow_adapters.slices import slices
 
@@ -75,7 +75,7 @@ class Exchanges:
         )
         response = await self._transport.send(request, timeout=LONGEST_SILENCE)
         if not response.is_success:
-            raise Refused(request, api_error(response))
+            raise Refused(request, status_error(response))
         if (shown := list_page(response.body)) is None:
             raise ProtocolError(NO_LIST)
         kept: list[Manifest] = []
@@ -98,7 +98,7 @@ class Exchanges:
         )
         response = await self._transport.send(request)
         if not response.is_success:
-            raise Refused(request, api_error(response))
+            raise Refused(request, status_error(response))
         shown = list_page(response.body)
         if shown is not None and is_before(shown.resource_version, version):
             raise RestoredError(version, shown.resource_version)
@@ -124,7 +124,7 @@ class Exchanges:
         )
         async with self._transport.stream(request, timeout=patience) as stream:
             if stream.status != HTTPStatus.OK:
-                raise Refused(request, api_error(Response(stream.status, stream.body, stream.headers)))
+                raise Refused(request, status_error(Response(stream.status, stream.body, stream.headers)))
             async with aclosing(self._events(request, stream)) as events:
                 yield events
 

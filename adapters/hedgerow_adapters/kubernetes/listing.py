@@ -8,8 +8,8 @@ from hedgerow.machinery.clusters import Part
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.kubernetes.served import lacks
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
 from hedgerow_adapters.protocol.object_documents import NO_LIST, list_page
+from hedgerow_adapters.protocol.status_errors import StatusError, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 7.0
@@ -32,7 +32,7 @@ class UnreachableError(ListingError):
 class ListRefusedError(Exception):
     """The server refused a page of a list."""
 
-    def __init__(self, request: Request, error: ApiError) -> None:
+    def __init__(self, request: Request, error: StatusError) -> None:
         super().__init__(error.message)
         self.request = request
         self.error = error
@@ -139,7 +139,7 @@ async def _pages(
         request = page(continuation=continuation)
         response = await transport.send(request, timeout=patience)
         if not response.is_success:
-            raise ListRefusedError(request, api_error(response))
+            raise ListRefusedError(request, status_error(response))
         if (shown := list_page(response.body)) is None:
             raise TransportError(NO_LIST)
         objects += (kept for each in shown.items if (kept := keep(each)) is not None)

@@ -13,11 +13,11 @@ from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswere
 from hedgerow_adapters.kubernetes import served
 from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.discovery_documents import no_match
 from hedgerow_adapters.protocol.object_documents import is_object_of
-from hedgerow_adapters.protocol.outcomes import not_answered
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
+from hedgerow_adapters.protocol.write_results import not_answered
 
 PATIENCE: Final = 10.0
 """Seconds for an answer: no longer than an API server waits that asked for a review."""
@@ -128,7 +128,7 @@ def _unseen(namespace: str) -> str:
 async def _object(transport: Transport, question: ObjectQuestion, patience: float) -> Answer:
     response = await transport.send(requests.get(question.resource, question.key), timeout=patience)
     if not response.is_success:
-        return not_answered(api_error(response), question.key.name)
+        return not_answered(status_error(response), question.key.name)
     if not is_object_of(question.key, response.body):
         return NotAnswered(_NO_ANSWER, "", f"the answer is not {question.resource.kind} {question.key}")
     return Found((response.body,))

@@ -8,10 +8,10 @@ from typing import Final
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.discovery_documents import Served, lacks_version, served
-from hedgerow_adapters.protocol.outcomes import not_answered
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_adapters.protocol.write_results import not_answered
 
 PATIENCE: Final = 10.0
 """Seconds for one request."""
@@ -27,7 +27,7 @@ async def look(transport: Transport, api_version: str) -> Served | NotAnswered:
         response = await transport.send(requests.resources_of(api_version), timeout=PATIENCE)
         if response.is_success:
             return served(api_version, response.body)
-        error = api_error(response)
+        error = status_error(response)
         if error.is_unproven_absence:
             groups = await transport.send(requests.groups(), timeout=PATIENCE)
             if groups.is_success and lacks_version(groups.body, api_version):

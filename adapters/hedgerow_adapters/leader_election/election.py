@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow_adapters.leader_election.lease import duration_of, has_same_spec, held_by, holder_of, released
-from hedgerow_adapters.leader_election.outcomes import Absent, Conflict, Failed, Found, Outcome, Written
+from hedgerow_adapters.leader_election.lease_replies import Absent, Conflict, Failed, Found, LeaseReply, Written
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 
@@ -181,7 +181,7 @@ def _request(election: Election, wall_time: datetime) -> Request:
 class Answer:
     """The outcome of a request and when it went and came."""
 
-    outcome: Outcome
+    outcome: LeaseReply
     sent_at: float
     now: float
     jitter: float
@@ -282,7 +282,7 @@ def _give_back(election: Election, answer: Answer) -> Election:
 
 Transition: TypeAlias = Callable[[Election, Answer], Election]
 
-TRANSITIONS: Final[Mapping[tuple[Phase, type[Outcome]], Transition]] = {
+TRANSITIONS: Final[Mapping[tuple[Phase, type[LeaseReply]], Transition]] = {
     (Phase.FOLLOWING, Found): _consider,
     (Phase.FOLLOWING, Absent): _consider,
     (Phase.FOLLOWING, Written): _hold,

@@ -26,7 +26,7 @@ from hedgerow_adapters.leader_election.election import (
     resigned,
 )
 from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind, failure_event, is_success, phase_events
-from hedgerow_adapters.leader_election.outcomes import Failed, Outcome, outcome_of
+from hedgerow_adapters.leader_election.lease_replies import Failed, LeaseReply, lease_reply_of
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 
 SHORTEST_PAUSE: Final = 0.001
@@ -166,7 +166,7 @@ class LeaderElector:
             self._fails = False
             self._tell(ElectionEvent(EventKind.RECOVERED))
 
-    async def _outcome(self, send: Send) -> Outcome:
+    async def _outcome(self, send: Send) -> LeaseReply:
         try:
             async with asyncio.timeout(send.timeout):
                 response = await self._transport.send(send.request, timeout=send.timeout)
@@ -174,7 +174,7 @@ class LeaderElector:
             return Failed(f"no answer within {send.timeout:.3g} s")
         except TransportError as error:
             return Failed(str(error))
-        return outcome_of(send.request, response)
+        return lease_reply_of(send.request, response)
 
     def _become(self, election: Election) -> None:
         """Take over the next state, wake those who wait for it, then tell."""

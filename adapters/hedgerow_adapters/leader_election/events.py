@@ -8,7 +8,7 @@ from enum import Enum
 
 from hedgerow_adapters.leader_election.election import Election, Phase
 from hedgerow_adapters.leader_election.lease import holder_of
-from hedgerow_adapters.leader_election.outcomes import Absent, Failed, Found, Outcome, Written
+from hedgerow_adapters.leader_election.lease_replies import Absent, Failed, Found, LeaseReply, Written
 
 
 class EventKind(Enum):
@@ -66,7 +66,7 @@ def failure_event(failed: Failed) -> ElectionEvent:
     return ElectionEvent(EventKind.FORBIDDEN if failed.is_forbidden else EventKind.FAILED, failed.problem)
 
 
-def is_success(outcome: Outcome, after: Election) -> bool:
+def is_success(outcome: LeaseReply, after: Election) -> bool:
     """Whether an outcome that led to an election has brought its attempt to the end that it was made for.
 
     A look at the Lease is none if it only prepares a write: that may be refused all the same.

@@ -27,7 +27,7 @@ class Lost:
     """Whether the client waits until its timeout, instead of seeing the connection break at once."""
 
 
-Outcome: TypeAlias = Answered | Lost
+FaultReply: TypeAlias = Answered | Lost
 
 BARE_NOT_FOUND: Final = Answered(
     Response(404, "404 page not found\n", {"content-type": "text/plain; charset=utf-8"}),
@@ -44,7 +44,7 @@ class Fault:
     """An outcome for the next requests that a predicate picks."""
 
     picks: Callable[[Request], bool]
-    outcome: Outcome
+    outcome: FaultReply
     times: int | None = 1
     """How often it still happens; none: always."""
 
@@ -62,7 +62,7 @@ def requests(method: str = "", path: str = "") -> Callable[[Request], bool]:
     return lambda request: method in ("", request.method) and path in request.path
 
 
-def outcome_for(faults: Iterable[Fault], request: Request) -> Outcome | None:
+def outcome_for(faults: Iterable[Fault], request: Request) -> FaultReply | None:
     """What the first fault that picks a request makes of it, which uses that fault up by one; none: nothing."""
     for fault in faults:
         if fault.times != 0 and fault.picks(request):

@@ -14,8 +14,8 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import merge_patch
 from hedgerow_adapters.kubernetes.served import lacks
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error
 from hedgerow_adapters.protocol.request_attributes import attributes_of
+from hedgerow_adapters.protocol.status_errors import StatusError, status_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 30.0
@@ -33,7 +33,7 @@ class NotDone:
     """Why something was not done."""
 
     message: str
-    error: ApiError | None = None
+    error: StatusError | None = None
     """The API server's refusal; none: no answer came, what was asked for makes no sense, or time was up."""
     is_late: bool = False
     """Whether no answer came, or not the hoped for one in time."""
@@ -72,7 +72,7 @@ async def ask(
         return Failure(NotDone(str(lost), is_late=True))
     if response.is_success:
         return Success(response.body)
-    error = api_error(response)
+    error = status_error(response)
     is_absence = error.is_absence_of(attributes_of(request).name)
     if error.is_unproven_absence and args and isinstance(args[0], Resource):
         is_absence = await lacks(transport, args[0])

@@ -14,7 +14,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.plan import Event
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error, missing_permission
+from hedgerow_adapters.protocol.status_errors import missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Transport
 
 REPEATED_AFTER: Final = 600.0
@@ -108,7 +108,7 @@ class EventRecorder:
             request = requests.create(EVENTS, self._manifest(event, namespace), namespace)
             response = await self._transports[event.cluster].send(request, may_send=self._may_write)
             if not response.is_success:
-                self._on_refusal(missing_permission(request, api_error(response)))
+                self._on_refusal(missing_permission(request, status_error(response)))
         except Exception:  # noqa: BLE001 -- no event is worth those that come after it
             return False
         return response.is_success

@@ -15,18 +15,18 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, resource_version_of
 from hedgerow.machinery.plan import (
     Action,
+    ApiError,
     Create,
     Delete,
     JsonPatch,
     MergePatch,
-    Outcome,
-    Refusal,
     Update,
+    WriteResult,
 )
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error, missing_permission
-from hedgerow_adapters.protocol.outcomes import is_done_already, refusal_of, stored_by
+from hedgerow_adapters.protocol.status_errors import StatusError, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Transport, TransportError
+from hedgerow_adapters.protocol.write_results import api_error_of, is_done_already, stored_by
 
 AT_ONCE: Final = 32
 OVERDUE: Final = 10.0
@@ -46,9 +46,9 @@ class Written:
     """The object as the server has it now; none where it is gone, or the answer does not say."""
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> WriteResult:
         """As a decision is told it."""
-        return Outcome(self.action, self.stored)
+        return WriteResult(self.action, self.stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class NotWritten:
     """Whether it failed only because somebody else was faster, so that a fresher view settles it."""
     hits_all: bool = False
     """Whether any other write would have failed as well: there is no connection, no lease, or no permission."""
-    answer: ApiError | None = field(default=None, compare=False, repr=False)
+    answer: StatusError | None = field(default=None, compare=False, repr=False)
     """The server's refusal; none where there was no answer."""
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> WriteResult:
         """As a decision is told it: in the words of the server."""
         if self.answer is not None:
-            return Outcome(self.action, refusal=refusal_of(self.action, self.answer))
-        return Outcome(self.action, refusal=Refusal(0, "", self.problem))
+            return WriteResult(self.action, error=api_error_of(self.action, self.answer))
+        return WriteResult(self.action, error=ApiError(0, "", self.problem))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Executor:
         try:
             request = requests.for_action(action)
         except requests.UnaddressableError as nonsense:
-            error = ApiError(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
+            error = StatusError(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
             return NotWritten(action, error.message, answer=error)
         return await self._answered(action, request)
 
@@ -167,7 +167,7 @@ class Executor:
             return NotWritten(action, f"{type(error).__name__}: {error}")
         if response.is_success:
             return _written(action, response)
-        return _outcome_of(action, request, api_error(response))
+        return _outcome_of(action, request, status_error(response))
 
 
 class _WhileItMatters:
@@ -209,7 +209,7 @@ def _written(action: Action, response: Response) -> Written:
     return Written(action, int(version) if version and version.isdecimal() else None, stored)
 
 
-def _outcome_of(action: Action, request: Request, error: ApiError) -> Report:
+def _outcome_of(action: Action, request: Request, error: StatusError) -> Report:
     if is_done_already(action, error):
         return Written(action, None)
     match action:

@@ -33,8 +33,8 @@ from hedgerow.machinery.plan import (
     Delete,
     JsonPatch,
     MergePatch,
-    Outcome,
     Update,
+    WriteResult,
     only_asks,
 )
 
@@ -134,18 +134,18 @@ class FightDetector:
         """Of how many objects corrections are remembered, each counted for every key that it was corrected for."""
         return len(self._corrections)
 
-    def carried_out(self, key: ObjectKey, outcomes: Iterable[Outcome], now: float) -> Slowdown | None:
+    def carried_out(self, key: ObjectKey, results: Iterable[WriteResult], now: float) -> Slowdown | None:
         """Note what was carried out for a key in one reconciliation; how it is slowed down if that is a fight.
 
         Args:
             key: whose turn it was.
-            outcomes: of the actions that the server carried out, with the objects that it stored.
+            results: of the actions that the server carried out, with the objects that it stored.
             now: a monotonic time in seconds.
         """
         wait, begun = 0.0, []
-        for outcome in outcomes:
-            action = outcome.action
-            before, after = self._noted(key, outcome, now)
+        for result in results:
+            action = result.action
+            before, after = self._noted(key, result, now)
             wait = max(wait, after.wait)
             if after.wait and not before:
                 begun.append(Fight(action, len(after.times), now - after.times[0]))
@@ -161,12 +161,12 @@ class FightDetector:
         corrections = self._corrections.get(hash((key, cluster, resource, place)))
         return corrections is not None and corrections.wait > 0
 
-    def _noted(self, key: ObjectKey, outcome: Outcome, now: float) -> tuple[bool, _Corrections]:
+    def _noted(self, key: ObjectKey, result: WriteResult, now: float) -> tuple[bool, _Corrections]:
         """Whether the object was fought over before, and its corrections including this one."""
-        action = outcome.action
+        action = result.action
         identity = hash((key, action.cluster, action.resource, action.key))
         before = self._corrections.get(identity)
-        after = _Corrections(None, (now,)) if before is None else _after(before, outcome, now, self._longest_wait)
+        after = _Corrections(None, (now,)) if before is None else _after(before, result, now, self._longest_wait)
         self._corrections[identity] = after
         self._corrections.move_to_end(identity)
         return before is not None and before.wait > 0 and after.wait > 0, after
@@ -179,9 +179,9 @@ class FightDetector:
             self._corrections.popitem(last=False)
 
 
-def _after(before: _Corrections, outcome: Outcome, now: float, longest_wait: float) -> _Corrections:
+def _after(before: _Corrections, result: WriteResult, now: float, longest_wait: float) -> _Corrections:
     """The corrections of an object that was corrected before."""
-    content = _content_of(outcome)
+    content = _content_of(result)
     if before.is_over(now) or (before.content is not None and set(before.content).isdisjoint(content)):
         return _Corrections(content, (now,))
     if before.wait:
@@ -190,9 +190,9 @@ def _after(before: _Corrections, outcome: Outcome, now: float, longest_wait: flo
     return _Corrections(content, times, min(FIRST_WAIT, longest_wait) if len(times) > CORRECTIONS else 0.0)
 
 
-def _content_of(outcome: Outcome) -> _Content:
+def _content_of(result: WriteResult) -> _Content:
     """What an action writes and why, and what its object is after it, whatever version it was decided on."""
-    action, stored = outcome.action, outcome.stored
+    action, stored = result.action, result.stored
     written = hash((type(action), action.reason, repr(_written_by(action))))
     if stored is None or isinstance(action, Delete):
         return (written,)

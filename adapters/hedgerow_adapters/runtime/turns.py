@@ -20,14 +20,14 @@ from hedgerow.machinery.objects import ObjectKey, Resource, uid_of
 from hedgerow.machinery.plan import (
     ACTIONS,
     Action,
+    ApiError,
     Decision,
     Delete,
     Event,
     InOrder,
-    Outcome,
     Plan,
     RecordEvents,
-    Refusal,
+    WriteResult,
     actions_in,
     is_dry_run,
 )
@@ -51,7 +51,7 @@ PAUSE: Final = 0.002
 """Seconds between two slices of a decision, about as long as a slice: half of the time is left to others."""
 Decide: TypeAlias = Callable[[Controller[Any], ObjectKey, Snapshot, Context[Any]], Plan | Decision]
 """Makes a decision, or records it as well."""
-_HELD: Final = Refusal(0, "DeletionsHeld", "deletions are held back until it is clear that they are meant")
+_HELD: Final = ApiError(0, "DeletionsHeld", "deletions are held back until it is clear that they are meant")
 
 
 class Course(NamedTuple):
@@ -299,7 +299,7 @@ class Turns:
 
     async def _outcomes(
         self, turn: _Turn, actions: Sequence[Action], *, in_order: bool = False, held: bool
-    ) -> tuple[Outcome, ...]:
+    ) -> tuple[WriteResult, ...]:
         """What became of the actions of a step; deletions that are held back are refused.
 
         Raises:
@@ -312,9 +312,9 @@ class Turns:
         if in_order:
             first = next((action for action in actions if isinstance(action, Delete)), None)
             is_reached = first is not None and not any(isinstance(each, NotWritten) for each in reports)
-            return (*outcomes, *([Outcome(first, refusal=_HELD)] if first is not None and is_reached else ()))
+            return (*outcomes, *([WriteResult(first, error=_HELD)] if first is not None and is_reached else ()))
         sent = iter(outcomes)
-        return tuple(Outcome(each, refusal=_HELD) if isinstance(each, Delete) else next(sent) for each in actions)
+        return tuple(WriteResult(each, error=_HELD) if isinstance(each, Delete) else next(sent) for each in actions)
 
     async def _reports(
         self, turn: _Turn, actions: Sequence[Action], *, in_order: bool, held: bool, is_last: bool
@@ -363,7 +363,7 @@ class Turns:
 
     def _take_note(self, key: ObjectKey, outcomes: Sequence[Report], *, is_last: bool) -> None:
         """Tell what was done. What is refused while a decision goes on is its own affair, unless all would be."""
-        done: list[Outcome] = []
+        done: list[WriteResult] = []
         for outcome in outcomes:
             if isinstance(outcome, Written):
                 if is_dry_run(outcome.action):
@@ -387,7 +387,7 @@ class Turns:
         """What is served may be different because of what was written."""
         self._caches.discovery_of(action.cluster).may_have_changed(action.resource, action.key)
 
-    def _slow_down_fights(self, key: ObjectKey, done: Sequence[Outcome]) -> None:
+    def _slow_down_fights(self, key: ObjectKey, done: Sequence[WriteResult]) -> None:
         """Let a key wait whose objects somebody else keeps changing back, and tell the owner when that begins."""
         slowdown = self.fights.carried_out(key, done, asyncio.get_running_loop().time())
         if slowdown is None:

@@ -77,7 +77,7 @@ def settle(
         is_settled = _is_settled(simulation, done, last)
     ranks = {controller.name: rank for rank, controller in enumerate(controllers)}
     turns = [last[entry] for entry in sorted(last, key=lambda entry: (ranks[entry[0]], entry[1]))]
-    refused = [step for turn in turns for step in turn.steps if step.refusal]
+    refused = [step for turn in turns for step in turn.steps if step.error]
     return Settlement((*done, *refused), tuple(failure for turn in turns for failure in turn.failures), is_settled)
 
 
@@ -89,7 +89,7 @@ def _is_settled(simulation: Simulation, done: list[Step], last: _LastTurns) -> b
         while (turn := simulation.next_turn()) is not None:
             entry = (turn.controller, turn.key)
             last[entry] = turn
-            done += (step for step in turn.steps if not step.refusal)
+            done += (step for step in turn.steps if not step.error)
             turns[entry] += 1
             if turns[entry] > MOST_TURNS_AT_ONCE:
                 return False

@@ -60,12 +60,12 @@ class Step:
     key: ObjectKey
     """What was reconciled."""
     action: Action
-    refusal: str = ""
+    error: str = ""
     """The server's words if it did not carry the action out."""
 
     def __str__(self) -> str:
         """The object and what the server said, as one sentence."""
-        return f"{self.action.resource.kind} {self.action.key}: {self.refusal}"
+        return f"{self.action.resource.kind} {self.action.key}: {self.error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Happening:
     @property
     def is_failure(self) -> bool:
         """Whether anything was refused, or could not be planned."""
-        return bool(self.failures) or any(step.refusal for step in self.steps)
+        return bool(self.failures) or any(step.error for step in self.steps)
 
 
 class _Account(ControllerObserver):

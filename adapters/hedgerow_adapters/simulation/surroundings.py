@@ -22,13 +22,13 @@ from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import (
     Action,
+    ApiError,
     Create,
     Delete,
     JsonPatch,
     MergePatch,
-    Outcome,
-    Refusal,
     Update,
+    WriteResult,
     is_dry_run,
     only_asks,
 )
@@ -40,11 +40,11 @@ from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.deletion import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.discovery_documents import no_match
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
-from hedgerow_adapters.protocol.outcomes import not_answered, outcome_of
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Response
+from hedgerow_adapters.protocol.write_results import not_answered, write_result_of
 
 NO_TOKEN: Final = "a-token-that-nobody-has-made"  # noqa: S105 -- stands for one
 """What is given to who asks for a token."""
@@ -62,7 +62,7 @@ class Surroundings(Protocol):
         """As which resource a cluster serves a kind."""
         ...
 
-    def carry_out(self, action: Action) -> Outcome:
+    def carry_out(self, action: Action) -> WriteResult:
         """What becomes of an action."""
         ...
 
@@ -92,16 +92,16 @@ class InMemory:
         response = cluster.handle(request)
         if not response.is_success:
             name = question.key.name if isinstance(question, ObjectQuestion) else ""
-            return not_answered(api_error(response), name)
+            return not_answered(status_error(response), name)
         return Found((response.body,) if isinstance(question, ObjectQuestion) else tuple(response.body["items"]))
 
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         """As which resource a cluster serves a kind."""
         return self._clusters[cluster].resource_of(kind) or no_match(kind)
 
-    def carry_out(self, action: Action) -> Outcome:
+    def carry_out(self, action: Action) -> WriteResult:
         """What becomes of an action in its cluster."""
-        return outcome_of(action, self.send(action))
+        return write_result_of(action, self.send(action))
 
     def send(self, action: Action) -> Response:
         """What the cluster answers to an action."""
@@ -133,7 +133,7 @@ class Imagined:
         ask: Callable[[Question], Answer],
         look_up: Callable[[Kind, Cluster], Resource | NotAnswered],
         now: datetime,
-        try_out: Callable[[Action], Outcome] | None = None,
+        try_out: Callable[[Action], WriteResult] | None = None,
     ) -> None:
         """A world in which nothing has happened yet.
 
@@ -161,48 +161,48 @@ class Imagined:
         """As which resource a cluster serves a kind."""
         return self._look_up(kind, cluster)
 
-    def carry_out(self, action: Action) -> Outcome:
+    def carry_out(self, action: Action) -> WriteResult:
         """What would most likely become of an action."""
         if is_dry_run(action):
             return self._try_out(action)
         question = ObjectQuestion(action.resource, action.key, action.cluster)
         answer = self.answer(question)
         if isinstance(answer, NotAnswered) and not answer.is_not_found:
-            return Outcome(action, refusal=Refusal(answer.code, answer.reason, answer.message))
+            return WriteResult(action, error=ApiError(answer.code, answer.reason, answer.message))
         outcome = _imagined(action, answer.objects[0] if isinstance(answer, Found) else None, self._now)
-        if outcome.refusal is None and not only_asks(action):
+        if outcome.error is None and not only_asks(action):
             self._objects[question] = Found((outcome.stored,)) if outcome.stored is not None else _gone(action)
         return outcome
 
 
-def _untried(action: Action) -> Outcome:
-    return Outcome(action, refusal=Refusal(0, "", "nothing answers to dry runs"))
+def _untried(action: Action) -> WriteResult:
+    return WriteResult(action, error=ApiError(0, "", "nothing answers to dry runs"))
 
 
-def _imagined(action: Action, live: Manifest | None, now: datetime) -> Outcome:
+def _imagined(action: Action, live: Manifest | None, now: datetime) -> WriteResult:
     if refusal := _refusal(action, live):
-        return Outcome(action, refusal=refusal)
+        return WriteResult(action, error=refusal)
     match action:
         case Create(_, manifest) | Update(_, manifest):
-            return Outcome(action, _granted(manifest, now) if only_asks(action) else as_readable(manifest))
+            return WriteResult(action, _granted(manifest, now) if only_asks(action) else as_readable(manifest))
         case MergePatch(_, _, patch):
-            return Outcome(action, apply_merge_patch(live, patch))
+            return WriteResult(action, apply_merge_patch(live, patch))
         case JsonPatch(_, _, operations):
             return _patched(action, apply_json_patch(live, operations))
         case Delete():
-            return Outcome(action, _held(live, now))
+            return WriteResult(action, _held(live, now))
 
 
-def _refusal(action: Action, live: Manifest | None) -> Refusal | None:
+def _refusal(action: Action, live: Manifest | None) -> ApiError | None:
     """What a server says that has such an object already, or has none; none if that stands in no way."""
     named = f'{action.resource} "{action.key.name}"'
     match action:
         case Create(subresource="") if live is not None:
-            return Refusal(HTTPStatus.CONFLICT, "AlreadyExists", f"{named} already exists")
+            return ApiError(HTTPStatus.CONFLICT, "AlreadyExists", f"{named} already exists")
         case Create(subresource=asked) if asked and live is None:
-            return Refusal(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")
+            return ApiError(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")
         case Update() | MergePatch() | JsonPatch() if live is None:
-            return Refusal(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")
+            return ApiError(HTTPStatus.NOT_FOUND, "NotFound", f"{named} not found")
         case _:
             return None
 
@@ -213,10 +213,10 @@ def _granted(request: Manifest, now: datetime) -> Manifest:
     return {**request, "status": {"token": NO_TOKEN, "expirationTimestamp": timestamp(now + life)}}
 
 
-def _patched(action: Action, result: Result[Manifest, str]) -> Outcome:
+def _patched(action: Action, result: Result[Manifest, str]) -> WriteResult:
     if is_successful(result):
-        return Outcome(action, result.unwrap())
-    return Outcome(action, refusal=Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "Invalid", result.failure()))
+        return WriteResult(action, result.unwrap())
+    return WriteResult(action, error=ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, "Invalid", result.failure()))
 
 
 def _held(live: Manifest | None, now: datetime) -> Manifest | None:

@@ -26,12 +26,12 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ACTIONS,
     Action,
+    ApiError,
     Event,
     InOrder,
-    Outcome,
     Plan,
     RecordEvents,
-    Refusal,
+    WriteResult,
     is_dry_run,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, ObjectQuestion
@@ -49,13 +49,13 @@ class DecidedStep:
     """The whole object as it was; none if it did not exist, for a deletion of many, and where nobody looked."""
     is_last: bool = False
     """Whether the plan asks for it, so that it was not tried."""
-    refusal: Refusal | None = None
+    error: ApiError | None = None
     """Why it was not carried out, where it was tried."""
 
     @property
     def is_done(self) -> bool:
         """Whether it was tried, and carried out."""
-        return not self.is_last and self.refusal is None
+        return not self.is_last and self.error is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,11 @@ def decided(
     steps: list[DecidedStep] = []
     events: list[Event] = []
 
-    def carry_out(action: Action) -> Outcome:
+    def carry_out(action: Action) -> WriteResult:
         before = _live(action, surroundings) if looks_before else None
         outcome = surroundings.carry_out(action)
         if not is_dry_run(action):
-            steps.append(DecidedStep(action, before, refusal=outcome.refusal))
+            steps.append(DecidedStep(action, before, error=outcome.error))
         return outcome
 
     context = Context(now, controller.config, state=state, jitter=jitter, looks_once=True)
@@ -122,7 +122,7 @@ def performed(
     step: Step[Any],
     surroundings: Surroundings,
     now: Callable[[], datetime],
-    carry_out: Callable[[Action], Outcome] | None = None,
+    carry_out: Callable[[Action], WriteResult] | None = None,
     record: Callable[[Sequence[Event]], None] = lambda _events: None,
 ) -> Any:
     """The reply to a step.
@@ -158,10 +158,10 @@ def performed(
     return reply
 
 
-def _until_refused(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+def _until_refused(outcomes: Iterable[WriteResult]) -> Iterator[WriteResult]:
     for outcome in outcomes:
         yield outcome
-        if outcome.refusal is not None:
+        if outcome.error is not None:
             return
 
 

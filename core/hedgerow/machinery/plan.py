@@ -5,7 +5,7 @@ Its actions are independent of each other, unless it says that they are in order
 at once, attempts all of them, and one that fails stops no other.
 
 A decision that needs the result of an action, or the answer to a live request, awaits it as a step. Its plan is what is
-left to do at the end. Every action is a step too: awaited, it returns its outcome.
+left to do at the end. Every action is a step too: awaited, it returns its result.
 
 Each action carries a `reason`: the rule that asks for it, short and stable, for people and for tests.
 """
@@ -24,7 +24,7 @@ Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Create(Step["Outcome"]):
+class Create(Step["WriteResult"]):
     """Create an object that the snapshot does not hold, or ask for what a subresource of one that exists makes.
 
     The latter stores nothing: a TokenRequest, by its subresource `token`, is answered with the token.
@@ -43,7 +43,7 @@ class Create(Step["Outcome"]):
 
 
 @dataclass(frozen=True, slots=True)
-class Update(Step["Outcome"]):
+class Update(Step["WriteResult"]):
     """Write an object in place of the stored one, if that still is of the version which the manifest carries."""
 
     resource: Resource
@@ -61,7 +61,7 @@ class Update(Step["Outcome"]):
 
 
 @dataclass(frozen=True, slots=True)
-class MergePatch(Step["Outcome"]):
+class MergePatch(Step["WriteResult"]):
     """Change fields of an object by a JSON merge patch (RFC 7386).
 
     With a `resource_version` the patch applies only to the very version that it was computed against.
@@ -77,7 +77,7 @@ class MergePatch(Step["Outcome"]):
 
 
 @dataclass(frozen=True, slots=True)
-class JsonPatch(Step["Outcome"]):
+class JsonPatch(Step["WriteResult"]):
     """Change an object by JSON patch operations (RFC 6902); a `test` operation is its precondition."""
 
     resource: Resource
@@ -89,7 +89,7 @@ class JsonPatch(Step["Outcome"]):
 
 
 @dataclass(frozen=True, slots=True)
-class Delete(Step["Outcome"]):
+class Delete(Step["WriteResult"]):
     """Delete an object if it still is the one that the snapshot showed."""
 
     resource: Resource
@@ -117,7 +117,7 @@ def only_asks(action: Action) -> bool:
 
 
 class Cause(NamedTuple):
-    """One of the causes that a server names for a refusal."""
+    """One of the causes that a server names for a error."""
 
     reason: str
     message: str
@@ -125,7 +125,7 @@ class Cause(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ApiError:
     """Why an action was not carried out, in the words of the server, or of the connection to it."""
 
     code: int
@@ -142,13 +142,13 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WriteResult:
     """The result of one action."""
 
     action: Action
     stored: Manifest | None = None
     """The object as the server has it now; none where it is gone, or was not written."""
-    refusal: Refusal | None = None
+    error: ApiError | None = None
     """None: the action was carried out."""
 
 
@@ -167,8 +167,8 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class InOrder(Step[tuple[Outcome, ...]]):
-    """Actions one after the other. The first refused action is the last that is tried, and has the last outcome."""
+class InOrder(Step[tuple[WriteResult, ...]]):
+    """Actions one after the other. The first refused action is the last that is tried, and has the last result."""
 
     actions: tuple[Action, ...]
 

@@ -20,17 +20,17 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ACTIONS,
     Action,
+    ApiError,
     Decision,
     InOrder,
-    Outcome,
     Plan,
     RecordEvents,
-    Refusal,
+    WriteResult,
 )
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Step
 
-_OUT_OF_SIGHT: Final = Refusal(0, "OutOfSight", "is not in a namespace that this process is configured to see")
+_OUT_OF_SIGHT: Final = ApiError(0, "OutOfSight", "is not in a namespace that this process is configured to see")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,14 @@ async def _limited(decision: Decision, limited: Callable[[Plan], Plan]) -> Plan:
                 return await concurrently(map(reply, steps))
             case InOrder(actions):
                 allowed = tuple(takewhile(is_allowed, actions))
-                outcomes = await InOrder(allowed)
-                if len(allowed) == len(actions) or any(outcome.refusal is not None for outcome in outcomes):
-                    return outcomes
-                return (*outcomes, Outcome(actions[len(allowed)], refusal=_OUT_OF_SIGHT))
+                results = await InOrder(allowed)
+                if len(allowed) == len(actions) or any(result.error is not None for result in results):
+                    return results
+                return (*results, WriteResult(actions[len(allowed)], error=_OUT_OF_SIGHT))
             case RecordEvents(events):
                 return await RecordEvents(limited(Plan(events=events)).events)
             case _ if isinstance(step, ACTIONS) and not is_allowed(step):
-                return Outcome(step, refusal=_OUT_OF_SIGHT)
+                return WriteResult(step, error=_OUT_OF_SIGHT)
             case _:
                 return await step
 

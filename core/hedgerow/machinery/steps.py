@@ -4,7 +4,7 @@
 
     async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) -> Plan:
         answer = await ObjectQuestion(SECRETS, key, Cluster.TARGET)  # Found | NotAnswered
-        outcome = await Create(SECRETS, manifest, "missing")  # an Outcome
+        result = await Create(SECRETS, manifest, "missing")  # a WriteResult
         return Plan(requeue_after=60)
 
 A decision is a coroutine that hands out one step at a time and receives the reply. `async def` in the core means "may

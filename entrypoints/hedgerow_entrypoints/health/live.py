@@ -19,8 +19,8 @@ from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, kept_of
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.requests import UnaddressableError
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.health.deployments import deployments_of, part_of, pod_counts
@@ -108,7 +108,7 @@ class _Course:
             response = await self._transport.send(requests.get(NAMESPACES, ObjectKey("", namespace)))
         except TransportError as error:
             raise CommandError(str(error)) from error
-        if not response.is_success and api_error(response).is_absence_of(namespace):
+        if not response.is_success and status_error(response).is_absence_of(namespace):
             raise CommandError(f'namespaces "{namespace}" not found')
 
     def _still_wanted(self, applied: Iterable[_Applied]) -> Mapping[Kind, set[ObjectKey]]:

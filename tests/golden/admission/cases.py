@@ -67,7 +67,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseResult:
     """What has been decided, and what has become of the objects that were changed."""
 
     reviews: Sequence[Reviewed]
@@ -95,12 +95,12 @@ def all_cases() -> list[Case]:
     return [Case(path.parent) for path in sorted(DIRECTORY.glob("*/input.yaml"))]
 
 
-async def outcome(case: Case, objects: Sequence[LoadedObject], old: Sequence[LoadedObject]) -> Outcome:
+async def outcome(case: Case, objects: Sequence[LoadedObject], old: Sequence[LoadedObject]) -> CaseResult:
     """What the webhooks of a case make of objects."""
     requests = candidates(objects, case.options.get("operation"), old)
     facts = Facts([each for each in objects if not is_review(each.manifest)], None, ())
     session = await reviewed_by(case.panel, requests, facts, everything="webhooks" not in case.options)
-    return Outcome(session.reviews)
+    return CaseResult(session.reviews)
 
 
 def _line(each: Reviewed) -> str:

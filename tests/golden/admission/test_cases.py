@@ -3,7 +3,7 @@
 import pytest
 
 from hedgerow_adapters.files import LoadedObject, Source
-from tests.golden.admission.cases import Case, Outcome, all_cases, outcome, rendered
+from tests.golden.admission.cases import Case, CaseResult, all_cases, outcome, rendered
 from tests.virtual_clock import virtual_time
 
 
@@ -25,7 +25,7 @@ async def test_the_expected_is_decided_and_what_was_changed_needs_no_further_cha
     assert (await outcome(case, [*facts, *admitted], ())).admitted == []
 
 
-def rewrite(case: Case, actual: Outcome) -> None:
+def rewrite(case: Case, actual: CaseResult) -> None:
     """Write down what came out, where the files say something else."""
     (case.directory / "decisions.txt").write_text(actual.decisions)
     path = case.directory / "expected.yaml"

@@ -50,7 +50,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseResult:
     """What the controller left, and how it came to it."""
 
     policies: Mapping[ObjectKey, Manifest]
@@ -68,7 +68,7 @@ def documents(path: Path) -> list[Any]:
     return [each for each in yaml.load_all(path.read_text(), yaml.CSafeLoader) if each] if path.exists() else []
 
 
-def outcome(objects: Iterable[Manifest], config: NetworkPolicyConfig) -> Outcome:
+def outcome(objects: Iterable[Manifest], config: NetworkPolicyConfig) -> CaseResult:
     """What a look at every Service, one after the other, makes of the policies."""
     controller = network_policy_controller(config)
     watched = {watch.resource for watch in controller.watches}
@@ -87,7 +87,7 @@ def outcome(objects: Iterable[Manifest], config: NetworkPolicyConfig) -> Outcome
         for action in plan.actions:
             actions.append(f"{VERBS[type(action)]} {action.key} ({action.reason})")
             carry_out(action, policies)
-    return Outcome(policies, actions, failures)
+    return CaseResult(policies, actions, failures)
 
 
 def carry_out(action: Action, policies: dict[ObjectKey, Manifest]) -> None:

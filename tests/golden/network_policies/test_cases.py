@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from tests.golden.network_policies.cases import Case, Outcome, all_cases, documents, outcome, rendered
+from tests.golden.network_policies.cases import Case, CaseResult, all_cases, documents, outcome, rendered
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.directory.name) for case in all_cases()])
@@ -42,7 +42,7 @@ def part_of(whole: Any, excerpt: Any) -> Any:
     return {name: part_of(whole[name], excerpt[name]) for name in excerpt}
 
 
-def rewrite(case: Case, actual: Outcome) -> None:
+def rewrite(case: Case, actual: CaseResult) -> None:
     """Write down what came out, where the files say something else; a plan only where one was asked for."""
     path = case.directory / "expected.yaml"
     if not path.exists() or expected(case) != actual.policies:

@@ -111,7 +111,7 @@ def test_what_is_refused_though_nobody_was_faster_is_told(cluster: InMemoryClust
     settlement = settle(cluster, [controller(create_always)])
 
     assert settlement.is_settled
-    assert [(step.key.name, bool(step.refusal)) for step in settlement.steps] == [
+    assert [(step.key.name, bool(step.error)) for step in settlement.steps] == [
         ("one", False),
         ("one", True),
         ("two", True),

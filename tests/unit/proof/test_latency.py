@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.machinery.controller import Context, Watch
 from hedgerow.machinery.objects import key_of
-from hedgerow.machinery.plan import Outcome, Plan
+from hedgerow.machinery.plan import Plan, WriteResult
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import Fault, Lost, requests
 from hedgerow_adapters.runtime.executor import OVERDUE
@@ -72,7 +72,7 @@ async def test_a_decision_that_goes_on_begins_anew_with_the_object_at_hand_where
     cluster, ears = wish(), Ears()
     cluster.faults.append(Fault(requests("POST", "secrets"), Lost(after_commit=True, hangs=True)))
 
-    told: list[Outcome] = []
+    told: list[WriteResult] = []
 
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
         if names(cluster):

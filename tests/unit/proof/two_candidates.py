@@ -16,7 +16,15 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.leader_election import election as elections
 from hedgerow_adapters.leader_election.election import Answer, Election, Pause, Phase, Send, Timings
 from hedgerow_adapters.leader_election.lease import holder_of
-from hedgerow_adapters.leader_election.outcomes import Absent, Conflict, Failed, Found, Outcome, Written, outcome_of
+from hedgerow_adapters.leader_election.lease_replies import (
+    Absent,
+    Conflict,
+    Failed,
+    Found,
+    LeaseReply,
+    Written,
+    lease_reply_of,
+)
 from hedgerow_adapters.protocol.transport import Request
 from tests.unit.adapters.leader_election.lease_store import LeaseStore
 
@@ -68,7 +76,7 @@ class Reply:
 
     at: float
     of: int
-    outcome: Outcome
+    outcome: LeaseReply
     sent_at: float
 
 
@@ -197,9 +205,9 @@ class State:
         else:
             yield state
 
-    def _handled(self, request: Request) -> tuple[Outcome, "State"]:
+    def _handled(self, request: Request) -> tuple[LeaseReply, "State"]:
         store = LeaseStore(self.lease, self.version)
-        outcome = outcome_of(request, store.handle(request))
+        outcome = lease_reply_of(request, store.handle(request))
         return outcome, replace(self, lease=store.leases.get(KEY.name), version=store.version)
 
     def _told(self, reply: Reply) -> Iterator["State"]:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.plan import Outcome
+from hedgerow.machinery.plan import WriteResult
 from hedgerow.machinery.questions import Answer, Question
 
 
@@ -27,7 +27,7 @@ class Disguise(Protocol):
         """What is shown of an answer, whose question is shown as it is."""
         ...
 
-    def outcome(self, outcome: Outcome) -> Outcome:
+    def outcome(self, outcome: WriteResult) -> WriteResult:
         """What is shown of an outcome."""
         ...
 

@@ -12,7 +12,7 @@ from typing import Any
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import ACTIONS, InOrder, Outcome, Plan, RecordEvents
+from hedgerow.machinery.plan import ACTIONS, InOrder, Plan, RecordEvents, WriteResult
 from hedgerow.machinery.questions import KindQuestion, ListQuestion, ObjectQuestion
 from hedgerow.machinery.recording.codec import Json, UnrecordableError, encoded
 from hedgerow.machinery.recording.confidential import Disguise
@@ -96,7 +96,7 @@ def shown(step: Step[Any], reply: Any, disguise: Disguise) -> Any:
         case ObjectQuestion() | ListQuestion():
             return disguise.answer(step, reply)
         case _:
-            return disguise.outcome(reply) if isinstance(reply, Outcome) else reply
+            return disguise.outcome(reply) if isinstance(reply, WriteResult) else reply
 
 
 class Playback:

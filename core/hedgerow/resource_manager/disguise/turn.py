@@ -17,7 +17,7 @@ from hedgerow.api.references import readable_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action, Create, JsonPatch, MergePatch, Outcome, Refusal, Update
+from hedgerow.machinery.plan import Action, ApiError, Create, JsonPatch, MergePatch, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
@@ -110,7 +110,7 @@ class _Turn:
             self._learn(answer.objects, found)
         return Found(found)
 
-    def outcome(self, outcome: Outcome) -> Outcome:
+    def outcome(self, outcome: WriteResult) -> WriteResult:
         """What is shown of an outcome."""
         action, stored = outcome.action, outcome.stored
         if stored is not None:
@@ -120,10 +120,10 @@ class _Turn:
                 if is_token
                 else self._manifest(action.resource, action.cluster, stored)
             )
-        refusal = outcome.refusal
+        refusal = outcome.error
         if action.resource == SECRETS and refusal is not None:
             refusal = self._refusal(refusal)
-        return Outcome(self._action(action), stored, refusal)
+        return WriteResult(self._action(action), stored, refusal)
 
     def _manifest(self, resource: Resource, cluster: Cluster, manifest: Manifest) -> Manifest:
         manifests = self._manifests
@@ -158,7 +158,7 @@ class _Turn:
             return operation
         return {**operation, "value": self._run.fingerprints.of_leaves(operation["value"])}
 
-    def _refusal(self, refusal: Refusal) -> Refusal:
+    def _refusal(self, refusal: ApiError) -> ApiError:
         """What is shown of why a Secret was not written: a server may repeat what it was sent."""
         if refusal.reason in _SAYS_NO_MORE or not refusal.code:
             return refusal

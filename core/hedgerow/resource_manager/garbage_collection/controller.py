@@ -20,7 +20,7 @@ from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import Delete, Outcome, Plan, Refusal, failed
+from hedgerow.machinery.plan import ApiError, Delete, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
@@ -32,7 +32,7 @@ _LABELLED: Final = f"{GARBAGE_COLLECTABLE}=true"
 _MAY_BE_ABSENT: Final = frozenset({MANAGED_RESOURCES, OLD_CRON_JOBS})
 _Objects: TypeAlias = Mapping[Resource, Sequence[Manifest]]
 _CONFLICT: Final = 409
-"""Code of a refusal: the object is not the one any more that was looked at."""
+"""Code of a error: the object is not the one any more that was looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,26 +142,26 @@ def _all(objects: _Objects) -> list[Manifest]:
     return list(chain.from_iterable(objects.values()))
 
 
-def _failure(outcomes: Iterable[Outcome]) -> tuple[DomainFailure, ...]:
+def _failure(results: Iterable[WriteResult]) -> tuple[DomainFailure, ...]:
     """What went wrong with the deletions of a round, as one failure, told of the first object that is still there.
 
     That an object has changed meanwhile is nothing wrong: the next round looks at it anew.
     """
-    refused = [each for each in outcomes if each.refusal is not None and not _is_race(each.refusal)]
+    refused = [each for each in results if each.error is not None and not _is_race(each.error)]
     if not refused:
         return ()
-    errors = [_error(outcome) for outcome in refused]
+    errors = [_error(result) for result in refused]
     what = f"1 error occurred: {errors[0]}" if len(errors) == 1 else f"{len(errors)} errors occurred: {_listed(errors)}"
     action = refused[0].action
     return (_retried(action.resource, action.key, f"Could not delete all unused resources: {what}"),)
 
 
-def _is_race(refusal: Refusal) -> bool:
-    return refusal.is_not_found or refusal.code == _CONFLICT
+def _is_race(error: ApiError) -> bool:
+    return error.is_not_found or error.code == _CONFLICT
 
 
-def _error(outcome: Outcome) -> str:
-    action, message = outcome.action, outcome.refusal.message if outcome.refusal else ""
+def _error(result: WriteResult) -> str:
+    action, message = result.action, result.error.message if result.error else ""
     return f'{action.resource.kind} "{action.key}": {message}'
 
 

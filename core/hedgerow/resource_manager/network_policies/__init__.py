@@ -6,7 +6,7 @@ semantic versioning.
 """
 
 from hedgerow.resource_manager.network_policies.controller import network_policy_controller
-from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, Refusal, desired_network_policies
+from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, RefusedPolicy, desired_network_policies
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy, network_policy_label
 from hedgerow.resource_manager.network_policies.ports import (
     PolicyPort,
@@ -21,7 +21,7 @@ __all__ = [
     "NetworkPolicy",
     "NetworkPolicyConfig",
     "PolicyPort",
-    "Refusal",
+    "RefusedPolicy",
     "allowed_ports_annotation",
     "desired_network_policies",
     "namespace_selectors_annotation",

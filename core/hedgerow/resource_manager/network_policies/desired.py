@@ -58,7 +58,7 @@ _FROM_CONTROLLER: Final = "from-ingress-controller"
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedPolicy:
     """A policy that is asked for but that no API server would store, or that cannot be worked out.
 
     It still counts as desired: an existing policy of that key stays as it is.
@@ -73,22 +73,22 @@ class DesiredPolicies:
     """What a Service asks for, in order of namespace and name."""
 
     policies: tuple[NetworkPolicy, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedPolicy, ...] = ()
     none_because: str = ""
     """Why the Service gets no policy at all; empty where it may have some."""
 
     @property
     def keys(self) -> frozenset[ObjectKey]:
         """The keys of all that is asked for, refused or not."""
-        return frozenset([policy.key for policy in self.policies] + [refusal.key for refusal in self.refusals])
+        return frozenset([policy.key for policy in self.policies] + [refusal.key for refusal in self.refused])
 
     @property
     def failures(self) -> tuple[DomainFailure, ...]:
         """What went wrong, each thing once."""
-        return tuple(dict.fromkeys(refusal.failure for refusal in self.refusals))
+        return tuple(dict.fromkeys(refusal.failure for refusal in self.refused))
 
 
-_Answer: TypeAlias = NetworkPolicy | Refusal
+_Answer: TypeAlias = NetworkPolicy | RefusedPolicy
 
 
 def desired_network_policies(
@@ -179,8 +179,8 @@ def _to_labelled_pods(
             label, failure = other_label, unfit_elsewhere
             ingress_name, egress_name = f"{ingress_name}-from-{namespace}", f"egress-to-{own}-{identity}"
         if failure:
-            yield Refusal(policy_key(own, ingress_name), failure)
-            yield Refusal(policy_key(namespace, egress_name), failure)
+            yield RefusedPolicy(policy_key(own, ingress_name), failure)
+            yield RefusedPolicy(policy_key(namespace, egress_name), failure)
         else:
             peer = labelled_pods(namespace, label)
             yield permission.ingress_half(ingress_name, peer)
@@ -210,7 +210,7 @@ def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
             yield target.open_to_the_world(ports, "from-world")
         case Failure(problem):
             failure = DomainFailure(SERVICES, service.key, annotation_field(FROM_WORLD_TO_PORTS), problem)
-            yield Refusal(from_world_key(service.key), failure)
+            yield RefusedPolicy(from_world_key(service.key), failure)
 
 
 def _acceptable(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], str]:
@@ -236,8 +236,8 @@ def _to_the_ingress_controller(
         scope = identity if controller.namespace == own else f"{own}-{identity}"
         ingress_name, egress_name = f"ingress-to-{identity}-{_FROM_CONTROLLER}", f"egress-to-{scope}-{_FROM_CONTROLLER}"
         if failure := _opening_failure(facts.service, opening, identity):
-            yield Refusal(policy_key(own, ingress_name), failure)
-            yield Refusal(policy_key(controller.namespace, egress_name), failure)
+            yield RefusedPolicy(policy_key(own, ingress_name), failure)
+            yield RefusedPolicy(policy_key(controller.namespace, egress_name), failure)
             continue
         permission = target.permission(port, "ingress-backend")
         yield permission.ingress_half(ingress_name, peer)
@@ -248,14 +248,14 @@ def _to_the_ingress_controller(
 def _assembled(answers: Iterable[_Answer]) -> DesiredPolicies:
     """The answers in order, one a key: the first that claims a name keeps it, and a different second one is refused."""
     policies: dict[ObjectKey, NetworkPolicy] = {}
-    refusals: list[Refusal] = []
+    refusals: list[RefusedPolicy] = []
     for answer in answers:
-        if isinstance(answer, Refusal):
+        if isinstance(answer, RefusedPolicy):
             refusals.append(answer)
             continue
         holder = policies.setdefault(answer.key, answer)
         if holder is not answer and holder.spec != answer.spec:
-            refusals.append(Refusal(answer.key, _name_is_taken(answer, holder)))
+            refusals.append(RefusedPolicy(answer.key, _name_is_taken(answer, holder)))
     refusals.sort(key=lambda refusal: refusal.key)
     return DesiredPolicies(tuple([policies[key] for key in sorted(policies)]), tuple(refusals))
 

@@ -25,7 +25,7 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.network_policies import correction
-from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, Refusal, desired_network_policies
+from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, RefusedPolicy, desired_network_policies
 from hedgerow.resource_manager.network_policies.openings import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
 from hedgerow.resource_manager.network_policies.views import (
@@ -114,12 +114,12 @@ def _without_those_of_others(
                 problem = f"Service {holder} asks for a policy of this name as well, and keeps it"
                 # Nothing tells this Service when the other lets go.
                 failure = DomainFailure(NETWORK_POLICIES, name, "metadata.name", problem, retryable=True)
-                refusals.append(Refusal(name, failure))
+                refusals.append(RefusedPolicy(name, failure))
     if not refusals:
         return desired
     lost = {refusal.key for refusal in refusals}
     policies = tuple([policy for policy in desired.policies if policy.key not in lost])
-    return DesiredPolicies(policies, (*desired.refusals, *refusals), desired.none_because)
+    return DesiredPolicies(policies, (*desired.refused, *refusals), desired.none_because)
 
 
 def _claim(key: ObjectKey, holder: ObjectKey, snapshot: Snapshot, config: NetworkPolicyConfig) -> _Claim:

@@ -136,10 +136,10 @@ async def _written(secret: TokenSecret, place: Place, token: Token, jitter: floa
     actions = writes(secret, place, token.value, schedule.renew_at)
     if isinstance(actions, Failure):
         return failed(_unusable(secret, actions.failure()))
-    for outcome in await InOrder(actions.unwrap()):
-        if outcome.refusal is not None:
-            problem = f"could not update Secret with token: {outcome.refusal.message}"
-            return failed(DomainFailure(SECRETS, outcome.action.key, "", problem, retryable=True))
+    for result in await InOrder(actions.unwrap()):
+        if result.error is not None:
+            problem = f"could not update Secret with token: {result.error.message}"
+            return failed(DomainFailure(SECRETS, result.action.key, "", problem, retryable=True))
     return Plan(requeue_after=schedule.renew_after.total_seconds())
 
 

@@ -17,7 +17,7 @@ from hedgerow.api.tokens import EXPIRATION, TOKEN, annotation
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.plan import Create, MergePatch, Refusal
+from hedgerow.machinery.plan import ApiError, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.machinery.snapshot import Snapshot
@@ -81,33 +81,33 @@ async def prepare_account(key: ObjectKey, snapshot: Snapshot) -> DomainFailure |
     change = _change(key, snapshot.get(SERVICE_ACCOUNTS, key))
     if change is None:
         return None
-    refusal = (await change).refusal
-    if refusal is not None and _is_race(change, refusal):
-        return await _prepare_live(key, change, refusal)
-    return _not_changed(change, refusal)
+    error = (await change).error
+    if error is not None and _is_race(change, error):
+        return await _prepare_live(key, change, error)
+    return _not_changed(change, error)
 
 
 async def token_of(key: ObjectKey, request: Create) -> Token | DomainFailure:
     """The token that a request asks for, or why there is none. An account that does not exist after all is created."""
-    outcome = await request
-    if outcome.refusal is not None and outcome.refusal.is_not_found:
-        if failure := await _prepare_live(key, request, outcome.refusal):
+    result = await request
+    if result.error is not None and result.error.is_not_found:
+        if failure := await _prepare_live(key, request, result.error):
             return failure
-        outcome = await request
-    if outcome.refusal is not None:
-        return _failure(key, f"gets no token: {outcome.refusal.message}")
-    return granted(outcome.stored) or _failure(key, "gets no token: the answer holds none")
+        result = await request
+    if result.error is not None:
+        return _failure(key, f"gets no token: {result.error.message}")
+    return granted(result.stored) or _failure(key, "gets no token: the answer holds none")
 
 
-async def _prepare_live(key: ObjectKey, tried: _Change, refusal: Refusal) -> DomainFailure | None:
+async def _prepare_live(key: ObjectKey, tried: _Change, error: ApiError) -> DomainFailure | None:
     """The same by the live object, after a request that relied on the cache was refused."""
     answer = await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
     if isinstance(answer, NotAnswered) and not answer.is_not_found:
         return _failure(key, f"cannot be read: {answer.message}")
     change = _change(key, answer.objects[0] if isinstance(answer, Found) else None)
     if change is None or change == tried:
-        return None if change is None else _not_changed(change, refusal)
-    return _not_changed(change, (await change).refusal)
+        return None if change is None else _not_changed(change, error)
+    return _not_changed(change, (await change).error)
 
 
 def _change(key: ObjectKey, account: Manifest | None) -> _Change | None:
@@ -125,16 +125,16 @@ def _change(key: ObjectKey, account: Manifest | None) -> _Change | None:
     return None
 
 
-def _is_race(change: _Change, refusal: Refusal) -> bool:
+def _is_race(change: _Change, error: ApiError) -> bool:
     """Whether a refusal says that the ServiceAccount exists after all, or that it does not."""
-    return refusal.code == _CONFLICT if isinstance(change, Create) else refusal.is_not_found
+    return error.code == _CONFLICT if isinstance(change, Create) else error.is_not_found
 
 
-def _not_changed(change: _Change, refusal: Refusal | None) -> DomainFailure | None:
-    if refusal is None:
+def _not_changed(change: _Change, error: ApiError | None) -> DomainFailure | None:
+    if error is None:
         return None
     verb = "created" if isinstance(change, Create) else "changed"
-    return _failure(change.key, f"cannot be {verb}: {refusal.message}")
+    return _failure(change.key, f"cannot be {verb}: {error.message}")
 
 
 def _failure(key: ObjectKey, problem: str) -> DomainFailure:

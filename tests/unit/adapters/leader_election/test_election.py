@@ -22,7 +22,7 @@ from hedgerow_adapters.leader_election.election import (
     next_step,
     resigned,
 )
-from hedgerow_adapters.leader_election.outcomes import Absent, Conflict, Failed, Found, Outcome, Written
+from hedgerow_adapters.leader_election.lease_replies import Absent, Conflict, Failed, Found, LeaseReply, Written
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 FRESH = Election(ObjectKey("garden", "hedgerow"), "us", Timings())
@@ -32,7 +32,7 @@ def lease(holder: str, version: int = 1, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"resourceVersion": str(version)}, "spec": {"holderIdentity": holder, **spec}}
 
 
-def told(election: Election, outcome: Outcome, *, sent_at: float, now: float, jitter: float = 0.0) -> Election:
+def told(election: Election, outcome: LeaseReply, *, sent_at: float, now: float, jitter: float = 0.0) -> Election:
     return after(election, Answer(outcome, sent_at, now, jitter))
 
 
@@ -124,7 +124,7 @@ def test_a_lease_that_was_deleted_under_its_holder_is_not_created_before_it_woul
 
 @pytest.mark.parametrize(("jitter", "seconds"), [(0.0, 2), (0.5, 1.5), (1.0, 1)])
 @pytest.mark.parametrize("outcome", [Failed("no"), Found(lease("them"))], ids=["failed", "another's"])
-def test_a_candidate_pauses_for_at_most_a_retry_period(outcome: Outcome, jitter: float, seconds: float) -> None:
+def test_a_candidate_pauses_for_at_most_a_retry_period(outcome: LeaseReply, jitter: float, seconds: float) -> None:
     assert pause(told(FRESH, outcome, sent_at=0, now=5, jitter=jitter), 5) == pytest.approx(seconds)
 
 
@@ -202,7 +202,7 @@ def test_a_conflict_is_looked_into_at_once_but_only_once_in_an_attempt() -> None
     ],
     ids=["taken", "emptied", "deleted"],
 )
-def test_a_leader_whom_the_lease_no_longer_names_has_lost_at_once(outcome: Outcome, loss: str) -> None:
+def test_a_leader_whom_the_lease_no_longer_names_has_lost_at_once(outcome: LeaseReply, loss: str) -> None:
     surprised = told(LEADER, Conflict(), sent_at=103, now=103)
     lost = told(surprised, outcome, sent_at=103, now=103)
 
@@ -248,12 +248,12 @@ def test_a_follower_that_resigns_has_nothing_to_release() -> None:
 def test_every_phase_that_sends_has_a_rule_for_every_outcome() -> None:
     sending = [phase for phase in Phase if not phase.is_final]
 
-    assert set(TRANSITIONS) == set(product(sending, get_args(Outcome)))
+    assert set(TRANSITIONS) == set(product(sending, get_args(LeaseReply)))
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase.is_final])
 @pytest.mark.parametrize("outcome", [Found(lease("us")), Absent(), Written(lease("us")), Conflict(), Failed("no")])
-def test_what_is_over_stays_over(phase: Phase, outcome: Outcome) -> None:
+def test_what_is_over_stays_over(phase: Phase, outcome: LeaseReply) -> None:
     over = replace(LEADER, phase=phase)
 
     assert told(over, outcome, sent_at=101, now=101) == over

@@ -98,7 +98,7 @@ class Session:
         decision = self.recorder.decide(following, key, snapshot, context)
         plan, _ = executed(decision, lambda step: performed(step, surroundings, self.clock))
         for action in plan.actions:
-            if surroundings.carry_out(action).refusal and plan.in_order:
+            if surroundings.carry_out(action).error and plan.in_order:
                 break
         self._memories[place] = plan.state
 

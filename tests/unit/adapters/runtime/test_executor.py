@@ -136,7 +136,7 @@ async def test_a_write_that_is_answered_by_a_404_that_names_nothing_is_not_done(
 
     failed = [each for each in outcomes if isinstance(each, NotWritten)]
     assert [each.is_race for each in failed] == [False, False]
-    refusals = [each.outcome.refusal for each in failed]
+    refusals = [each.outcome.error for each in failed]
     assert [refusal and (refusal.code, refusal.is_not_found) for refusal in refusals] == [(404, False), (404, False)]
 
 

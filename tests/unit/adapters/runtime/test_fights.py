@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Outcome, Update
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, WriteResult
 from hedgerow_adapters.runtime.fights import (
     CORRECTIONS,
     FIRST_WAIT,
@@ -34,7 +34,7 @@ def updated(version: str, subresource: str = "", **fields: object) -> Update:
 
 def waits(detector: FightDetector, *corrections: tuple[float, Action]) -> list[float]:
     """How long a key waits after each correction."""
-    slowdowns = [detector.carried_out(OWNER, [Outcome(action)], time) for time, action in corrections]
+    slowdowns = [detector.carried_out(OWNER, [WriteResult(action)], time) for time, action in corrections]
     return [slowdown.seconds if slowdown else 0 for slowdown in slowdowns]
 
 
@@ -99,7 +99,7 @@ REMOVAL = replace(PATCH, patch={"spec": {"b": None}})
 def test_who_undoes_an_object_in_a_different_way_each_time_fights_as_well(turns: tuple[Action, ...]) -> None:
     detector = FightDetector()
     outcomes = [
-        Outcome(action, stored(number, status={"observed": number}))
+        WriteResult(action, stored(number, status={"observed": number}))
         for number, (_, action) in enumerate(every(1, *turns))
     ]
 
@@ -111,18 +111,24 @@ def test_who_undoes_an_object_in_a_different_way_each_time_fights_as_well(turns:
 @pytest.mark.parametrize(
     "turns",
     [
-        pytest.param((Outcome(PATCH, stored(1)), Outcome(REMOVAL, stored(2, spec={"a": 2}))), id="another object"),
-        pytest.param((Outcome(CREATION, stored(1)), Outcome(DELETION, stored(1))), id="asked for and no longer"),
+        pytest.param(
+            (WriteResult(PATCH, stored(1)), WriteResult(REMOVAL, stored(2, spec={"a": 2}))), id="another object"
+        ),
+        pytest.param(
+            (WriteResult(CREATION, stored(1)), WriteResult(DELETION, stored(1))), id="asked for and no longer"
+        ),
         pytest.param(
             tuple(
-                Outcome(replace(PATCH, patch={"status": number}, subresource="status"), stored(number, status=number))
+                WriteResult(
+                    replace(PATCH, patch={"status": number}, subresource="status"), stored(number, status=number)
+                )
                 for number in range(2)
             ),
             id="another status",
         ),
     ],
 )
-def test_a_wish_that_changes_is_no_fight(turns: tuple[Outcome, ...]) -> None:
+def test_a_wish_that_changes_is_no_fight(turns: tuple[WriteResult, ...]) -> None:
     detector = FightDetector()
 
     assert [detector.carried_out(OWNER, [turns[time % 2]], time) for time in range(4 * CORRECTIONS)] == [None] * 20
@@ -140,7 +146,7 @@ def test_two_keys_of_one_controller_that_undo_each_other_fight_as_any_others_do(
     begun: dict[str, list[str]] = {"mine": [], "theirs": []}
     for time in range(2 * (CORRECTIONS + 1)):
         name, action = ("theirs", theirs) if time % 2 else ("mine", mine)
-        slowdown = detector.carried_out(ObjectKey("shop", name), [Outcome(action)], time)
+        slowdown = detector.carried_out(ObjectKey("shop", name), [WriteResult(action)], time)
         begun[name] += [str(fight) for fight in slowdown.begun] if slowdown else []
 
     told = f"NetworkPolicy {KEY} was corrected 6 times within 1 minute (desired): somebody undoes it"
@@ -189,7 +195,7 @@ def test_the_longer_a_fight_the_longer_the_wait() -> None:
 
 def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
     detector = FightDetector()
-    slowdowns = [detector.carried_out(OWNER, [Outcome(PATCH)], time) for time in range(0, 100 * 9, 100)]
+    slowdowns = [detector.carried_out(OWNER, [WriteResult(PATCH)], time) for time in range(0, 100 * 9, 100)]
 
     begun = [str(fight) for slowdown in slowdowns if slowdown for fight in slowdown.begun]
 
@@ -199,7 +205,9 @@ def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
 def test_two_objects_of_a_key_make_it_wait_once() -> None:
     detector = FightDetector()
     other = replace(PATCH, key=ObjectKey("shop", "other"))
-    slowdowns = [detector.carried_out(OWNER, [Outcome(PATCH), Outcome(other)], time) for time in range(CORRECTIONS + 2)]
+    slowdowns = [
+        detector.carried_out(OWNER, [WriteResult(PATCH), WriteResult(other)], time) for time in range(CORRECTIONS + 2)
+    ]
 
     assert [slowdown and (slowdown.seconds, len(slowdown.begun)) for slowdown in slowdowns[-3:]] == [
         None, (30, 2), (60, 0)
@@ -222,9 +230,9 @@ def test_what_is_old_is_forgotten_and_so_is_what_is_too_much() -> None:
     detector = FightDetector()
     keys = [ObjectKey("shop", str(number)) for number in range(REMEMBERED + 100)]
 
-    detector.carried_out(OWNER, [Outcome(replace(PATCH, key=key)) for key in keys], 0)
+    detector.carried_out(OWNER, [WriteResult(replace(PATCH, key=key)) for key in keys], 0)
     assert len(detector) == REMEMBERED
-    detector.carried_out(OWNER, [Outcome(PATCH)], WITHIN + 1)
+    detector.carried_out(OWNER, [WriteResult(PATCH)], WITHIN + 1)
     assert len(detector) == 1
 
 

@@ -11,13 +11,13 @@ from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource, key_of, resource_version_of
 from hedgerow.machinery.plan import (
     Action,
+    ApiError,
     Create,
     Delete,
     InOrder,
     JsonPatch,
     MergePatch,
     Plan,
-    Refusal,
     Update,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
@@ -87,7 +87,7 @@ async def test_of_what_is_deleted_the_decision_is_told_whether_it_is_still_there
 
     outcomes = asking.reply
     assert [outcome.action for outcome in outcomes] == list(actions)
-    assert [outcome.refusal for outcome in outcomes] == [None] * 4
+    assert [outcome.error for outcome in outcomes] == [None] * 4
     assert [outcome.stored is not None for outcome in outcomes] == [True, False, False, False]
     assert outcomes[0].stored is not None
     assert outcomes[0].stored["metadata"]["finalizers"] == ["hedgerow.dev/hold", "foregroundDeletion"]
@@ -104,8 +104,8 @@ async def test_what_is_refused_of_a_step_is_the_decisions_own_business() -> None
     async with at_work(cluster, controller(asking), observer=ears):
         await a_while()
 
-    exists, immutable = (outcome.refusal for outcome in asking.reply)
-    assert exists == Refusal(409, "AlreadyExists", 'secrets "a" already exists')
+    exists, immutable = (outcome.error for outcome in asking.reply)
+    assert exists == ApiError(409, "AlreadyExists", 'secrets "a" already exists')
     assert immutable is not None
     assert (immutable.code, immutable.reason) == (422, "Invalid")
     assert immutable.causes == (
@@ -143,7 +143,7 @@ async def test_in_order_nothing_follows_what_failed_and_the_decision_goes_on_fro
     async with at_work(cluster, controller(asking)):
         await a_while()
 
-    assert [(outcome.action.key.name, outcome.refusal is None) for outcome in asking.reply] == [
+    assert [(outcome.action.key.name, outcome.error is None) for outcome in asking.reply] == [
         ("a", True),
         ("b", False),
     ]
@@ -250,10 +250,10 @@ async def test_what_no_object_can_be_called_is_refused_like_anything_else(action
 
     outcomes = asking.reply
     if action.key.namespace == "..":
-        refusal = outcomes[0].refusal
+        refusal = outcomes[0].error
         assert refusal is not None
         assert (refusal.code, refusal.reason) == (400, "BadRequest")
-    assert outcomes[0].refusal is not None
+    assert outcomes[0].error is not None
     assert names(cluster) == ["b"]
     assert ears.errors == []
 

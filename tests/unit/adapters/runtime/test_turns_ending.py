@@ -8,7 +8,7 @@ from hedgerow.machinery.controller import Context, Watch
 from hedgerow.machinery.execution import MOST_STEPS
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action, Delete, Event, InOrder, Outcome, Plan, RecordEvents
+from hedgerow.machinery.plan import Action, Delete, Event, InOrder, Plan, RecordEvents, WriteResult
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Pause
@@ -139,7 +139,7 @@ async def test_a_lease_that_is_lost_in_the_middle_of_a_plan_in_order_ends_the_tu
         leads = write < 2
 
     wire = Wire(MemoryTransport(cluster), after_write=lose_the_lease)
-    told: list[Outcome] = []
+    told: list[WriteResult] = []
 
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
         told.extend(await InOrder(tuple(create(name) for name in "abcd")))
@@ -219,7 +219,7 @@ async def test_deletions_are_held_back_in_every_step_of_a_turn_and_the_decision_
 ) -> None:
     """The guard knows only of controllers that say what they own."""
     cluster, ears = world(), Ears()
-    told: list[tuple[Outcome, ...]] = []
+    told: list[tuple[WriteResult, ...]] = []
     for number in range(30):
         cluster.handle(build.create(SECRETS, secret(f"s-{number:02}"), "default"))
 
@@ -241,7 +241,7 @@ async def test_deletions_are_held_back_in_every_step_of_a_turn_and_the_decision_
         await a_while()
 
     assert len(names(cluster)) == 31
-    refusals = [outcome.refusal.reason for outcome in told[0] if outcome.refusal]
+    refusals = [outcome.error.reason for outcome in told[0] if outcome.error]
     assert len(told[0]) == tried
     assert refusals == ["DeletionsHeld"] * (tried - 1)
     assert ears.held

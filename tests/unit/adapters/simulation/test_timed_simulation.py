@@ -127,7 +127,7 @@ def test_a_change_wakes_whom_it_concerns_and_nobody_else() -> None:
     assert diary.entries == [(0, "a"), (0, "b"), (0, "c"), (1800, "a"), (1800, "b"), (1800, "a")]
     (only,) = happened
     assert isinstance(only, Happening)
-    assert [(step.action.key.name, step.refusal) for step in only.steps] == [("b", ""), ("a", "")]
+    assert [(step.action.key.name, step.error) for step in only.steps] == [("b", ""), ("a", "")]
 
 
 def test_a_key_that_fails_is_tried_again_later_and_later() -> None:
@@ -173,7 +173,7 @@ def test_what_the_server_refuses_is_shown_and_tried_again() -> None:
         return Plan((JsonPatch(CONFIG_MAPS, key, [{"op": "remove", "path": "/data/x"}], "because"),))
 
     passing = simulation(controller(decide), config_map("a", x="1"), length=timedelta(seconds=0.02))
-    refusals = [each.steps[0].refusal for each in passing if isinstance(each, Happening)]
+    refusals = [each.steps[0].error for each in passing if isinstance(each, Happening)]
 
     assert refusals[0] == ""
     assert len(refusals) == 4

@@ -95,7 +95,7 @@ def test_everything_that_a_turn_asks_for_is_told_each_with_what_was_there_before
 
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
         made, refused = await AtOnce((create("new"), create("old")))
-        assert (made.refusal, refused.refusal and refused.refusal.code) == (None, 409)
+        assert (made.error, refused.error and refused.error.code) == (None, 409)
         found = await question("old")
         assert isinstance(found, Found)
         assert made.stored is not None
@@ -154,7 +154,7 @@ def test_what_is_written_counts_for_what_is_asked_and_written_afterwards(surroun
         )
     ]
 
-    assert [outcome.refusal and (outcome.refusal.code, outcome.refusal.reason) for outcome in outcomes] == [
+    assert [outcome.error and (outcome.error.code, outcome.error.reason) for outcome in outcomes] == [
         None, None, None, (422, "Invalid"), None, None, None, None, (404, "NotFound")
     ]  # fmt: skip
     assert outcomes[2].stored is not None
@@ -239,7 +239,7 @@ def test_controllers_settle_over_decisions_of_several_steps(cluster: InMemoryClu
     settlement = settle(cluster, [controller(decide)])
 
     assert settlement.is_settled
-    assert [(step.action.key.name, step.refusal) for step in settlement.steps] == [("made", "")]
+    assert [(step.action.key.name, step.error) for step in settlement.steps] == [("made", "")]
 
 
 def test_who_writes_the_same_on_the_way_again_and_again_does_not_come_to_rest(cluster: InMemoryCluster) -> None:
@@ -256,7 +256,7 @@ def test_in_order_what_was_refused_in_a_round_keeps_back_the_rest_in_the_next(cl
     settlement = settle(cluster, [controller(lambda _snapshot, _context: plan)])
 
     assert settlement.is_settled
-    assert [(step.action.key.name, bool(step.refusal)) for step in settlement.steps] == [("old", True)]
+    assert [(step.action.key.name, bool(step.error)) for step in settlement.steps] == [("old", True)]
 
 
 def test_what_a_subresource_is_asked_for_is_made_and_the_object_stays(
@@ -287,5 +287,5 @@ def test_what_a_subresource_is_asked_for_is_made_and_the_object_stays(
     assert asked.stored["status"]["token"]
     assert asked.stored["status"]["expirationTimestamp"] == "2026-01-01T01:00:00Z"
     assert surroundings.answer(account) == before
-    assert in_vain.refusal is not None
-    assert in_vain.refusal.code == 404
+    assert in_vain.error is not None
+    assert in_vain.error.code == 404

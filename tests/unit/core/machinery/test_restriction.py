@@ -20,15 +20,15 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import (
     Action,
+    ApiError,
     Create,
     Delete,
     Event,
     InOrder,
     MergePatch,
-    Outcome,
     Plan,
     RecordEvents,
-    Refusal,
+    WriteResult,
 )
 from hedgerow.machinery.restriction import restricted
 from hedgerow.machinery.snapshot import Index, Snapshot
@@ -176,9 +176,9 @@ def performed(step: Step[Any]) -> Any:
         case AtOnce(steps):
             return tuple(performed(each) for each in steps)
         case InOrder(actions):
-            return tuple(Outcome(each) for each in actions)
+            return tuple(WriteResult(each) for each in actions)
         case Create() | MergePatch():
-            return Outcome(step)
+            return WriteResult(step)
         case _:
             return None
 
@@ -193,22 +193,22 @@ def driven(step: Step[Any], *things: Manifest) -> tuple[Any, list[Step[Any]], Pl
 
 
 WITHIN, WITHOUT = (Create(THINGS, thing(namespace, "t"), "wanted") for namespace in "ab")
-OUT_OF_SIGHT = Outcome(
-    WITHOUT, refusal=Refusal(0, "OutOfSight", "is not in a namespace that this process is configured to see")
+OUT_OF_SIGHT = WriteResult(
+    WITHOUT, error=ApiError(0, "OutOfSight", "is not in a namespace that this process is configured to see")
 )
 
 
 @pytest.mark.parametrize(
     ("step", "reply", "steps"),
     [
-        pytest.param(WITHIN, Outcome(WITHIN), [WITHIN], id="within"),
+        pytest.param(WITHIN, WriteResult(WITHIN), [WITHIN], id="within"),
         pytest.param(WITHOUT, OUT_OF_SIGHT, [], id="without"),
         pytest.param(
-            AtOnce((WITHOUT, WITHIN, Pause())), (OUT_OF_SIGHT, Outcome(WITHIN), None),
+            AtOnce((WITHOUT, WITHIN, Pause())), (OUT_OF_SIGHT, WriteResult(WITHIN), None),
             [AtOnce((WITHIN, Pause()))], id="at once",
         ),
         pytest.param(
-            InOrder((WITHIN, WITHOUT, WITHIN)), (Outcome(WITHIN), OUT_OF_SIGHT), [InOrder((WITHIN,))], id="in order"
+            InOrder((WITHIN, WITHOUT, WITHIN)), (WriteResult(WITHIN), OUT_OF_SIGHT), [InOrder((WITHIN,))], id="in order"
         ),
     ],
 )  # fmt: skip

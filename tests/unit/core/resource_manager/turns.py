@@ -10,7 +10,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow.machinery.plan import Action, Delete, Event, JsonPatch, MergePatch, Outcome, Plan, Refusal, Update
+from hedgerow.machinery.plan import Action, ApiError, Delete, Event, JsonPatch, MergePatch, Plan, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
@@ -33,7 +33,7 @@ class Clusters:
     """Which of those that a controller follows are at hand."""
     unseen: set[ObjectKey] = field(default_factory=set)
     """Objects that what is at hand does not show yet."""
-    refused: dict[ObjectKey, Refusal] = field(default_factory=dict)
+    refused: dict[ObjectKey, ApiError] = field(default_factory=dict)
     """Whose deletion or change is refused."""
     broken: Callable[[Question], bool] = lambda _question: False
     """Which questions nobody can answer."""
@@ -101,19 +101,21 @@ class Clusters:
             case ListQuestion():
                 return Found(tuple(manifest for manifest in objects.values() if question.asks_for(manifest)))
 
-    def carry_out(self, action: Action) -> Outcome:
+    def carry_out(self, action: Action) -> WriteResult:
         if refusal := self.refused.get(action.key):
-            return Outcome(action, refusal=refusal)
+            return WriteResult(action, error=refusal)
         objects = self.objects(action.cluster).get(action.resource, {})
         stored = objects.get(action.key)
         if stored is None:
-            return Outcome(action, refusal=Refusal(404, "NotFound", f'{action.resource} "{action.key.name}" not found'))
+            return WriteResult(
+                action, error=ApiError(404, "NotFound", f'{action.resource} "{action.key.name}" not found')
+            )
         match action:
             case Delete(uid=uid, resource_version=version):
                 if (uid, version) != (stored["metadata"].get("uid"), stored["metadata"].get("resourceVersion")):
-                    return Outcome(action, refusal=Refusal(409, "Conflict", "the precondition does not hold"))
+                    return WriteResult(action, error=ApiError(409, "Conflict", "the precondition does not hold"))
                 del objects[action.key]
-                return Outcome(action)
+                return WriteResult(action)
             case MergePatch(patch=patch, resource_version=version):
                 assert version in {None, stored["metadata"].get("resourceVersion")}
                 changed = apply_merge_patch(stored, patch)
@@ -121,12 +123,12 @@ class Clusters:
                 changed = apply_json_patch(stored, operations).unwrap()
             case Update(manifest=manifest):
                 if manifest["metadata"].get("resourceVersion") != stored["metadata"].get("resourceVersion"):
-                    return Outcome(action, refusal=Refusal(409, "Conflict", "the object has been modified"))
+                    return WriteResult(action, error=ApiError(409, "Conflict", "the object has been modified"))
                 changed = manifest
             case _:
                 raise AssertionError(action)
         objects[action.key] = changed
-        return Outcome(action, changed)
+        return WriteResult(action, changed)
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def take_turn(
     actions: list[Action] = []
     events: list[Event] = []
 
-    def carry_out(action: Action) -> Outcome:
+    def carry_out(action: Action) -> WriteResult:
         actions.append(action)
         return clusters.carry_out(action)
 

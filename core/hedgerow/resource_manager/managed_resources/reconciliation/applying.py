@@ -17,7 +17,7 @@ from returns.result import Failure
 from hedgerow.api.managed_resources import APPLY_FAILED
 from hedgerow.api.references import Identity, references_of
 from hedgerow.machinery.objects import Resource
-from hedgerow.machinery.plan import InOrder, Outcome, Plan, RecordEvents, Update
+from hedgerow.machinery.plan import InOrder, Plan, RecordEvents, Update, WriteResult
 from hedgerow.machinery.questions import defines_kinds
 from hedgerow.machinery.steps import AtOnce, Now
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects
@@ -154,7 +154,7 @@ def _before_an_obstacle(objects: Iterable[ObjectApplication]) -> Iterator[Object
     return takewhile(lambda each: not isinstance(each.next, Fails | Unanswered), objects)
 
 
-async def _write(mr: Reconciliation, applications: Sequence[ObjectApplication]) -> tuple[Outcome, ...]:
+async def _write(mr: Reconciliation, applications: Sequence[ObjectApplication]) -> tuple[WriteResult, ...]:
     """Write objects one after the other, up to the first refusal; tell before which ones are taken from others."""
     writes = [each.write for each in applications]
     taken = [each.live for each in applications if isinstance(each.write, Update)]

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.plan import Outcome
+from hedgerow.machinery.plan import WriteResult
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext
@@ -83,7 +83,7 @@ def _offset(key: ObjectKey) -> timedelta:
     return HOUR * share
 
 
-def verdict(dry_run: Outcome, live: Manifest | None) -> Verdict:
+def verdict(dry_run: WriteResult, live: Manifest | None) -> Verdict:
     """What a dry run tells about a write.
 
     A write that is refused changes nothing. Where a webhook supports no dry run, only the write itself can tell.
@@ -92,13 +92,13 @@ def verdict(dry_run: Outcome, live: Manifest | None) -> Verdict:
         dry_run: its result.
         live: the object that it was made for.
     """
-    refusal = dry_run.refusal
-    if refusal is None and dry_run.stored is not None:
+    error = dry_run.error
+    if error is None and dry_run.stored is not None:
         is_same = _compared(dry_run.stored) == _compared(live or {})
         return Verdict.CHANGES_NOTHING if is_same else Verdict.CHANGES
-    if refusal is None or refusal.code in _TRANSIENT or refusal.code >= _SERVER_ERROR:
+    if error is None or error.code in _TRANSIENT or error.code >= _SERVER_ERROR:
         return Verdict.NOT_KNOWN
-    return Verdict.NOT_SUPPORTED if refusal.code == _BAD_REQUEST else Verdict.CHANGES_NOTHING
+    return Verdict.NOT_SUPPORTED if error.code == _BAD_REQUEST else Verdict.CHANGES_NOTHING
 
 
 def _compared(manifest: Manifest) -> Mapping[str, Any]:

@@ -119,13 +119,13 @@ async def write(mr: Reconciliation, action: JsonPatch | MergePatch, problem: str
         action: the write.
         problem: what failed if it is refused, for the log.
     """
-    outcome = await action
-    if outcome.refusal is None:
-        mr.manifest, mr.has_written = outcome.stored or mr.manifest, True
+    result = await action
+    if result.error is None:
+        mr.manifest, mr.has_written = result.stored or mr.manifest, True
         return None
-    if outcome.refusal.is_not_found:
+    if result.error.is_not_found:
         return Plan()
-    return Plan(failures=(failure(mr, f"{problem}: {outcome.refusal.message}"),), state=mr.state)
+    return Plan(failures=(failure(mr, f"{problem}: {result.error.message}"),), state=mr.state)
 
 
 async def say(

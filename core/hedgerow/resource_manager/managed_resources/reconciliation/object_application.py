@@ -15,7 +15,7 @@ from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.api.managed_objects import fingerprint
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Create, Delete, Outcome, Update
+from hedgerow.machinery.plan import Create, Delete, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.slices import count_nodes
@@ -31,7 +31,9 @@ from hedgerow.resource_manager.managed_resources.merge.merging import Instructio
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Live, Place, Unanswered, live
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
-from hedgerow.resource_manager.managed_resources.reconciliation.refusals import (
+from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
+from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import is_object_unchanged
+from hedgerow.resource_manager.managed_resources.reconciliation.write_errors import (
     apply_error,
     error_text,
     exists_already,
@@ -39,8 +41,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.refusals import 
     is_worth_another_look,
     replacement,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
-from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import is_object_unchanged
 from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.stored.differences import Difference
 from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored, stored_custom_resource
@@ -80,7 +80,7 @@ class ObjectApplication:
     options: Instructions
     asked: bytes
     """Digest of all that is asked of it."""
-    writes: list[Outcome] = field(default_factory=list)
+    writes: list[WriteResult] = field(default_factory=list)
     live: Live | None = None
     """The object; none as long as it was not read since the last refused write."""
     next: Next | None = None
@@ -121,7 +121,7 @@ class ObjectApplication:
     def has_met_an_existing_object(self) -> bool:
         """True if a creation was refused because the object exists, or for another reason and it exists."""
         exists = self.live is not None and self.live.manifest is not None
-        refusals = (write.refusal for write in self.writes if isinstance(write.action, Create))
+        refusals = (write.error for write in self.writes if isinstance(write.action, Create))
         return any(refusal is not None and (exists or exists_already(refusal)) for refusal in refusals)
 
     @property
@@ -196,7 +196,7 @@ class ObjectApplication:
             case _:
                 self._try(())
 
-    def take_dry_run(self, outcome: Outcome, rules: Rules) -> None:
+    def take_dry_run(self, outcome: WriteResult, rules: Rules) -> None:
         """Decide by the result of the dry run."""
         write, known, settled = self.dry_run, self.known, self._because(rules)
         found = verdict(outcome, self.live.manifest if self.live is not None else None)
@@ -211,11 +211,11 @@ class ObjectApplication:
             self.next = self._done(self.live, settled, is_tried=found is not Verdict.NOT_KNOWN)
         self.dry_run = None
 
-    def take_outcome(self, outcome: Outcome, rules: Rules) -> None:
+    def take_outcome(self, outcome: WriteResult, rules: Rules) -> None:
         """Decide by the result of a write."""
         self.writes.append(outcome)
         self.next = None
-        if outcome.refusal is None and isinstance(outcome.action, Create | Update):
+        if outcome.error is None and isinstance(outcome.action, Create | Update):
             self.live, self._compared = Live(outcome.stored), None
             # What the server has made otherwise it would make so again.
             self.next = self._done(self.live, self._because(rules), is_tried=True)

@@ -40,10 +40,10 @@ async def _release(mr: Reconciliation, orphan: Reference) -> str | None:
     if found.manifest is None or annotations_of(found.manifest).get(ORIGIN) != mr.origin:
         return None
     patch = JsonPatch(place.resource, place.key, [*_operations(mr, found.manifest)], "released")
-    refusal = (await patch).refusal
-    if refusal is None or refusal.is_not_found:
+    error = (await patch).error
+    if error is None or error.is_not_found:
         return None
-    return f'error patching object "{orphan}": {refusal.message}'
+    return f'error patching object "{orphan}": {error.message}'
 
 
 def _operations(mr: Reconciliation, manifest: Manifest) -> Iterator[dict[str, Any]]:

@@ -41,7 +41,7 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.plan import Action, Delete, MergePatch, Outcome, Propagation, Update
+from hedgerow.machinery.plan import Action, Delete, MergePatch, Propagation, Update, WriteResult
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, boolean_at, list_at, object_at, objects_at, texts_at, with_value
 from hedgerow.machinery.steps import AtOnce
@@ -141,10 +141,10 @@ async def _removed(mr: Reconciliation, place: Place, live: Manifest) -> Pending:
     return Pending((_problem(await write) if write is not None else "") or error)
 
 
-def _problem(outcome: Outcome) -> str:
+def _problem(result: WriteResult) -> str:
     """The server's objection to a write; empty if there is none, or the object is gone."""
-    refusal = outcome.refusal
-    return "" if refusal is None or refusal.is_not_found else refusal.message
+    error = result.error
+    return "" if error is None or error.is_not_found else error.message
 
 
 async def _delete_claims(mr: Reconciliation, place: Place, live: Manifest) -> str:
@@ -160,8 +160,8 @@ async def _delete_claims(mr: Reconciliation, place: Place, live: Manifest) -> st
         return f"could not list PVCs of StatefulSet: {answer.message}"
     due = [each for each in answer.objects if _is_claim_of(each, live) and not is_terminating(each)]
     deletions = (Delete(PERSISTENT_VOLUME_CLAIMS, key_of(each), "claim-of-stateful-set", uid_of(each)) for each in due)
-    outcomes = await AtOnce(tuple(deletions)) if due else ()
-    return next(filter(None, map(_problem, outcomes)), "")
+    results = await AtOnce(tuple(deletions)) if due else ()
+    return next(filter(None, map(_problem, results)), "")
 
 
 def _labels_of_claims(mr: Reconciliation, place: Place, live: Manifest) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.plan import (
+    ApiError,
     Cause,
     Create,
     Delete,
@@ -24,10 +25,9 @@ from hedgerow.machinery.plan import (
     InOrder,
     JsonPatch,
     MergePatch,
-    Outcome,
     Plan,
-    Refusal,
     Update,
+    WriteResult,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.recording.codec import UnknownValueError, UnrecordableError, decoded, encoded
@@ -61,10 +61,10 @@ ACTIONS = st.one_of(
     st.builds(Delete, RESOURCES, KEYS, TEXTS, st.none() | TEXTS, st.none() | TEXTS),
 )
 OUTCOMES = st.builds(
-    Outcome,
+    WriteResult,
     ACTIONS,
     st.none() | MANIFESTS,
-    st.none() | st.builds(Refusal, st.integers(), TEXTS, TEXTS, st.tuples(st.builds(Cause, TEXTS, TEXTS, TEXTS))),
+    st.none() | st.builds(ApiError, st.integers(), TEXTS, TEXTS, st.tuples(st.builds(Cause, TEXTS, TEXTS, TEXTS))),
 )
 ANSWERS = st.builds(Found, st.tuples(MANIFESTS)) | st.builds(NotAnswered, st.integers(), TEXTS, TEXTS)
 TIMES = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=2))])) | st.datetimes()

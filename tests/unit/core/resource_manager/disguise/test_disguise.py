@@ -15,7 +15,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Cause, Create, JsonPatch, MergePatch, Outcome, Refusal, Update
+from hedgerow.machinery.plan import ApiError, Cause, Create, JsonPatch, MergePatch, Update, WriteResult
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
 from hedgerow.resource_manager.disguise.kubeconfigs import shown_kubeconfig
@@ -227,7 +227,7 @@ def test_what_holds_no_manifests_though_others_do_is_not_shown() -> None:
         assert raw.startswith(b"fingerprint-")
 
 
-def outcome_shown(outcome: Outcome) -> Outcome:
+def outcome_shown(outcome: WriteResult) -> WriteResult:
     return disguised().disguise().outcome(outcome)
 
 
@@ -235,7 +235,7 @@ def test_a_token_that_was_granted_is_not_shown() -> None:
     asked = Create(SERVICE_ACCOUNTS, {"kind": "TokenRequest", "metadata": {"name": "a"}}, "due", subresource="token")
     granted = {"status": {"token": PASSWORD, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
 
-    outcome = outcome_shown(Outcome(asked, granted))
+    outcome = outcome_shown(WriteResult(asked, granted))
 
     assert outcome.action == asked
     assert outcome.stored == {"status": {"token": SHOWN, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
@@ -243,7 +243,7 @@ def test_a_token_that_was_granted_is_not_shown() -> None:
 
 def test_what_was_written_to_secrets_is_not_shown() -> None:
     written = secret({"a": encoded(PASSWORD)})
-    refusal = Refusal(422, "Invalid", f"may not be {PASSWORD}", (Cause("x", f"not {PASSWORD}", "data"),))
+    refusal = ApiError(422, "Invalid", f"may not be {PASSWORD}", (Cause("x", f"not {PASSWORD}", "data"),))
     actions = (
         Create(SECRETS, written, "why"),
         Update(SECRETS, written, "why"),
@@ -251,11 +251,11 @@ def test_what_was_written_to_secrets_is_not_shown() -> None:
         JsonPatch(SECRETS, KEY, [{"op": "add", "path": "/data/a", "value": encoded(PASSWORD)}], "why"),
     )
 
-    told = [outcome_shown(Outcome(action, written, refusal)) for action in actions]
+    told = [outcome_shown(WriteResult(action, written, refusal)) for action in actions]
 
     assert PASSWORD not in str(told)
     assert encoded(PASSWORD) not in str(told)
-    assert {each.refusal.reason for each in told if each.refusal} == {"Invalid"}
+    assert {each.error.reason for each in told if each.error} == {"Invalid"}
     patch = told[2].action
     assert isinstance(patch, MergePatch)
     assert patch.patch == {"data": {"a": encoded(SHOWN), "b": None}}
@@ -269,7 +269,7 @@ def test_of_patches_is_shown_what_conditions_and_finalizers_say() -> None:
         {"op": "remove", "path": "/status/resources"},
     ]
 
-    action = outcome_shown(Outcome(JsonPatch(MANAGED_RESOURCES, KEY, operations, "why"))).action
+    action = outcome_shown(WriteResult(JsonPatch(MANAGED_RESOURCES, KEY, operations, "why"))).action
 
     assert isinstance(action, JsonPatch)
     assert action.operations == [
@@ -280,10 +280,10 @@ def test_of_patches_is_shown_what_conditions_and_finalizers_say() -> None:
 
 
 def test_refusals_that_repeat_nothing_are_shown() -> None:
-    refusal = Refusal(409, "Conflict", "the object has been modified")
+    refusal = ApiError(409, "Conflict", "the object has been modified")
     question, answer = ObjectQuestion(SECRETS, KEY, Cluster.SOURCE), NotAnswered(404, "NotFound", "not found")
 
-    assert outcome_shown(Outcome(MergePatch(SECRETS, KEY, {}, "why"), None, refusal)).refusal == refusal
+    assert outcome_shown(WriteResult(MergePatch(SECRETS, KEY, {}, "why"), None, refusal)).error == refusal
     assert disguised().disguise().answer(question, answer) is answer
 
 

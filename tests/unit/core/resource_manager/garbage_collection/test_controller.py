@@ -13,7 +13,7 @@ from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import SINGLETON
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
-from hedgerow.machinery.plan import Refusal
+from hedgerow.machinery.plan import ApiError
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.garbage_collection.unused import user_resources
@@ -175,7 +175,7 @@ def test_that_nobody_can_tell_whether_old_cron_jobs_are_served_keeps_everything(
 
 def test_deletions_that_fail_are_told_together_after_the_others() -> None:  # GC-12
     clusters = landscape(candidate("a"), candidate("b"), candidate("c"), secrets=[candidate("d")])
-    clusters.refused[ObjectKey("shop", "b")] = Refusal(500, "InternalError", "no")
+    clusters.refused[ObjectKey("shop", "b")] = ApiError(500, "InternalError", "no")
 
     one = a_round(clusters)
 
@@ -185,7 +185,7 @@ def test_deletions_that_fail_are_told_together_after_the_others() -> None:  # GC
     assert one.end.failures[0].retryable
 
     clusters.put(CONFIG_MAPS, candidate("e"))
-    clusters.refused[ObjectKey("shop", "e")] = Refusal(0, "", "no answer")
+    clusters.refused[ObjectKey("shop", "e")] = ApiError(0, "", "no answer")
 
     two = a_round(clusters)
 
@@ -196,7 +196,7 @@ def test_deletions_that_fail_are_told_together_after_the_others() -> None:  # GC
 @pytest.mark.parametrize(("code", "reason"), [(404, "NotFound"), (409, "Conflict")])
 def test_what_is_gone_or_has_changed_meanwhile_is_left_to_the_next_round(code: int, reason: str) -> None:
     clusters = landscape(candidate("one"))
-    clusters.refused[ObjectKey("shop", "one")] = Refusal(code, reason, "too late")
+    clusters.refused[ObjectKey("shop", "one")] = ApiError(code, reason, "too late")
 
     course = a_round(clusters)
 

@@ -14,7 +14,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Controller, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import Refusal, Update
+from hedgerow.machinery.plan import ApiError, Update
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
 from hedgerow_adapters.cache import StoreSnapshot
@@ -351,7 +351,7 @@ def test_nobody_is_denied_where_machines_are_not_served() -> None:
 
 def test_a_request_that_has_changed_meanwhile_is_decided_about_again() -> None:  # C23
     world = clusters()
-    world.refused[KEY] = Refusal(409, "Conflict", "the object has been modified")
+    world.refused[KEY] = ApiError(409, "Conflict", "the object has been modified")
 
     assert len(turn(world).actions) == 1
     assert conditions(world) == []

@@ -12,7 +12,7 @@ from hedgerow.api.references import secret_names, secret_refs
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Refusal
+from hedgerow.machinery.plan import ApiError
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
@@ -82,16 +82,16 @@ def test_a_secret_that_is_gone_needs_nothing() -> None:  # SEC-1
 @pytest.mark.parametrize(
     ("stored", "refusal"),
     [
-        pytest.param(secret(), Refusal(409, "Conflict", "somebody was faster"), id="SEC-8"),
-        pytest.param(secret(), Refusal(500, "", "etcd is away"), id="SEC-8 server"),
+        pytest.param(secret(), ApiError(409, "Conflict", "somebody was faster"), id="SEC-8"),
+        pytest.param(secret(), ApiError(500, "", "etcd is away"), id="SEC-8 server"),
         pytest.param(
             secret(deletionTimestamp="2026-01-01T00:00:00Z"),
-            Refusal(422, "Invalid", "metadata.finalizers: Forbidden: no new finalizers can be added"),
+            ApiError(422, "Invalid", "metadata.finalizers: Forbidden: no new finalizers can be added"),
             id="SEC-13",
         ),
     ],
 )
-def test_what_is_refused_is_asked_for_again_until_it_succeeds(stored: Manifest, refusal: Refusal) -> None:
+def test_what_is_refused_is_asked_for_again_until_it_succeeds(stored: Manifest, refusal: ApiError) -> None:
     clusters = Clusters.of(source={SECRETS: [stored], MANAGED_RESOURCES: [managed_resource("one")]})
     clusters.refused = {ONE: refusal}
 

@@ -16,7 +16,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, conditions_of, find
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action, Event, JsonPatch, Outcome, Plan, RecordEvents, is_dry_run
+from hedgerow.machinery.plan import Action, Event, JsonPatch, Plan, RecordEvents, WriteResult, is_dry_run
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.steps import Now, Pause, Step
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
@@ -102,7 +102,7 @@ class Report:
     """What happened in one turn."""
 
     plan: Plan
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[WriteResult, ...]
     questions: tuple[Question, ...]
     waits: int
     """How often the decision waited for answers or writes."""
@@ -147,7 +147,7 @@ class Workshop:
         """Whether a turn sees at each step what there is by then, or all the time what there was when it began."""
         self.before_step: Callable[[Step[Any]], None] = lambda _step: None
         self.before_write: Callable[[Action], None] = lambda _action: None
-        self.after_write: Callable[[Outcome], Outcome] = lambda outcome: outcome
+        self.after_write: Callable[[WriteResult], WriteResult] = lambda outcome: outcome
         self.answer: Callable[[Question], Answer | None] = lambda _question: None
 
     def put(self, *manifests: Manifest, cluster: InMemoryCluster | None = None) -> None:
@@ -222,11 +222,11 @@ class Workshop:
         clusters = {Cluster.TARGET: self.target, Cluster.SOURCE: self.source}
         surroundings = InMemory(clusters)
         snapshot = LiveSnapshot(lambda: snapshot_of(clusters, self.controller)[1])
-        outcomes: list[Outcome] = []
+        outcomes: list[WriteResult] = []
         questions: list[Question] = []
         events: list[Event] = []
 
-        def carry_out(action: Action) -> Outcome:
+        def carry_out(action: Action) -> WriteResult:
             self.before_write(action)
             outcomes.append(self.after_write(surroundings.carry_out(action)))
             return outcomes[-1]
@@ -248,7 +248,7 @@ class Workshop:
         )
         plan, steps = executed(self.controller.reconcile(key, snapshot, context), perform)
         for action in plan.actions:
-            if carry_out(action).refusal and plan.in_order:
+            if carry_out(action).error and plan.in_order:
                 break
         self.states[key] = plan.state
         pauses = sum(isinstance(step, Pause) for step in steps)
@@ -281,7 +281,7 @@ class _Answering:
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         return self.surroundings.look_up(kind, cluster)
 
-    def carry_out(self, action: Action) -> Outcome:
+    def carry_out(self, action: Action) -> WriteResult:
         return self.surroundings.carry_out(action)
 
 

@@ -160,7 +160,7 @@ def test_a_bad_port_refuses_both_halves_everywhere_and_no_other_policy() -> None
     ports = [{"port": 80, "targetPort": 70000}, {"port": 81, "targetPort": 8081}]
     desired = answer(service(TO_ALL, ports), namespace("b"), namespace("garden"))
 
-    assert sorted(str(refusal.key) for refusal in desired.refusals) == [
+    assert sorted(str(refusal.key) for refusal in desired.refused) == [
         "b/egress-to-shop-cart-tcp-70000",
         "garden/egress-to-shop-cart-tcp-70000",
         "garden/egress-to-shop-cart-tcp-70000-from-ingress-controller",
@@ -187,7 +187,7 @@ def test_a_namespace_alias_that_makes_no_label_refuses_what_other_namespaces_wou
             'letter or digit, for example "MyName" or "my.name"'
         )
     ]
-    assert {str(refusal.key) for refusal in desired.refusals} == {
+    assert {str(refusal.key) for refusal in desired.refused} == {
         "b/egress-to-shop-cart-tcp-8080",
         "b/egress-to-shop-cart-tcp-1-via-x",
         "shop/ingress-to-cart-tcp-8080-from-b",
@@ -199,7 +199,7 @@ def test_a_namespace_alias_that_makes_no_label_refuses_what_other_namespaces_wou
 def test_ports_for_the_world_that_are_bad_refuse_that_policy_alone() -> None:
     desired = answer(service({"from-world-to-ports": '[{"port":80},{"port":"","protocol":"TCP"}]'}))
 
-    assert [(str(refusal.key), str(refusal.failure)) for refusal in desired.refusals] == [
+    assert [(str(refusal.key), str(refusal.failure)) for refusal in desired.refused] == [
         (
             "shop/ingress-to-cart-from-world",
             (
@@ -245,7 +245,7 @@ def test_of_two_ports_that_want_one_name_the_first_by_name_has_it_in_whatever_or
             "has the name of the one that service-port asks for"
         )
     ]
-    assert [refusal.key for refusal in desired.refusals] == [contested.key]
+    assert [refusal.key for refusal in desired.refused] == [contested.key]
 
 
 def test_a_namespace_called_ingress_controller_and_the_ingress_controller_want_one_name() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.plan import MergePatch, Refusal
+from hedgerow.machinery.plan import ApiError, MergePatch
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.resource_manager.nodes import NodeConfig, node_controller
 from hedgerow.resource_manager.nodes.controller import kept_of_node
@@ -63,7 +63,7 @@ def test_the_patch_is_for_the_version_that_was_seen() -> None:
 
 def test_a_patch_that_comes_too_late_is_a_failure_of_the_turn_and_made_again() -> None:  # N24
     clusters = cluster()
-    clusters.refused = {NODE: Refusal(409, "Conflict", "the object has been modified")}
+    clusters.refused = {NODE: ApiError(409, "Conflict", "the object has been modified")}
 
     course = turn(clusters)
     clusters.refused = {}

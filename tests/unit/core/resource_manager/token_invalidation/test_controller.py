@@ -12,7 +12,7 @@ from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Change, Context, concerned_keys
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import MergePatch, Plan, Refusal
+from hedgerow.machinery.plan import ApiError, MergePatch, Plan
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.machinery.steps import Step
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
@@ -182,7 +182,7 @@ def test_what_cannot_be_found_out_is_tried_again(resource: Resource, problem: st
 
 def test_a_patch_that_comes_too_late_is_made_again() -> None:
     clusters = shop(token_secret(), service_account(automount=False))
-    clusters.refused = {KEY: Refusal(409, "Conflict", "the object has been modified")}
+    clusters.refused = {KEY: ApiError(409, "Conflict", "the object has been modified")}
 
     assert turn(clusters).end.actions, "so that the refusal counts"
     clusters.refused = {}

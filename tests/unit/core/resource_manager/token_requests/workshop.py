@@ -13,7 +13,7 @@ from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.plan import Action, Create, Outcome, Plan
+from hedgerow.machinery.plan import Action, Create, Plan, WriteResult
 from hedgerow.machinery.steps import Step
 from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
 from hedgerow_adapters.memory import InMemoryCluster
@@ -98,7 +98,7 @@ class Course:
     """What happened in a turn."""
 
     end: Plan
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[WriteResult]
     """Of everything that was sent, in order."""
 
     @property
@@ -108,11 +108,11 @@ class Course:
     @property
     def tokens(self) -> int:
         """How many tokens were made."""
-        return sum(is_token_request(each.action) and each.refusal is None for each in self.outcomes)
+        return sum(is_token_request(each.action) and each.error is None for each in self.outcomes)
 
     @property
     def refusals(self) -> list[int]:
-        return [outcome.refusal.code for outcome in self.outcomes if outcome.refusal]
+        return [outcome.error.code for outcome in self.outcomes if outcome.error]
 
     @property
     def problems(self) -> list[str]:
@@ -171,9 +171,9 @@ class Workshop:
         """
         surroundings = InMemory({Cluster.SOURCE: self.source, Cluster.TARGET: self.target})
         controller = token_requestor(self.config)
-        outcomes: list[Outcome] = []
+        outcomes: list[WriteResult] = []
 
-        def carry_out(action: Action) -> Outcome:
+        def carry_out(action: Action) -> WriteResult:
             if len(outcomes) >= crash_after:
                 raise CrashedError
             meanwhile(action)
@@ -189,7 +189,7 @@ class Workshop:
         context = Context(self.clock(), controller.config, jitter=jitter)
         plan, _ = executed(controller.reconcile(key, snapshot, context), perform)
         for action in plan.actions:
-            if carry_out(action).refusal and plan.in_order:
+            if carry_out(action).error and plan.in_order:
                 break
         return Course(plan, outcomes)
 

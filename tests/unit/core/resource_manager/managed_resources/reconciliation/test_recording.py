@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hedgerow.api.managed_resources import APPLIED, IGNORE, MANAGED_BY, MANAGED_RESOURCES, ORIGIN, ClassFilter
 from hedgerow.api.references import references_of
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.plan import Action, Create, JsonPatch, Outcome
+from hedgerow.machinery.plan import Action, Create, JsonPatch, WriteResult
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.workshop import (
@@ -40,7 +40,7 @@ def workshop(*objects: Manifest) -> Workshop:
 
 def rested(made: Workshop) -> Workshop:
     for _ in range(MOST_TURNS):
-        if all(each.refusal for each in made.turn().outcomes):
+        if all(each.error for each in made.turn().outcomes):
             return made
     raise AssertionError("it does not come to rest")
 
@@ -224,7 +224,7 @@ def test_an_instance_of_another_class_deletes_only_what_carries_the_origin(corre
     old.put(managed_resource("secret", **{"class": "seed"}))
     rested(old)
 
-    def deleted_when_held(outcome: Outcome) -> Outcome:
+    def deleted_when_held(outcome: WriteResult) -> WriteResult:
         if outcome.action.reason == "held":
             new.delete(MANAGED_RESOURCES, KEY.name)
         return outcome

@@ -7,7 +7,7 @@ import pytest
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.plan import Action, Create, JsonPatch, MergePatch, Outcome, Refusal
+from hedgerow.machinery.plan import Action, ApiError, Create, JsonPatch, MergePatch, WriteResult
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
@@ -136,9 +136,9 @@ class TestCreationThatIsRefusedForAnyReason:
         objects = [config_map(f"a{number:03}") for number in range(100)]
         made = workshop(secret(objects=objects))
         made.put(*({**each, "data": {"k": "old"}} for each in objects))
-        quota = Refusal(403, "Forbidden", "exceeded quota")
+        quota = ApiError(403, "Forbidden", "exceeded quota")
         made.after_write = lambda outcome: (
-            Outcome(outcome.action, refusal=quota) if isinstance(outcome.action, Create) else outcome
+            WriteResult(outcome.action, error=quota) if isinstance(outcome.action, Create) else outcome
         )
 
         report = made.turn()

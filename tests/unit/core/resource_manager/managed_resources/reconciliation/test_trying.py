@@ -16,7 +16,7 @@ from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.references import identity
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.plan import Outcome, Refusal, Update, is_dry_run
+from hedgerow.machinery.plan import ApiError, Update, WriteResult, is_dry_run
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_to_be_tried, verdict
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext
@@ -266,10 +266,10 @@ class TestTime:
 def refuse(made: Workshop, code: int, reason: str) -> None:
     """Have every dry run refused."""
 
-    def answer(outcome: Outcome) -> Outcome:
+    def answer(outcome: WriteResult) -> WriteResult:
         if not is_dry_run(outcome.action):
             return outcome
-        return Outcome(outcome.action, refusal=Refusal(code, reason, "does not support dry run"))
+        return WriteResult(outcome.action, error=ApiError(code, reason, "does not support dry run"))
 
     made.after_write = answer
 
@@ -366,8 +366,8 @@ def test_a_dry_run_is_compared_with_all_that_a_write_decides(
 ) -> None:
     dry_run = Update(CONFIG_MAPS, LIVE, "test", dry_run=True)
 
-    assert verdict(Outcome(dry_run, change(LIVE)), LIVE) is expected
-    assert verdict(Outcome(dry_run), LIVE) is Verdict.NOT_KNOWN
+    assert verdict(WriteResult(dry_run, change(LIVE)), LIVE) is expected
+    assert verdict(WriteResult(dry_run), LIVE) is Verdict.NOT_KNOWN
 
 
 def test_a_dry_run_asks_for_the_same_as_the_write_and_stores_nothing() -> None:

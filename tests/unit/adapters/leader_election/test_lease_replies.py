@@ -6,7 +6,15 @@ import pytest
 
 from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.leader_election.outcomes import Absent, Conflict, Failed, Found, Outcome, Written, outcome_of
+from hedgerow_adapters.leader_election.lease_replies import (
+    Absent,
+    Conflict,
+    Failed,
+    Found,
+    LeaseReply,
+    Written,
+    lease_reply_of,
+)
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 
@@ -47,5 +55,5 @@ def not_found(name: str) -> dict[str, Any]:
         ("read", 200, {"metadata": {}}, NO_LEASE),
     ],
 )  # fmt: skip
-def test_an_answer_means(kind: str, status: int, body: Any, outcome: Outcome) -> None:
-    assert outcome_of(SEND[kind], Response(status, body)) == outcome
+def test_an_answer_means(kind: str, status: int, body: Any, outcome: LeaseReply) -> None:
+    assert lease_reply_of(SEND[kind], Response(status, body)) == outcome

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.objects import Manifest, resource_version_of
-from hedgerow_adapters.protocol.api_errors import api_error
 from hedgerow_adapters.protocol.request_attributes import attributes_of
+from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Request, Response
 
 FORBIDDEN: Final = 403
@@ -48,7 +48,7 @@ class Failed:
     """Whether the API server refused for want of rights, which trying again does not mend."""
 
 
-Outcome: TypeAlias = Found | Absent | Written | Conflict | Failed
+LeaseReply: TypeAlias = Found | Absent | Written | Conflict | Failed
 
 
 def _is_versioned_lease(body: Any) -> bool:
@@ -60,14 +60,14 @@ def _problem(response: Response) -> str:
     return f"{message or 'no reason given'} (status code {response.status})"
 
 
-def outcome_of(request: Request, response: Response) -> Outcome:
+def lease_reply_of(request: Request, response: Response) -> LeaseReply:
     """What an answer says: of a read, whether there is a Lease; of a write, whether it was stored."""
     is_read, is_update = request.method == "GET", request.method == "PUT"
     if response.is_success:
         if not _is_versioned_lease(response.body):
             return Failed("the answer is not a Lease with a resourceVersion")
         return Found(response.body) if is_read else Written(response.body)
-    is_absence = api_error(response).is_absence_of(attributes_of(request).name)
+    is_absence = status_error(response).is_absence_of(attributes_of(request).name)
     if is_absence and is_read:
         return Absent()
     if (response.status == CONFLICT and not is_read) or (is_absence and is_update):

@@ -35,7 +35,7 @@ _RBAC_DENIAL: Final = re.compile(r'User ".*" cannot \S+ (resource|path) "')
 
 
 @dataclass(frozen=True, slots=True)
-class ApiError:
+class StatusError:
     """Why an API server did not do what it was asked to."""
 
     status: int
@@ -95,12 +95,12 @@ class ApiError:
         return self.status == HTTPStatus.GONE
 
 
-def api_error(response: Response) -> ApiError:
+def status_error(response: Response) -> StatusError:
     """What an answer means that is no success; its body is a Status, or the text of a proxy or filter."""
     return error_of_status(response.body, code=response.status)
 
 
-def error_of_status(body: Any, *, code: int = 500) -> ApiError:
+def error_of_status(body: Any, *, code: int = 500) -> StatusError:
     """What a Status object means, such as that of a watch's ERROR event.
 
     Args:
@@ -113,7 +113,7 @@ def error_of_status(body: Any, *, code: int = 500) -> ApiError:
     details = details if isinstance(details, Mapping) else {}
     causes = details["causes"] if isinstance(details.get("causes"), list) else []
     code = stated if isinstance(stated, int) and stated else code
-    return ApiError(
+    return StatusError(
         status=code,
         reason=_text(status, "reason") or _REASONS.get(code, ""),
         message=_text(status, "message") or _words_of(text, code, is_status=bool(status)),
@@ -141,7 +141,7 @@ def _text(members: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def missing_permission(request: Request, error: ApiError) -> str:
+def missing_permission(request: Request, error: StatusError) -> str:
     """What a role has to allow so that a forbidden request may pass, as a sentence.
 
     Where no role can help, as the namespace terminates, a quota is used up or a webhook says no: the server's words.

@@ -9,12 +9,12 @@ from typing import Final
 from hedgerow.api.managed_resources import DELETE_ON_INVALID_UPDATE
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Kind, Manifest, annotations_of, uid_of
-from hedgerow.machinery.plan import Create, Delete, Outcome, Refusal, Update
+from hedgerow.machinery.plan import ApiError, Create, Delete, Update, WriteResult
 
 _NO_ANSWER: Final = 0
 _CONFLICT: Final = 409
 _INVALID: Final = 422
-MOST_REFUSALS: Final = 4
+MOST_ATTEMPTS: Final = 4
 """After how many refusals of one object no other attempt is made in the same turn."""
 _IMMUTABLE: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _IMMUTABILITY: Final = "field is immutable when `immutable` is set"
@@ -24,33 +24,33 @@ _MADE_ANEW: Final = (
 )
 
 
-def is_worth_another_look(writes: Sequence[Outcome]) -> bool:
+def is_worth_another_look(writes: Sequence[WriteResult]) -> bool:
     """Whether the refusal of the last write may be due to the object being another than it seemed.
 
     A creation may be refused for anything, for an API server finds out last that the object exists.
     """
     last = writes[-1]
-    if last.refusal is None or last.refusal.code == _NO_ANSWER or len(writes) >= MOST_REFUSALS:
+    if last.error is None or last.error.code == _NO_ANSWER or len(writes) >= MOST_ATTEMPTS:
         return False
     return isinstance(last.action, Create) or (isinstance(last.action, Update) and has_come_too_late(last))
 
 
-def has_come_too_late(write: Outcome) -> bool:
+def has_come_too_late(write: WriteResult) -> bool:
     """Whether a write was refused because somebody else was faster, to whatever end."""
-    return write.refusal is not None and (write.refusal.is_not_found or write.refusal.code == _CONFLICT)
+    return write.error is not None and (write.error.is_not_found or write.error.code == _CONFLICT)
 
 
-def exists_already(refusal: Refusal) -> bool:
+def exists_already(error: ApiError) -> bool:
     """Whether a creation was refused because there is such an object."""
-    return refusal.code == _CONFLICT
+    return error.code == _CONFLICT
 
 
-def replacement(refused: Outcome) -> Delete | None:
+def replacement(refused: WriteResult) -> Delete | None:
     """The deletion of an object that cannot become what it is to be; none where it is not to be deleted for that."""
-    action, refusal = refused.action, refused.refusal
-    if not isinstance(action, Update) or refusal is None or refusal.code != _INVALID:
+    action, error = refused.action, refused.error
+    if not isinstance(action, Update) or error is None or error.code != _INVALID:
         return None
-    if not (_asks_for_it(action.manifest) or _is_immutable(action.manifest, refusal)):
+    if not (_asks_for_it(action.manifest) or _is_immutable(action.manifest, error)):
         return None
     return Delete(action.resource, action.key, "invalid-update", uid_of(action.manifest))
 
@@ -60,13 +60,13 @@ def _asks_for_it(merged: Manifest) -> bool:
     return isinstance(value, str) and parse_bool(value).value_or(default_value=False)
 
 
-def _is_immutable(merged: Manifest, refusal: Refusal) -> bool:
+def _is_immutable(merged: Manifest, error: ApiError) -> bool:
     """The first cause of that kind decides."""
-    forbidden = [cause for cause in refusal.causes if cause.reason == "FieldValueForbidden"]
+    forbidden = [cause for cause in error.causes if cause.reason == "FieldValueForbidden"]
     return Kind.of(merged) in _IMMUTABLE and bool(forbidden) and _IMMUTABILITY in forbidden[0].message
 
 
-def error_text(writes: Sequence[Outcome], text: str) -> str:
+def error_text(writes: Sequence[WriteResult], text: str) -> str:
     """What is said of an object whose last write ends the turn.
 
     Args:
@@ -75,12 +75,12 @@ def error_text(writes: Sequence[Outcome], text: str) -> str:
     """
     *before, last = writes
     if isinstance(last.action, Delete):
-        reason = before[-1].refusal if before else None
-        if last.refusal is not None:
-            return f"error deleting object {text} after 'invalid' update error: {last.refusal.message}"
+        reason = before[-1].error if before else None
+        if last.error is not None:
+            return f"error deleting object {text} after 'invalid' update error: {last.error.message}"
         return f"deleted object {text} {_MADE_ANEW}: {reason.message if reason else ''}"
-    message = last.refusal.message if last.refusal is not None else ""
-    if isinstance(last.action, Update) and last.refusal is not None and last.refusal.code == _CONFLICT:
+    message = last.error.message if last.error is not None else ""
+    if isinstance(last.action, Update) and last.error is not None and last.error.code == _CONFLICT:
         return message
     return apply_error(text, message)
 

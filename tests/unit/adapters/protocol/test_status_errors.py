@@ -7,7 +7,7 @@ import pytest
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Cause
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error, error_of_status, missing_permission
+from hedgerow_adapters.protocol.status_errors import StatusError, error_of_status, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response
 
 SERVICES = Resource("", "v1", "services", "Service")
@@ -28,8 +28,8 @@ def status(code: int, reason: str = "", message: str = "no", **details: Any) -> 
     return Response(code, {**body, "details": details} if details else body)
 
 
-def forbidden(message: str, **details: Any) -> ApiError:
-    return api_error(status(403, "Forbidden", message, **details))
+def forbidden(message: str, **details: Any) -> StatusError:
+    return status_error(status(403, "Forbidden", message, **details))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def forbidden(message: str, **details: Any) -> ApiError:
     ids=lambda value: value.body["reason"] if isinstance(value, Response) else "",
 )
 def test_a_refusal_is_of_one_kind(response: Response, kinds: set[str]) -> None:
-    error = api_error(response)
+    error = status_error(response)
 
     assert {kind for kind in KINDS if getattr(error, kind)} == kinds
     assert (error.status, error.reason, str(error)) == (response.status, response.body["reason"], "no")
@@ -69,7 +69,7 @@ def test_a_refusal_is_of_one_kind(response: Response, kinds: set[str]) -> None:
     ids=["text", "nothing", "an empty status", "something else"],
 )
 def test_a_404_without_a_status_of_an_api_server_proves_nothing(body: Any, reason: str, message: str) -> None:
-    error = api_error(Response(404, body))
+    error = status_error(Response(404, body))
 
     assert (error.reason, error.message, error.is_unproven_absence) == (reason, message, True)
     assert not error.is_absence_of("cart")
@@ -88,13 +88,13 @@ def test_a_404_without_a_status_of_an_api_server_proves_nothing(body: Any, reaso
     ids=["names it", "names another", "names nothing", "another reason", "another code"],
 )
 def test_an_object_is_absent_only_by_a_status_not_found_that_names_it(response: Response, *, is_absence: bool) -> None:
-    assert api_error(response).is_absence_of("cart") == is_absence
+    assert status_error(response).is_absence_of("cart") == is_absence
 
 
 def test_an_error_event_of_a_watch_is_understood_by_its_status() -> None:
     error = error_of_status({"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"})
 
-    assert error == ApiError(410, "Expired", "too old resource version")
+    assert error == StatusError(410, "Expired", "too old resource version")
 
 
 @pytest.mark.parametrize(

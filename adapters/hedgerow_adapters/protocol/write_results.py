@@ -7,18 +7,22 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from hedgerow.machinery.objects import Manifest, is_terminating
-from hedgerow.machinery.plan import Action, Create, Delete, Outcome, Refusal
+from hedgerow.machinery.plan import Action, ApiError, Create, Delete, WriteResult
 from hedgerow.machinery.questions import NotAnswered
-from hedgerow_adapters.protocol.api_errors import ApiError, api_error
+from hedgerow_adapters.protocol.status_errors import StatusError, status_error
 from hedgerow_adapters.protocol.transport import Response
 
 
-def outcome_of(action: Action, response: Response) -> Outcome:
+def write_result_of(action: Action, response: Response) -> WriteResult:
     """What became of an action, in the words of the server; to delete what is gone is a success."""
     if response.is_success:
-        return Outcome(action, stored_by(action, response))
-    error = api_error(response)
-    return Outcome(action) if is_done_already(action, error) else Outcome(action, refusal=refusal_of(action, error))
+        return WriteResult(action, stored_by(action, response))
+    error = status_error(response)
+    return (
+        WriteResult(action)
+        if is_done_already(action, error)
+        else WriteResult(action, error=api_error_of(action, error))
+    )
 
 
 def stored_by(action: Action, response: Response) -> Manifest | None:
@@ -32,18 +36,18 @@ def stored_by(action: Action, response: Response) -> Manifest | None:
     return body
 
 
-def is_done_already(action: Action, error: ApiError) -> bool:
+def is_done_already(action: Action, error: StatusError) -> bool:
     """Whether a refusal says that there is nothing left to do."""
     return isinstance(action, Delete) and error.is_absence_of(action.key.name)
 
 
-def refusal_of(action: Action, error: ApiError) -> Refusal:
+def api_error_of(action: Action, error: StatusError) -> ApiError:
     """A refusal as decisions are told it: with the reason `NotFound` only if that is proven."""
     reason = "" if _is_unproven(action, error) else error.reason
-    return Refusal(error.status, reason, error.message, error.details)
+    return ApiError(error.status, reason, error.message, error.details)
 
 
-def not_answered(error: ApiError, name: str = "") -> NotAnswered:
+def not_answered(error: StatusError, name: str = "") -> NotAnswered:
     """A refused question as decisions are told it: with the reason `NotFound` only if that is proven.
 
     Args:
@@ -54,7 +58,7 @@ def not_answered(error: ApiError, name: str = "") -> NotAnswered:
     return NotAnswered(error.status, "" if is_unproven else error.reason, error.message)
 
 
-def _is_unproven(action: Action, error: ApiError) -> bool:
+def _is_unproven(action: Action, error: StatusError) -> bool:
     """True if a refusal seems to say that the object does not exist, and does not prove it.
 
     The refusal of a new object may name its namespace.
