@@ -41,9 +41,9 @@ from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
-from hedgerow_entrypoints.candidacy import Candidacy
 from hedgerow_entrypoints.collector import keep_searches_short, leave_out_what_exists
 from hedgerow_entrypoints.crew import Crew
+from hedgerow_entrypoints.election_events import ElectionEvents
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.heap import give_memory_back
 from hedgerow_entrypoints.probing import CONNECTIONS, probes
@@ -91,7 +91,7 @@ class Process:
         self._recorders: list[EventRecorder] = []
         self._same_clusters: list[SameCluster] = []
         self._precedence = Precedence()
-        self._candidacy: Candidacy[ElectorThread] | None = None
+        self._election_events: ElectionEvents[ElectorThread] | None = None
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -234,7 +234,7 @@ class Process:
         # Its own credentials as well: they are renewed on its thread, and the others tell if they are not usable.
         connection = await self._connection(self._configuration.source, is_quiet=True)
         transport = HttpTransport(connection, max_in_flight=1, on_request=self._metrics.request_sent)
-        self._candidacy = Candidacy(
+        self._election_events = ElectionEvents(
             self._component,
             self._identity,
             settings,
@@ -243,8 +243,8 @@ class Process:
             metrics=self._metrics,
             on_refusal=self._tell_of_refusal,
         )
-        self._recorders.append(self._candidacy.recorder)
-        return self._candidacy.elector
+        self._recorders.append(self._election_events.recorder)
+        return self._election_events.elector
 
     def _tell_of_refusal(self, problem: str) -> None:
         self._log.warning("Event was not recorded", error=problem)
@@ -323,8 +323,8 @@ class Process:
     async def _end_work(self, elector: ElectorThread | None, runners: Sequence[ControllerRunner]) -> None:
         """Finish what is under way and give the lease back; webhooks need neither."""
         await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
-        if self._candidacy is not None:
-            self._candidacy.resign()
+        if self._election_events is not None:
+            self._election_events.resign()
         await self._send_last_events()
         if elector is not None:
             await self._release(elector)

@@ -15,7 +15,7 @@ from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs
-from hedgerow_entrypoints.candidacy import Candidacy
+from hedgerow_entrypoints.election_events import ElectionEvents
 from tests.virtual_clock import virtual_time
 
 LEASE = ObjectKey("default", "hedgerow")
@@ -42,7 +42,7 @@ class Process:
     def __init__(self, cluster: InMemoryCluster) -> None:
         self.cluster = cluster
         self.metrics = RuntimeMetrics()
-        self.candidacy = Candidacy(
+        self.election_events = ElectionEvents(
             "resource-manager",
             "us",
             SETTINGS,
@@ -51,8 +51,8 @@ class Process:
             metrics=self.metrics,
             on_refusal=lambda _problem: None,
         )
-        self.election = asyncio.create_task(self.candidacy.elector.run())
-        self.recording = asyncio.create_task(self.candidacy.recorder.run())
+        self.election = asyncio.create_task(self.election_events.elector.run())
+        self.recording = asyncio.create_task(self.election_events.recorder.run())
 
     def leads(self) -> bool:
         return b'leader_election_master_status{name="hedgerow"} 1.0' in self.metrics.exposition()
@@ -69,8 +69,8 @@ async def test_a_new_leader_is_announced_at_the_lease() -> None:
     process = Process(InMemoryCluster())
     assert not process.leads()
 
-    assert await process.candidacy.elector.wait_until_leading()
-    await process.candidacy.recorder.emptied()
+    assert await process.election_events.elector.wait_until_leading()
+    await process.election_events.recorder.emptied()
 
     (event,) = process.events()
     (lease,) = process.cluster.objects(LEASES)
@@ -84,11 +84,11 @@ async def test_a_new_leader_is_announced_at_the_lease() -> None:
 @virtual_time
 async def test_a_leader_that_stops_is_announced_while_it_may_still_write() -> None:
     process = Process(InMemoryCluster())
-    assert await process.candidacy.elector.wait_until_leading()
+    assert await process.election_events.elector.wait_until_leading()
 
-    process.candidacy.resign()
-    await process.candidacy.recorder.emptied()
-    await process.candidacy.elector.release()
+    process.election_events.resign()
+    await process.election_events.recorder.emptied()
+    await process.election_events.elector.release()
 
     assert process.notes() == ["us became leader", "us stopped leading"]
     assert not process.leads()
@@ -98,14 +98,14 @@ async def test_a_leader_that_stops_is_announced_while_it_may_still_write() -> No
 @virtual_time
 async def test_who_lost_the_lease_or_never_held_it_announces_nothing() -> None:
     process = Process(InMemoryCluster())
-    process.candidacy.resign()
-    assert await process.candidacy.elector.wait_until_leading()
+    process.election_events.resign()
+    assert await process.election_events.elector.wait_until_leading()
     usurped = {"spec": {"holderIdentity": "them"}}
     await MemoryTransport(process.cluster).send(requests.merge_patch(LEASES, LEASE, usurped))
-    await process.candidacy.elector.lost.wait()
+    await process.election_events.elector.lost.wait()
 
-    process.candidacy.resign()
-    await process.candidacy.recorder.emptied()
+    process.election_events.resign()
+    await process.election_events.recorder.emptied()
 
     assert process.notes() == ["us became leader"]
     assert not process.leads()
@@ -118,7 +118,7 @@ async def test_a_renewal_that_fails_is_told_each_time_that_it_begins_to_and_so_i
     lines = io.StringIO()
     configure_logs("info", "json", lines)
     process = Process(InMemoryCluster())
-    assert await process.candidacy.elector.wait_until_leading()
+    assert await process.election_events.elector.wait_until_leading()
     for _ in range(3):
         await asyncio.sleep(100)
         process.cluster.faults = [Fault(asking("PUT", "leases"), Answered(DENIED), times=2)]

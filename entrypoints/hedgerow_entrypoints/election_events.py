@@ -41,7 +41,7 @@ class Elector(Protocol):
 _Elector = TypeVar("_Elector", bound=Elector)
 
 
-class Candidacy(Generic[_Elector]):
+class ElectionEvents(Generic[_Elector]):
     """One process that competes for the Lease of its component."""
 
     def __init__(
