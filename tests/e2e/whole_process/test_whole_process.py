@@ -15,9 +15,9 @@ import pytest
 from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.canaries import Canaries
 from tests.e2e.managed_resources.places import Manifest
-from tests.e2e.whole_process.crew import Crew
 from tests.e2e.whole_process.errand import Errand
 from tests.e2e.whole_process.load import Load
+from tests.e2e.whole_process.replica_set import ReplicaSet
 from tests.e2e.whole_process.shoot import NOT_READY, SYSTEM, Replica, Shoot, critical_daemon_set, new_shoot, node
 
 QUIET: Final = float(os.environ.get("HEDGEROW_QUIET_SECONDS", "15"))
@@ -32,9 +32,9 @@ def shoot(servers: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture
-def crew(shoot: Shoot) -> Iterator[Crew]:
-    with Crew(shoot) as crew:
-        yield crew
+def replicas(shoot: Shoot) -> Iterator[ReplicaSet]:
+    with ReplicaSet(shoot) as replicas:
+        yield replicas
 
 
 def errands(shoot: Shoot, count: int) -> list[Errand]:
@@ -61,12 +61,12 @@ def secrets_of(asked: Iterable[Errand]) -> Canaries:
     return canaries
 
 
-def assert_good_conduct(crew: Crew, canaries: Canaries) -> None:
+def assert_good_conduct(replicas: ReplicaSet, canaries: Canaries) -> None:
     """Nobody wrote without the Lease, asked for what it may not have, told a secret, or had anything to regret."""
-    assert crew.written_without_lease() == []
-    assert crew.forbidden() == []
-    assert crew.leaked(canaries) == set()
-    assert crew.worries() == []
+    assert replicas.written_without_lease() == []
+    assert replicas.forbidden() == []
+    assert replicas.leaked(canaries) == set()
+    assert replicas.worries() == []
 
 
 def taints_of(shoot: Shoot) -> list[str]:
@@ -92,9 +92,11 @@ def writes_of(shoot: Shoot, replica: Replica, positions: tuple[int, int]) -> lis
 
 
 @pytest.mark.slow
-def test_everything_that_a_shoot_asks_for_is_done_and_then_nothing_is_written(shoot: Shoot, crew: Crew) -> None:
-    leader = crew.start_leader()
-    standby = crew.start()
+def test_everything_that_a_shoot_asks_for_is_done_and_then_nothing_is_written(
+    shoot: Shoot, replicas: ReplicaSet
+) -> None:
+    leader = replicas.start_leader()
+    standby = replicas.start()
     shoot.register(leader)
     shoot.pods.hold_back(SYSTEM)
     shoot.target.create(critical_daemon_set("network"))
@@ -117,13 +119,13 @@ def test_everything_that_a_shoot_asks_for_is_done_and_then_nothing_is_written(sh
         leader.name: [],
         standby.name: [],
     }
-    crew.disband()
-    assert_good_conduct(crew, secrets_of(asked))
+    replicas.disband()
+    assert_good_conduct(replicas, secrets_of(asked))
 
 
 @pytest.mark.slow
-def test_what_is_asked_for_while_a_leader_dies_is_done_by_the_next_one(shoot: Shoot, crew: Crew) -> None:
-    leader, standby = crew.start_leader(), crew.start()
+def test_what_is_asked_for_while_a_leader_dies_is_done_by_the_next_one(shoot: Shoot, replicas: ReplicaSet) -> None:
+    leader, standby = replicas.start_leader(), replicas.start()
     shoot.register(leader)
     asked = errands(shoot, 2)
     for errand in asked:
@@ -131,7 +133,7 @@ def test_what_is_asked_for_while_a_leader_dies_is_done_by_the_next_one(shoot: Sh
     wait_until_done(asked)
     old = secrets_of(asked)
     before = {errand.token() for errand in asked}
-    crew.listen()
+    replicas.listen()
 
     leader.kill()
     for errand in asked:
@@ -143,27 +145,27 @@ def test_what_is_asked_for_while_a_leader_dies_is_done_by_the_next_one(shoot: Sh
     wait_for(lambda: not before & {errand.token() for errand in asked}, "there are new tokens")
     wait_until_done([*asked, *late])
 
-    crew.disband()
-    assert crew.leaked(old) == set()
-    assert_good_conduct(crew, secrets_of([*asked, *late]))
+    replicas.disband()
+    assert replicas.leaked(old) == set()
+    assert_good_conduct(replicas, secrets_of([*asked, *late]))
 
 
 @pytest.mark.slow
 def test_replicas_are_replaced_one_by_one_under_load_and_nothing_is_refused_or_forgotten(
-    shoot: Shoot, crew: Crew
+    shoot: Shoot, replicas: ReplicaSet
 ) -> None:
-    old = [crew.start_leader(), crew.start()]
+    old = [replicas.start_leader(), replicas.start()]
     shoot.register(old[0])
     with Load(shoot, _numbers) as load:
         for replica in reversed(old):
             load.wait_for_more()
-            crew.start()
-            crew.listen()
+            replicas.start()
+            replicas.listen()
             assert replica.terminate() == 0
-        wait_for(lambda: any(each.leads for each in crew.at_work), "somebody leads")
+        wait_for(lambda: any(each.leads for each in replicas.at_work), "somebody leads")
         load.wait_for_more()
 
     assert load.refused == []
     wait_until_done(load.errands)
-    crew.disband()
-    assert_good_conduct(crew, secrets_of(load.errands))
+    replicas.disband()
+    assert_good_conduct(replicas, secrets_of(load.errands))

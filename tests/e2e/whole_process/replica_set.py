@@ -17,7 +17,7 @@ from tests.e2e.whole_process.shoot import Replica, Shoot
 _numbers: Final = itertools.count(1)
 
 
-class Crew:
+class ReplicaSet:
     """A context manager: replicas that are started while it is entered are gone when it is left."""
 
     def __init__(self, shoot: Shoot) -> None:

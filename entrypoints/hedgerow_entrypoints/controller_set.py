@@ -6,14 +6,14 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow_adapters.runtime.runner import ControllerRunner
 
 
-class Crew:
+class ControllerSet:
     """Who is at work; as long as nobody has signed on, nobody knows what will have to be read."""
 
     def __init__(self) -> None:
         self.runners: Sequence[ControllerRunner] = ()
         self._is_complete = False
 
-    def sign_on(self, runners: Sequence[ControllerRunner]) -> None:
+    def add(self, runners: Sequence[ControllerRunner]) -> None:
         """Let these be all, perhaps none."""
         self.runners = runners
         self._is_complete = True
