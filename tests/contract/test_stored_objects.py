@@ -26,7 +26,7 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.stored.rules import stored_custom_resource
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import stored_custom_resource
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.targets import MemoryTarget, ServerTarget, Target
 from tests.control_plane import PATIENCE, ControlPlane, wait_until

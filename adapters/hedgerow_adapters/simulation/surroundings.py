@@ -33,7 +33,7 @@ from hedgerow.machinery.plan import (
     only_asks,
 )
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
-from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
+from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from hedgerow_adapters.kubernetes.questions import pages_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import timestamp

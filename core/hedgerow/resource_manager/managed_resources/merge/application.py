@@ -14,10 +14,10 @@ from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
-from hedgerow.resource_manager.managed_resources.stored.catalog import stored_rule
-from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
-from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.catalog import stored_rule
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
+from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.object_applicati
 from hedgerow.resource_manager.managed_resources.reconciliation.ownership_conflicts import contested_events
 from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content, desired_state
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 
 _NOTHING: Final[Mapping[Identity, ObjectState | None]] = MappingProxyType({})
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from hedgerow.api.references import Identity
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
-from hedgerow.resource_manager.managed_resources.stored.differences import Difference
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
 from hedgerow.resource_manager.managed_resources.write_context import UNKNOWN, WriteContext
 
 _DIGEST_LENGTH = 16

@@ -36,7 +36,7 @@ from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, State
-from hedgerow.resource_manager.managed_resources.stored.differences import Difference
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext
 
 TEXTS = st.text(max_size=8) | st.sampled_from(["$", "$tuple", "", "\ud800"])

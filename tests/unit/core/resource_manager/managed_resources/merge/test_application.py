@@ -20,8 +20,8 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.stored.differences import Difference
-from hedgerow.resource_manager.managed_resources.stored.readable import as_readable
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
+from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from tests.unit.core.resource_manager.managed_resources.landscape import (
     DEPLOYMENT,
     INSTRUCTIONS,

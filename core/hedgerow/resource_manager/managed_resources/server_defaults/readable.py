@@ -10,7 +10,7 @@ from typing import Any, Final
 from hedgerow.api.references import group_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError, object_at, with_each, with_value
-from hedgerow.resource_manager.managed_resources.stored.policies import with_all_amounts
+from hedgerow.resource_manager.managed_resources.server_defaults.policies import with_all_amounts
 
 _LINE_BREAKS: Final = str.maketrans("", "", "\r\n")
 _CONVERSION: Final = ("spec", "conversion", "webhook", "clientConfig")

@@ -6,9 +6,9 @@ Source: Kubernetes API, groups apps and batch, version 1.36.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.managed_resources.stored.pods import POD_TEMPLATE
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
-from hedgerow.resource_manager.managed_resources.stored.volumes import CLAIM
+from hedgerow.resource_manager.managed_resources.server_defaults.pods import POD_TEMPLATE
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.volumes import CLAIM
 
 _REVISIONS: Final = 10
 

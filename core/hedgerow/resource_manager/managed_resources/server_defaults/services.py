@@ -6,7 +6,7 @@ Source: Kubernetes API, Service, NetworkPolicy, Ingress, version 1.36.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 
 SERVICE: Final = Stored(
     members={

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hedgerow.api.references import group_of
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.stored import (
+from hedgerow.resource_manager.managed_resources.server_defaults import (
     extensions,
     pods,
     policies,
@@ -16,8 +16,8 @@ from hedgerow.resource_manager.managed_resources.stored import (
     volumes,
     workloads,
 )
-from hedgerow.resource_manager.managed_resources.stored.differences import differences
-from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, COMPACT, Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import differences
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, COMPACT, Stored
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _WEBHOOKS: Final = "admissionregistration.k8s.io"

@@ -6,7 +6,7 @@ Source: Kubernetes API, Volume, PersistentVolume, PersistentVolumeClaim and grou
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 
 FILE_MODE: Final = 0o644
 """Who may read the files that are made of what the cluster knows."""

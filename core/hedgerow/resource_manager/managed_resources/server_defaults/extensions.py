@@ -6,7 +6,7 @@ version 1.36.
 
 from typing import Final
 
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 
 _CLIENT_CONFIG: Final = Stored(omitted=frozenset({"caBundle"}), members={"service": Stored({"port": 443})})
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from hedgerow.resource_manager.managed_resources.stored.differences import (
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import (
     Difference,
     are_evidently_the_same,
     differences,
 )
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 
 
 @pytest.mark.parametrize("value", ["x", 443, False, ["x", "y"], {"a": {"b": ["x"]}}, [{"name": "x", "port": 443}]])

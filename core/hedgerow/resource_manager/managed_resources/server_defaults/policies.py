@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 

@@ -8,8 +8,8 @@ import pytest
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.application import left_by_the_server
 from hedgerow.resource_manager.managed_resources.merge.merging import merge
-from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
-from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, COMPACT, Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, COMPACT, Stored
 from tests.unit.core.resource_manager.managed_resources.landscape import (
     DEPLOYMENT,
     INSTRUCTIONS,

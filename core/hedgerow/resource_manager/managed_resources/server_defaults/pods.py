@@ -5,8 +5,8 @@ Source: Kubernetes API, Pod, version 1.36.
 
 from typing import Any, Final
 
-from hedgerow.resource_manager.managed_resources.stored.rules import Stored
-from hedgerow.resource_manager.managed_resources.stored.volumes import CLAIM, DEVICES, FILE_MODE, RESOURCES
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.volumes import CLAIM, DEVICES, FILE_MODE, RESOURCES
 
 _TOKEN_SECONDS: Final = 3600
 

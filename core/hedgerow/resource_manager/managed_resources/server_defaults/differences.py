@@ -18,7 +18,7 @@ from returns.result import Success
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.quantities import parse_quantity
-from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, Stored
 
 SCALARS: Final = frozenset({str, int, bool})
 """Types of single values that are the same if they are equal and of one type."""

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.stored.differences import Difference, differences
-from hedgerow.resource_manager.managed_resources.stored.rules import AS_SENT, stored_custom_resource
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, stored_custom_resource
 
 
 def definition(spec: Any) -> Manifest:
