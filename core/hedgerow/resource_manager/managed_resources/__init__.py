@@ -2,7 +2,7 @@
 
 For tools that work with ManagedResources: `decoded_secret` says what a Secret holds, `build_desired` which objects come
 of it, `scaled_objects` what autoscalers have a say in, `application` what to write so that one object is applied, and
-`managed_resource_controller` does all of it. In `merge` is what a live object becomes, in `producing` how objects are
+`managed_resource_controller` does all of it. In `merge` is what a live object becomes, in `builder` how objects are
 handed over. What stands here follows semantic versioning.
 
 Each name is imported when it is first asked for: who only produces ManagedResources decodes none.

@@ -12,7 +12,7 @@ from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE
 from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow.machinery.reading import with_value
-from hedgerow.resource_manager.managed_resources.producing.uniqueness import make_unique
+from hedgerow.resource_manager.managed_resources.builder.uniqueness import make_unique
 
 PREFIX: Final = "managedresource-"
 OPAQUE: Final = "Opaque"

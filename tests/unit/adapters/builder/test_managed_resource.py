@@ -10,9 +10,9 @@ from returns.result import Failure, Success
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.producing import delete, exist, reconcile, set_keep_objects
+from hedgerow_adapters.builder import delete, exist, reconcile, set_keep_objects
 from hedgerow_adapters.protocol import requests
-from tests.unit.adapters.producing.garden import APP, MARKED, NAMESPACE, Garden, Wire, managed_resource, problem
+from tests.unit.adapters.builder.garden import APP, MARKED, NAMESPACE, Garden, Wire, managed_resource, problem
 from tests.virtual_clock import virtual_time
 
 MARKING_NEW = "marking new secrets as garbage collectable"

@@ -10,16 +10,16 @@ from typing import Any, Final
 from returns.result import Failure, Result
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.resource_manager.managed_resources.producing import (
+from hedgerow.resource_manager.managed_resources.builder import (
     new_for_seed,
     new_for_shoot,
     new_managed_resource,
     new_secret,
     unstructured_data,
 )
-from hedgerow_adapters.producing.asking import NotDone
-from hedgerow_adapters.producing.managed_resource import reconcile
-from hedgerow_adapters.producing.secret import reconcile_secret
+from hedgerow_adapters.builder.asking import NotDone
+from hedgerow_adapters.builder.managed_resource import reconcile
+from hedgerow_adapters.builder.secret import reconcile_secret
 from hedgerow_adapters.protocol.transport import Transport
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})

@@ -9,15 +9,15 @@ from returns.result import Failure, Success
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.producing import (
+from hedgerow_adapters.builder import (
     wait_for_all,
     wait_until_deleted,
     wait_until_healthy,
     wait_until_healthy_and_not_progressing,
 )
-from hedgerow_adapters.producing.waiting import Wait
+from hedgerow_adapters.builder.waiting import Wait
 from hedgerow_adapters.protocol import requests
-from tests.unit.adapters.producing.garden import APP, NAMESPACE, Garden, Wire, managed_resource, problem
+from tests.unit.adapters.builder.garden import APP, NAMESPACE, Garden, Wire, managed_resource, problem
 from tests.virtual_clock import virtual_time
 
 Conditions = Mapping[str, tuple[str, str, str]]

@@ -16,7 +16,7 @@ from hedgerow.api.reference_annotations import inject_annotations
 from hedgerow.api.references import secret_names
 from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
 from hedgerow.machinery.reading import with_value, without
-from hedgerow.resource_manager.managed_resources.producing.secret import OPAQUE, secret_name
+from hedgerow.resource_manager.managed_resources.builder.secret import OPAQUE, secret_name
 
 _MARK: Final = ("metadata", "labels", GARBAGE_COLLECTABLE)
 

@@ -5,7 +5,7 @@ Start with `Registry`, which turns objects into the data of a Secret, then `new_
 follows semantic versioning.
 """
 
-from hedgerow.resource_manager.managed_resources.producing.changes import (
+from hedgerow.resource_manager.managed_resources.builder.changes import (
     Marking,
     desired_managed_resource,
     desired_secret,
@@ -14,7 +14,7 @@ from hedgerow.resource_manager.managed_resources.producing.changes import (
     secrets_to_delete,
     secrets_to_mark,
 )
-from hedgerow.resource_manager.managed_resources.producing.judging import (
+from hedgerow.resource_manager.managed_resources.builder.judging import (
     CONFIGURATION_PROBLEM,
     any_of_class,
     deletion_problem,
@@ -23,19 +23,19 @@ from hedgerow.resource_manager.managed_resources.producing.judging import (
     progress_problem,
     still_exists,
 )
-from hedgerow.resource_manager.managed_resources.producing.managed_resource import (
+from hedgerow.resource_manager.managed_resources.builder.managed_resource import (
     new_for_seed,
     new_for_shoot,
     new_managed_resource,
 )
-from hedgerow.resource_manager.managed_resources.producing.registry import Registry, file_name
-from hedgerow.resource_manager.managed_resources.producing.secret import (
+from hedgerow.resource_manager.managed_resources.builder.registry import Registry, file_name
+from hedgerow.resource_manager.managed_resources.builder.secret import (
     new_secret,
     secret_name,
     unstructured_data,
     with_labels,
 )
-from hedgerow.resource_manager.managed_resources.producing.uniqueness import make_unique
+from hedgerow.resource_manager.managed_resources.builder.uniqueness import make_unique
 
 __all__ = [
     "CONFIGURATION_PROBLEM",

@@ -12,11 +12,8 @@ from hedgerow.api.definition import build_definition
 from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.producing import new_managed_resource
-from hedgerow_adapters.kubernetes.credentials import load_connection
-from hedgerow_adapters.kubernetes.http_transport import HttpTransport
-from hedgerow_adapters.memory import MemoryTransport
-from hedgerow_adapters.producing import (
+from hedgerow.resource_manager.managed_resources.builder import new_managed_resource
+from hedgerow_adapters.builder import (
     create,
     create_for_seed,
     delete,
@@ -27,6 +24,9 @@ from hedgerow_adapters.producing import (
     wait_until_deleted,
     wait_until_healthy,
 )
+from hedgerow_adapters.kubernetes.credentials import load_connection
+from hedgerow_adapters.kubernetes.http_transport import HttpTransport
+from hedgerow_adapters.memory import MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport
 from tests.contract.objects import SECRETS, key, names

@@ -9,7 +9,7 @@ from returns.result import Result, Success
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow_adapters.producing import (
+from hedgerow_adapters.builder import (
     NotDone,
     create,
     create_for_seed,
@@ -17,7 +17,7 @@ from hedgerow_adapters.producing import (
     create_from_unstructured,
 )
 from hedgerow_adapters.protocol.transport import Transport
-from tests.unit.adapters.producing.garden import APP, NAMESPACE, Garden, Wire, problem
+from tests.unit.adapters.builder.garden import APP, NAMESPACE, Garden, Wire, problem
 from tests.virtual_clock import virtual_time
 
 DATA = {"foo": b"bar"}

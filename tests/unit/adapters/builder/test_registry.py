@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.producing import new_registry
+from hedgerow_adapters.builder import new_registry
 
 VALUES = st.recursive(
     st.text(max_size=3) | st.integers() | st.booleans() | st.none(),

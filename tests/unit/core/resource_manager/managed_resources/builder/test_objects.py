@@ -3,7 +3,7 @@
 import pytest
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.producing import (
+from hedgerow.resource_manager.managed_resources.builder import (
     new_for_seed,
     new_for_shoot,
     new_secret,

@@ -2,7 +2,7 @@
 
 A registry makes data of objects. `create_for_seed`, `create_for_shoot`, `create` and `create_from_unstructured` write
 that into a Secret, and the ManagedResource of it; `reconcile` and `reconcile_secret` write one of both alone. What is
-written, the core's `managed_resources.producing` decides: nothing here does, and nothing is sent where nothing changes.
+written, the core's `managed_resources.builder` decides: nothing here does, and nothing is sent where nothing changes.
 Every function can be cancelled and called again. What stands here follows semantic versioning.
 
 Example:
@@ -20,12 +20,12 @@ Example:
         return str(healthy.failure()) if isinstance(healthy, Failure) else f"{key} is healthy"
 """
 
-from hedgerow_adapters.producing.asking import NotDone
-from hedgerow_adapters.producing.creating import create, create_for_seed, create_for_shoot, create_from_unstructured
-from hedgerow_adapters.producing.managed_resource import delete, exist, reconcile, set_keep_objects
-from hedgerow_adapters.producing.registry import new_registry
-from hedgerow_adapters.producing.secret import reconcile_secret
-from hedgerow_adapters.producing.waiting import (
+from hedgerow_adapters.builder.asking import NotDone
+from hedgerow_adapters.builder.creating import create, create_for_seed, create_for_shoot, create_from_unstructured
+from hedgerow_adapters.builder.managed_resource import delete, exist, reconcile, set_keep_objects
+from hedgerow_adapters.builder.registry import new_registry
+from hedgerow_adapters.builder.secret import reconcile_secret
+from hedgerow_adapters.builder.waiting import (
     wait_for_all,
     wait_until_deleted,
     wait_until_healthy,

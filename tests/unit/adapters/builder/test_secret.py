@@ -8,9 +8,9 @@ from returns.result import Failure
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.producing import reconcile_secret
+from hedgerow_adapters.builder import reconcile_secret
 from hedgerow_adapters.protocol import requests
-from tests.unit.adapters.producing.garden import NAMESPACE, Garden, Wire, problem
+from tests.unit.adapters.builder.garden import NAMESPACE, Garden, Wire, problem
 from tests.virtual_clock import virtual_time
 
 KEY = ObjectKey(NAMESPACE, "s1")

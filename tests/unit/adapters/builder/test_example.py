@@ -9,9 +9,9 @@ import pytest
 from returns.result import Failure, Success
 
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow_adapters import producing
+from hedgerow_adapters import builder
 from hedgerow_adapters.protocol.transport import Transport
-from tests.unit.adapters.producing.garden import Garden, Wire
+from tests.unit.adapters.builder.garden import Garden, Wire
 from tests.virtual_clock import virtual_time
 
 DASHBOARDS = ObjectKey("garden", "dashboards")
@@ -21,9 +21,9 @@ WELL = dict.fromkeys(("Applied", "Healthy"), ("True", "Reason", ""))
 
 def example() -> Any:
     """The function that stands in the documentation of the package."""
-    code = dedent((producing.__doc__ or "").partition("Example:\n")[2])
+    code = dedent((builder.__doc__ or "").partition("Example:\n")[2])
     known: dict[str, Any] = {
-        **{name: getattr(producing, name) for name in producing.__all__},
+        **{name: getattr(builder, name) for name in builder.__all__},
         **{each.__name__: each for each in (asyncio, ObjectKey, Transport, Failure, Success)},
         "Manifest": Manifest,
     }
