@@ -37,7 +37,7 @@ SERVICES: Final = 8
 PORTS: Final = range(8000, 8003)
 """Few, and new namespaces are rare, so that names recur: what was written is remembered for ten minutes, by name."""
 FOREIGN_EDITS: Final = 4
-"""Of one policy, at most: more of them would be a fight, in which the process holds back for minutes."""
+"""Of one policy, at most: more of them would be a conflict, in which the process holds back for minutes."""
 
 
 class Sample(NamedTuple):

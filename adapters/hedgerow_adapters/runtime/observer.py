@@ -11,7 +11,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action
 from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
-from hedgerow_adapters.runtime.fights import Fight
+from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 
 Result: TypeAlias = Literal["success", "error", "requeue", "requeue_after"]
 
@@ -52,7 +52,7 @@ class ControllerObserver:
     def slowed(self, keys: int) -> None:
         """A key was slowed down, or is no longer; so many are now."""
 
-    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
+    def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
         """Somebody else turned out to undo what is done for a key, which waits so many seconds for a start."""
 
     def began(self, key: ObjectKey) -> None:

@@ -31,12 +31,12 @@ from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.events import Recorder
-from hedgerow_adapters.runtime.fights import BESIDE_WAIT
 from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.turns import PAUSE, Course, Decide, LeaseLostError, OutdatedTurnError, Turns, reconciled
+from hedgerow_adapters.runtime.write_conflicts import BESIDE_WAIT
 from hedgerow_adapters.slices import slices
 
 TIME_LIMIT: Final = 180.0
@@ -131,7 +131,7 @@ class ControllerRunner:
         """Decide by another configuration from now on, and look at every key again that it concerns.
 
         A turn that is under way ends by the configuration that it began with, but deletes nothing more that needs a
-        forecast, and is followed by one more. None of these keys waits for the end of a fight: that was over the last
+        forecast, and is followed by one more. None of these keys waits for the end of a conflict: that was over the last
         configuration. What the controller watches stays as it was declared. Where nothing has started yet, everything
         is looked at anyway.
 
@@ -240,15 +240,15 @@ class ControllerRunner:
             self._deletions.forget_if_bare(key_of(change.old))
 
     def _let_owner_go_first(self, change: Change, keys: Collection[ObjectKey]) -> None:
-        """Let what an owner asks for not wait because of a fight, unless that is a fight over the owner itself."""
+        """Let what an owner asks for not wait because of a conflict, unless that is a conflict over the owner itself."""
         primary, cluster = self.controller.primary, self.controller.primary_cluster
         owner = key_of(change.new or change.old or {})
-        if owner in keys and not self._turns.fights.concerns_itself(owner, primary, cluster):
+        if owner in keys and not self._turns.conflicts.concerns_itself(owner, primary, cluster):
             self.queue.release(owner)
 
     def _let_others_go_on(self, key: ObjectKey, watch: Watch, place: ObjectKey) -> None:
-        """Let what is asked for, or what befalls other objects of a key, not wait for the end of a fight."""
-        if self._turns.fights.concerns(key, watch.resource, place, watch.cluster):
+        """Let what is asked for, or what befalls other objects of a key, not wait for the end of a conflict."""
+        if self._turns.conflicts.concerns(key, watch.resource, place, watch.cluster):
             return
         if watch.is_desired_state:
             self.queue.release(key)

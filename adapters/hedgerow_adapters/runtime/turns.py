@@ -41,8 +41,8 @@ from hedgerow_adapters.runtime.deletions import DeletionLedger
 from hedgerow_adapters.runtime.events import Recorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered, Written
 from hedgerow_adapters.runtime.expectations import Expectations
-from hedgerow_adapters.runtime.fights import FightDetector, changed_nothing
 from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.write_conflicts import WriteConflictDetector, changed_nothing
 
 PATIENCE: Final = 120.0
 """Seconds for the answer to a question: others are asked as well, and an early end of a turn is nobody's gain. It
@@ -139,7 +139,7 @@ class Turns:
             view: what the controller reads.
             recorder: records the events that plans ask for.
             observer: is told what happens.
-            hold: lets a key wait for so many seconds because of a fight.
+            hold: lets a key wait for so many seconds because of a conflict.
             wake: gives a key another turn, after those that wait.
             may_write: asked before every write.
             decide: makes the decisions.
@@ -149,7 +149,7 @@ class Turns:
         clusters = caches.clusters
         self.expectations: Final = Expectations(view.snapshot, view.informer_of)
         self.deletions: Final = DeletionLedger(controller, view.snapshot, view.relist)
-        self.fights: Final = FightDetector(controller.longest_wait)
+        self.conflicts: Final = WriteConflictDetector(controller.longest_wait)
         self.server_versions: frozenset[str] = frozenset()
         """As turns that begin from now on are told them."""
         self._controller = controller
@@ -381,21 +381,21 @@ class Turns:
                 self._caches.discovery_of(outcome.action.cluster).in_doubt(outcome.action.resource)
             if is_last or outcome.hits_all:
                 self._observer.not_written(key, outcome)
-        self._slow_down_fights(key, done)
+        self._slow_down_conflicts(key, done)
 
     def _note_kinds(self, action: Action) -> None:
         """What is served may be different because of what was written."""
         self._caches.discovery_of(action.cluster).may_have_changed(action.resource, action.key)
 
-    def _slow_down_fights(self, key: ObjectKey, done: Sequence[WriteResult]) -> None:
+    def _slow_down_conflicts(self, key: ObjectKey, done: Sequence[WriteResult]) -> None:
         """Let a key wait whose objects somebody else keeps changing back, and tell the owner when that begins."""
-        slowdown = self.fights.carried_out(key, done, asyncio.get_running_loop().time())
+        slowdown = self.conflicts.carried_out(key, done, asyncio.get_running_loop().time())
         if slowdown is None:
             return
         self._hold(key, slowdown.seconds)
-        for fight in slowdown.begun:
-            self._observer.fought(key, fight, slowdown.seconds)
-            self._tell(key, "Warning", "Fight", str(fight))
+        for conflict in slowdown.begun:
+            self._observer.conflicted(key, conflict, slowdown.seconds)
+            self._tell(key, "Warning", "WriteConflict", str(conflict))
 
     def _tell(self, key: ObjectKey, kind: Literal["Normal", "Warning"], reason: str, note: str) -> None:
         """Record an event of the runtime itself, at the object whose turn it is; a round of work has none."""

@@ -35,10 +35,10 @@ from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.executor import NotWritten
-from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 MOST_TURNS_AT_ONCE: Final = 200
@@ -98,7 +98,7 @@ class _Account(ControllerObserver):
         self.events: list[Event] = []
         self.failures: tuple[DomainFailure, ...] = ()
         self.defect: Exception | None = None
-        self.fights = 0
+        self.conflicts = 0
 
     def record(self, events: Iterable[Event]) -> None:
         """Note events in place of recording them."""
@@ -121,8 +121,8 @@ class _Account(ControllerObserver):
         self.failures = tuple(failures)
 
     @override
-    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
-        self.fights += 1
+    def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
+        self.conflicts += 1
 
     @override
     def raised(self, key: ObjectKey, error: Exception) -> None:

@@ -17,8 +17,8 @@ from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatc
 from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.executor import NotWritten
-from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
+from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.reading import ReadingTelemetry
@@ -205,10 +205,12 @@ class ControllerTelemetry(ControllerObserver):
         tell("Held deletions back", deletions=deletions)
 
     @override
-    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
-        """Count a fight and say what it is about."""
-        self._metrics.fights.inc()
-        self._log.warning("Fight", what=fight, resource=fight.action.resource, key=fight.action.key, wait=wait)
+    def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
+        """Count a conflict and say what it is about."""
+        self._metrics.conflicts.inc()
+        self._log.warning(
+            "Write conflict", what=conflict, resource=conflict.action.resource, key=conflict.action.key, wait=wait
+        )
 
     @override
     def slowed(self, keys: int) -> None:

@@ -82,7 +82,7 @@ class ControllerMetrics:
     """Seconds for which keys waited until the caches showed what was written for them."""
     cache_wait_timeouts: Counter
     """Waits that ended without that."""
-    fights: Counter
+    conflicts: Counter
     slowed_keys: Gauge
     plan_actions: Callable[[str], Counter]
     """Actions carried out, by their kind."""
@@ -206,8 +206,8 @@ class _ControllerFamilies:
             by_controller,
             registry=registry,
         )
-        self.fights = Counter(
-            "hedgerow_fights_total",
+        self.conflicts = Counter(
+            "hedgerow_write_conflicts_total",
             "Objects that somebody else turned out to change back again and again.",
             by_controller,
             registry=registry,
@@ -251,7 +251,7 @@ class _ControllerFamilies:
             deletion_guard_stops=self.deletion_guard_stops.labels(name),
             cache_wait=self.cache_wait.labels(name),
             cache_wait_timeouts=self.cache_wait_timeouts.labels(name),
-            fights=self.fights.labels(name),
+            conflicts=self.conflicts.labels(name),
             slowed_keys=self.slowed_keys.labels(name),
             plan_actions=lambda action: self.plan_actions.labels(name, action),
         )

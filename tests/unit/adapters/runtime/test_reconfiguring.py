@@ -310,6 +310,6 @@ async def test_a_turn_by_the_last_configuration_that_ends_in_a_fight_is_followed
         await asyncio.sleep(20)
 
     corrections = [action for action in ears.actions if isinstance(action, MergePatch) and action.key == BLOCKED_CIDRS]
-    _, fight, _ = ears.fights[0]
-    assert fight.action == corrections[4]
+    _, conflict, _ = ears.conflicts[0]
+    assert conflict.action == corrections[4]
     assert ["2.2.2.2/32" in str(action.patch) for action in corrections[:6]] == [False] * 5 + [True]

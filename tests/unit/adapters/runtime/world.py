@@ -25,9 +25,9 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import RESYNC_PERIOD, Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import NotWritten
-from hedgerow_adapters.runtime.fights import Fight
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from tests.comparisons import is_comparison
 
 SERVICES: Final = Resource("", "v1", "services", "Service")
@@ -126,7 +126,7 @@ class Ears(ControllerObserver):
     held: list[tuple[ObjectKey, int]] = field(default_factory=list)
     behind: list[ObjectKey] = field(default_factory=list)
     waits: list[tuple[ObjectKey, float]] = field(default_factory=list)
-    fights: list[tuple[ObjectKey, Fight, float]] = field(default_factory=list)
+    conflicts: list[tuple[ObjectKey, WriteConflict, float]] = field(default_factory=list)
     slowed_keys: int = 0
 
     @property
@@ -173,8 +173,8 @@ class Ears(ControllerObserver):
             self.behind.append(key)
 
     @override
-    def fought(self, key: ObjectKey, fight: Fight, wait: float) -> None:
-        self.fights.append((key, fight, wait))
+    def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
+        self.conflicts.append((key, conflict, wait))
 
     @override
     def slowed(self, keys: int) -> None:

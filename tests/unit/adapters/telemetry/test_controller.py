@@ -14,7 +14,7 @@ from hedgerow.machinery.plan import Action, Create, Plan
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
-from hedgerow_adapters.runtime.fights import Fight
+from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, configure_logs
 from hedgerow_adapters.telemetry.controller import KINDS
 
@@ -359,13 +359,13 @@ def test_waits_for_own_writes_are_measured_and_those_that_came_to_nothing_counte
 
 def test_a_fight_is_told_and_counted_and_how_many_keys_are_slowed_down(heard: Heard) -> None:
     heard.telemetry.slowed(1)
-    heard.telemetry.fought(CART, Fight(POLICY, 6, 130.0), 30.0)
+    heard.telemetry.conflicted(CART, WriteConflict(POLICY, 6, 130.0), 30.0)
 
-    assert heard.count("hedgerow_fights_total") == 1
+    assert heard.count("hedgerow_write_conflicts_total") == 1
     assert heard.count("hedgerow_slowed_keys") == 1
     (line,) = heard.lines()
     assert line.items() >= {
-        "level": "warning", "msg": "Fight", "wait": 30.0, "key": "shop/ingress",
+        "level": "warning", "msg": "Write conflict", "wait": 30.0, "key": "shop/ingress",
         "what": "NetworkPolicy shop/ingress was corrected 6 times within 2 minutes (desired): somebody undoes it",
     }.items()  # fmt: skip
     heard.telemetry.slowed(0)

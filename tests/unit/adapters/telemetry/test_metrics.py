@@ -40,7 +40,7 @@ def test_a_controller_has_all_its_series_from_the_start() -> None:
         "hedgerow_cache_wait_seconds_count",
         "hedgerow_cache_wait_timeouts_total",
         "hedgerow_deletion_guard_stops_total",
-        "hedgerow_fights_total",
+        "hedgerow_write_conflicts_total",
         "hedgerow_slowed_keys",
         "hedgerow_cache_sync_timestamp_seconds",
     ):

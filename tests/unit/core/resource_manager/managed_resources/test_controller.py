@@ -25,7 +25,7 @@ from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from hedgerow_adapters.runtime.clusters import Access
-from hedgerow_adapters.runtime.fights import BESIDE_WAIT
+from hedgerow_adapters.runtime.write_conflicts import BESIDE_WAIT
 from tests.unit.adapters.runtime.world import Ears, Wire, about_objects, at_work
 from tests.unit.core.resource_manager.managed_resources.workshop import (
     CONFIG_MAPS,
@@ -139,7 +139,7 @@ async def test_two_that_want_one_object_each_take_it_back_from_time_to_time_and_
     wanted = 'wanted by other ManagedResources as well: "/ConfigMap/default/a" by default/'
     assert told["mine", "ContestedResources"] == f"{wanted}theirs"
     assert told["theirs", "ContestedResources"] == f"{wanted}mine"
-    assert {name for name, reason in told if reason == "Fight"} == {"mine", "theirs"}
+    assert {name for name, reason in told if reason == "WriteConflict"} == {"mine", "theirs"}
 
 
 class Throttled(MemoryTransport):
@@ -259,8 +259,8 @@ async def test_however_often_somebody_undoes_it_drift_is_corrected_in_every_sync
         moments = [began, *corrected, asyncio.get_running_loop().time()]
 
     assert max(later - earlier for earlier, later in pairwise(moments)) <= 61
-    assert len(ears.fights) == 1
-    assert len(corrected) <= 7200 / 60 + 7, "no more often either, once it is a fight"
+    assert len(ears.conflicts) == 1
+    assert len(corrected) <= 7200 / 60 + 7, "no more often either, once it is a conflict"
 
 
 @virtual_time

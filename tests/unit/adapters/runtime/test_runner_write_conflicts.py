@@ -114,9 +114,9 @@ async def test_who_is_undone_at_once_for_ever_writes_15_times_in_an_hour_and_the
         assert wire.writes - in_first_hour <= 60
 
         verb = "corrected 6 times within 1 minute"
-        note = f"NetworkPolicy {INGRESS} was {verb} ({ears.fights[0][1].action.reason}): somebody undoes it"
-        assert world.recorded == [("shop/cart", "Fight", note)]
-        assert [(key, wait) for key, _, wait in ears.fights] == [(CART, 30.0)]
+        note = f"NetworkPolicy {INGRESS} was {verb} ({ears.conflicts[0][1].action.reason}): somebody undoes it"
+        assert world.recorded == [("shop/cart", "WriteConflict", note)]
+        assert [(key, wait) for key, _, wait in ears.conflicts] == [(CART, 30.0)]
         assert ears.slowed_keys == 1
     assert ears.errors == []
 
@@ -134,12 +134,12 @@ async def test_what_an_owner_asks_for_does_not_wait_because_of_a_fight() -> None
 
         before = wire.writes
         await asyncio.sleep(HOUR)
-        assert wire.writes - before <= 6, "the fight is no younger for that"
+        assert wire.writes - before <= 6, "the conflict is no younger for that"
 
         world.delete(SERVICES, CART)
         await asyncio.sleep(0.1)
         assert world.policies == set()
-    assert len(ears.fights) == 1
+    assert len(ears.conflicts) == 1
 
 
 @virtual_time
@@ -172,7 +172,7 @@ async def test_who_writes_what_is_there_already_fights_with_nobody() -> None:
         await asyncio.sleep(HOUR)
 
     assert wire.writes >= 59
-    assert ears.fights == []
+    assert ears.conflicts == []
 
 
 @virtual_time
@@ -198,11 +198,11 @@ async def test_other_keys_are_as_fast_as_ever_and_so_is_the_key_when_the_fight_i
         world.delete(SERVICES, CART)
         await asyncio.sleep(0.1)
         assert world.pending() == []
-    assert len(ears.fights) == 1
+    assert len(ears.conflicts) == 1
 
 
 @virtual_time
-async def test_a_user_who_changes_a_mind_again_and_again_is_no_fight() -> None:
+async def test_a_user_who_changes_a_mind_again_and_again_is_no_conflict() -> None:
     world, ears = World(service()), Ears()
     async with at_work(world, observer=ears):
         for _ in range(20):
@@ -211,4 +211,4 @@ async def test_a_user_who_changes_a_mind_again_and_again_is_no_fight() -> None:
                 await asyncio.sleep(1)
                 assert world.pending() == []
     assert world.policies == own_policies("cart")
-    assert ears.fights == []
+    assert ears.conflicts == []

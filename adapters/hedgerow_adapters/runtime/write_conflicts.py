@@ -8,7 +8,7 @@ time by an equal write or to an equal object: the other side may write the same 
 It may be another key of the same controller; each then waits for itself. The key waits from then on, `FIRST_WAIT`
 seconds and twice as long with every further such correction, up to `LONGEST_WAIT`. So an object that is undone at once,
 for ever, is written at most 15 times in the first hour and 6 times an hour from then on; however the other side times
-it, it is fewer than 50 times an hour. The fight is over when for `WITHIN` seconds beyond a wait nothing had to be
+it, it is fewer than 50 times an hour. The conflict is over when for `WITHIN` seconds beyond a wait nothing had to be
 corrected; the first look after a wait that finds nothing to correct already makes the key as fast as any other. A key
 need not wait out its time where somebody asks for something new, nor longer than `BESIDE_WAIT` where something happens
 to an object that is not fought over; an equal correction after that makes it wait twice as long all the same.
@@ -39,14 +39,14 @@ from hedgerow.machinery.plan import (
 )
 
 CORRECTIONS: Final = 5
-"""So many equal corrections are bad luck; one more is a fight."""
+"""So many equal corrections are bad luck; one more is a conflict."""
 WITHIN: Final = 600.0
 """Seconds in which they count together."""
 FIRST_WAIT: Final = 30.0
 LONGEST_WAIT: Final = 600.0
 BESIDE_WAIT: Final = 75.0
 """Seconds within which a change of another object is looked at; as others may change one all the time, so rarely that
-the fight stays as slow as is promised."""
+the conflict stays as slow as is promised."""
 REMEMBERED: Final = 16_384
 """Objects of which corrections are remembered, in up to 8 MB; beyond that the longest untouched are forgotten early."""
 
@@ -57,7 +57,7 @@ _Content: TypeAlias = tuple[int, ...]
 """Hashes of what a correction writes and, where that is known, of the object after it."""
 
 
-class Fight(NamedTuple):
+class WriteConflict(NamedTuple):
     """An object that somebody else keeps changing back."""
 
     action: Action
@@ -75,12 +75,12 @@ class Fight(NamedTuple):
 
 
 class Slowdown(NamedTuple):
-    """What a fight means for a key."""
+    """What a conflict means for a key."""
 
     seconds: float
     """How long the key waits now."""
-    begun: tuple[Fight, ...]
-    """The fights that were not known before."""
+    begun: tuple[WriteConflict, ...]
+    """The conflicts that were not known before."""
 
 
 class _Corrections(NamedTuple):
@@ -100,7 +100,7 @@ class _Corrections(NamedTuple):
 def changed_nothing(action: Action, stored: Manifest | None) -> bool:
     """Whether the object is still of the version that a write was made for, so that nothing had to be corrected.
 
-    Who writes the same again and again on purpose fights with nobody, and neither does who asks for tokens.
+    Who writes the same again and again on purpose conflicts with nobody, and neither does who asks for tokens.
 
     Args:
         action: the write that the server carried out.
@@ -118,7 +118,7 @@ def changed_nothing(action: Action, stored: Manifest | None) -> bool:
     return before is not None and stored is not None and resource_version_of(stored) == before
 
 
-class FightDetector:
+class WriteConflictDetector:
     """The recent corrections of one controller."""
 
     def __init__(self, longest_wait: float | None = None) -> None:
@@ -135,7 +135,7 @@ class FightDetector:
         return len(self._corrections)
 
     def carried_out(self, key: ObjectKey, results: Iterable[WriteResult], now: float) -> Slowdown | None:
-        """Note what was carried out for a key in one reconciliation; how it is slowed down if that is a fight.
+        """Note what was carried out for a key in one reconciliation; how it is slowed down if that is a conflict.
 
         Args:
             key: whose turn it was.
@@ -148,7 +148,7 @@ class FightDetector:
             before, after = self._noted(key, result, now)
             wait = max(wait, after.wait)
             if after.wait and not before:
-                begun.append(Fight(action, len(after.times), now - after.times[0]))
+                begun.append(WriteConflict(action, len(after.times), now - after.times[0]))
         self._forget(now)
         return Slowdown(wait, tuple(begun)) if wait else None
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, WriteResult
-from hedgerow_adapters.runtime.fights import (
+from hedgerow_adapters.runtime.write_conflicts import (
     CORRECTIONS,
     FIRST_WAIT,
     REMEMBERED,
     WITHIN,
-    FightDetector,
+    WriteConflictDetector,
     changed_nothing,
 )
 
@@ -32,7 +32,7 @@ def updated(version: str, subresource: str = "", **fields: object) -> Update:
     return Update(POLICIES, {"metadata": metadata, "spec": {"a": 1}, **fields}, "desired", subresource)
 
 
-def waits(detector: FightDetector, *corrections: tuple[float, Action]) -> list[float]:
+def waits(detector: WriteConflictDetector, *corrections: tuple[float, Action]) -> list[float]:
     """How long a key waits after each correction."""
     slowdowns = [detector.carried_out(OWNER, [WriteResult(action)], time) for time, action in corrections]
     return [slowdown.seconds if slowdown else 0 for slowdown in slowdowns]
@@ -55,7 +55,7 @@ def every(seconds: float, *actions: Action, times: int = CORRECTIONS + 1) -> lis
     ],
 )
 def test_one_correction_too_many_of_equal_content_is_a_fight(again: tuple[Action, ...]) -> None:
-    assert waits(FightDetector(), *every(1, *again)) == [0] * CORRECTIONS + [FIRST_WAIT]
+    assert waits(WriteConflictDetector(), *every(1, *again)) == [0] * CORRECTIONS + [FIRST_WAIT]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_one_correction_too_many_of_equal_content_is_a_fight(again: tuple[Action
     ],
 )
 def test_corrections_that_differ_are_none(different: tuple[Action, Action]) -> None:
-    assert set(waits(FightDetector(), *every(1, *different, times=2 * CORRECTIONS))) == {0}
+    assert set(waits(WriteConflictDetector(), *every(1, *different, times=2 * CORRECTIONS))) == {0}
 
 
 def stored(number: int, **fields: object) -> Manifest:
@@ -97,7 +97,7 @@ REMOVAL = replace(PATCH, patch={"spec": {"b": None}})
     ],
 )
 def test_who_undoes_an_object_in_a_different_way_each_time_fights_as_well(turns: tuple[Action, ...]) -> None:
-    detector = FightDetector()
+    detector = WriteConflictDetector()
     outcomes = [
         WriteResult(action, stored(number, status={"observed": number}))
         for number, (_, action) in enumerate(every(1, *turns))
@@ -128,8 +128,8 @@ def test_who_undoes_an_object_in_a_different_way_each_time_fights_as_well(turns:
         ),
     ],
 )
-def test_a_wish_that_changes_is_no_fight(turns: tuple[WriteResult, ...]) -> None:
-    detector = FightDetector()
+def test_a_wish_that_changes_is_no_conflict(turns: tuple[WriteResult, ...]) -> None:
+    detector = WriteConflictDetector()
 
     assert [detector.carried_out(OWNER, [turns[time % 2]], time) for time in range(4 * CORRECTIONS)] == [None] * 20
 
@@ -138,16 +138,16 @@ def test_a_wish_that_changes_is_no_fight(turns: tuple[WriteResult, ...]) -> None
     ("longest", "expected"), [(60.0, [FIRST_WAIT, 60, 60, 60]), (10.0, [10] * 4), (1000.0, [30, 60, 120, 240])]
 )
 def test_a_key_waits_no_longer_than_its_controller_allows(longest: float, expected: list[float]) -> None:
-    assert waits(FightDetector(longest), *every(1, PATCH, times=CORRECTIONS + 4))[CORRECTIONS:] == expected
+    assert waits(WriteConflictDetector(longest), *every(1, PATCH, times=CORRECTIONS + 4))[CORRECTIONS:] == expected
 
 
 def test_two_keys_of_one_controller_that_undo_each_other_fight_as_any_others_do() -> None:
-    detector, mine, theirs = FightDetector(), PATCH, replace(PATCH, patch={"spec": {"a": 2}})
+    detector, mine, theirs = WriteConflictDetector(), PATCH, replace(PATCH, patch={"spec": {"a": 2}})
     begun: dict[str, list[str]] = {"mine": [], "theirs": []}
     for time in range(2 * (CORRECTIONS + 1)):
         name, action = ("theirs", theirs) if time % 2 else ("mine", mine)
         slowdown = detector.carried_out(ObjectKey("shop", name), [WriteResult(action)], time)
-        begun[name] += [str(fight) for fight in slowdown.begun] if slowdown else []
+        begun[name] += [str(conflict) for conflict in slowdown.begun] if slowdown else []
 
     told = f"NetworkPolicy {KEY} was corrected 6 times within 1 minute (desired): somebody undoes it"
     assert begun == {"mine": [told], "theirs": [told]}
@@ -177,11 +177,11 @@ def test_a_write_that_leaves_the_version_has_changed_nothing(
 
 
 def test_few_enough_corrections_for_the_time_are_none() -> None:
-    assert set(waits(FightDetector(), *every(WITHIN / CORRECTIONS + 1, PATCH, times=100))) == {0}
+    assert set(waits(WriteConflictDetector(), *every(WITHIN / CORRECTIONS + 1, PATCH, times=100))) == {0}
 
 
 def test_the_longer_a_fight_the_longer_the_wait() -> None:
-    detector = FightDetector()
+    detector = WriteConflictDetector()
     assert waits(detector, *every(0, PATCH))[-1] == 30
 
     now = 0.0
@@ -194,16 +194,16 @@ def test_the_longer_a_fight_the_longer_the_wait() -> None:
 
 
 def test_a_fight_is_told_once_with_how_often_and_how_long_it_went_on() -> None:
-    detector = FightDetector()
+    detector = WriteConflictDetector()
     slowdowns = [detector.carried_out(OWNER, [WriteResult(PATCH)], time) for time in range(0, 100 * 9, 100)]
 
-    begun = [str(fight) for slowdown in slowdowns if slowdown for fight in slowdown.begun]
+    begun = [str(conflict) for slowdown in slowdowns if slowdown for conflict in slowdown.begun]
 
     assert begun == ["NetworkPolicy shop/policy was corrected 6 times within 8 minutes (desired): somebody undoes it"]
 
 
 def test_two_objects_of_a_key_make_it_wait_once() -> None:
-    detector = FightDetector()
+    detector = WriteConflictDetector()
     other = replace(PATCH, key=ObjectKey("shop", "other"))
     slowdowns = [
         detector.carried_out(OWNER, [WriteResult(PATCH), WriteResult(other)], time) for time in range(CORRECTIONS + 2)
@@ -215,7 +215,7 @@ def test_two_objects_of_a_key_make_it_wait_once() -> None:
 
 
 def test_a_fight_that_was_quiet_for_long_enough_begins_anew() -> None:
-    detector = FightDetector()
+    detector = WriteConflictDetector()
     waits(detector, *every(1, PATCH))
     last = CORRECTIONS + FIRST_WAIT + WITHIN
 
@@ -227,7 +227,7 @@ def test_a_fight_that_was_quiet_for_long_enough_begins_anew() -> None:
 
 
 def test_what_is_old_is_forgotten_and_so_is_what_is_too_much() -> None:
-    detector = FightDetector()
+    detector = WriteConflictDetector()
     keys = [ObjectKey("shop", str(number)) for number in range(REMEMBERED + 100)]
 
     detector.carried_out(OWNER, [WriteResult(replace(PATCH, key=key)) for key in keys], 0)
@@ -239,7 +239,7 @@ def test_what_is_old_is_forgotten_and_so_is_what_is_too_much() -> None:
 @given(st.lists(st.floats(0, 5000), max_size=200), st.integers(0, 3))
 def test_however_the_other_side_times_it_writes_are_bounded(pauses: list[float], seed: int) -> None:
     """The object is undone some time after each wait, and then corrected."""
-    detector, now, times = FightDetector(), float(seed), []
+    detector, now, times = WriteConflictDetector(), float(seed), []
     for pause in pauses:
         (wait,) = waits(detector, (now, PATCH))
         times.append(now)
