@@ -23,7 +23,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_t
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.selectors import matches_any
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.resource_manager.network_policies.openings import parse_namespace_selectors, services_of_ingress
+from hedgerow.resource_manager.network_policies.allowed_ports import parse_namespace_selectors, services_of_ingress
 from hedgerow.resource_manager.network_policies.reconcile import POLICIES_BY_SERVICE, reconcile
 from hedgerow.resource_manager.network_policies.views import NamespaceView, NetworkPolicyConfig
 

@@ -16,12 +16,12 @@ from hedgerow.api.network_policies import FROM_WORLD_TO_PORTS, NAMESPACE_ALIAS, 
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.network_policies.openings import (
-    Opening,
+from hedgerow.resource_manager.network_policies.allowed_ports import (
+    AllowedPort,
+    allowed_ports_of,
     ingress_backend_ports,
     namespaces_that_matter,
     no_policies_because,
-    openings_of,
     peers_of,
 )
 from hedgerow.resource_manager.network_policies.policies import (
@@ -123,18 +123,20 @@ def desired_network_policies(
     facts = Facts(view, homes, tuple(map(IngressView.of, routes)), config)
     if reason := no_policies_because(facts):
         return Success(DesiredPolicies(none_because=reason))
-    match openings_of(facts.service), peers_of(facts):
-        case Success(openings), Success(peers):
-            if failure := _too_many(facts.service, openings, peers):
+    match allowed_ports_of(facts.service), peers_of(facts):
+        case Success(allowed_ports), Success(peers):
+            if failure := _too_many(facts.service, allowed_ports, peers):
                 return Failure((failure,))
-            return Success(_assembled(_answers(facts, openings, peers)))
-        case openings, peers:
-            return Failure((*openings.swap().value_or(()), *peers.swap().value_or(())))
+            return Success(_assembled(_answers(facts, allowed_ports, peers)))
+        case allowed_ports, peers:
+            return Failure((*allowed_ports.swap().value_or(()), *peers.swap().value_or(())))
 
 
-def _too_many(service: ServiceView, openings: tuple[Opening, ...], peers: tuple[str, ...]) -> DomainFailure | None:
+def _too_many(
+    service: ServiceView, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]
+) -> DomainFailure | None:
     """A Service whose author lost count must not keep the process from everything else, its lease included."""
-    count = 2 * len(openings) * len(peers)
+    count = 2 * len(allowed_ports) * len(peers)
     if count <= MOST_POLICIES:
         return None
     problem = f"ports and namespaces ask for {count} policies, at most {MOST_POLICIES} are possible"
@@ -152,25 +154,25 @@ def _that_matter(
     return tuple(islice((namespace for namespace in namespaces if name_of(namespace) in names), len(names)))
 
 
-def _answers(facts: Facts, openings: tuple[Opening, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:
+def _answers(facts: Facts, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:
     target = Target(facts.service.key, {"matchLabels": facts.service.selector})
-    for opening in openings:
-        yield from _to_labelled_pods(facts.service, target, opening, peers)
+    for allowed in allowed_ports:
+        yield from _to_labelled_pods(facts.service, target, allowed, peers)
     yield from _to_everybody(facts.service, target)
     if facts.config.ingress_controller:
-        yield from _to_the_ingress_controller(facts, target, openings, facts.config.ingress_controller)
+        yield from _to_the_ingress_controller(facts, target, allowed_ports, facts.config.ingress_controller)
 
 
 def _to_labelled_pods(
-    service: ServiceView, target: Target, opening: Opening, peers: tuple[str, ...]
+    service: ServiceView, target: Target, allowed: AllowedPort, peers: tuple[str, ...]
 ) -> Iterator[_Answer]:
     """One port, opened to the labelled pods of each peer namespace."""
     own = service.key.namespace
-    identity = policy_id(service.key.name, opening.port, opening.alias)
-    permission = target.permission(opening.port, opening.reason)
-    own_label = pod_label(opening.alias or identity)
-    other_label = pod_label(opening.alias or identity, service.annotations.get(NAMESPACE_ALIAS, own))
-    unfit = _opening_failure(service, opening, identity)
+    identity = policy_id(service.key.name, allowed.port, allowed.alias)
+    permission = target.permission(allowed.port, allowed.reason)
+    own_label = pod_label(allowed.alias or identity)
+    other_label = pod_label(allowed.alias or identity, service.annotations.get(NAMESPACE_ALIAS, own))
+    unfit = _allowed_port_failure(service, allowed, identity)
     unfit_elsewhere = unfit or _label_failure(service, other_label)
     for namespace in peers:
         label, failure = own_label, unfit
@@ -187,9 +189,9 @@ def _to_labelled_pods(
             yield permission.egress_half(egress_name, peer)
 
 
-def _opening_failure(service: ServiceView, opening: Opening, identity: str) -> DomainFailure | None:
-    problem = port_problem(opening.port) or policy_name_problem(identity)
-    return DomainFailure(SERVICES, service.key, opening.field, problem) if problem else None
+def _allowed_port_failure(service: ServiceView, allowed: AllowedPort, identity: str) -> DomainFailure | None:
+    problem = port_problem(allowed.port) or policy_name_problem(identity)
+    return DomainFailure(SERVICES, service.key, allowed.field, problem) if problem else None
 
 
 def _label_failure(service: ServiceView, label: str) -> DomainFailure | None:
@@ -221,21 +223,21 @@ def _acceptable(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...],
 
 
 def _to_the_ingress_controller(
-    facts: Facts, target: Target, openings: tuple[Opening, ...], controller: IngressController
+    facts: Facts, target: Target, allowed_ports: tuple[AllowedPort, ...], controller: IngressController
 ) -> Iterator[_Answer]:
     """The ports that Ingresses route to. Without a living controller namespace there is nowhere to put the egress."""
     own = facts.service.key.namespace
     peer = ingress_controller_pods(controller.namespace, controller.pod_selector)
     home = facts.namespaces.get(controller.namespace)
     exposed = frozenset(ingress_backend_ports(facts.service, facts.ingresses))
-    for opening in openings:
-        port = opening.port
-        if opening.alias or port not in exposed:
+    for allowed in allowed_ports:
+        port = allowed.port
+        if allowed.alias or port not in exposed:
             continue
         identity = policy_id(facts.service.key.name, port)
         scope = identity if controller.namespace == own else f"{own}-{identity}"
         ingress_name, egress_name = f"ingress-to-{identity}-{_FROM_CONTROLLER}", f"egress-to-{scope}-{_FROM_CONTROLLER}"
-        if failure := _opening_failure(facts.service, opening, identity):
+        if failure := _allowed_port_failure(facts.service, allowed, identity):
             yield RefusedPolicy(policy_key(own, ingress_name), failure)
             yield RefusedPolicy(policy_key(controller.namespace, egress_name), failure)
             continue

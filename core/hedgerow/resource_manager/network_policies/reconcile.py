@@ -25,8 +25,8 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.network_policies import correction
+from hedgerow.resource_manager.network_policies.allowed_ports import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, RefusedPolicy, desired_network_policies
-from hedgerow.resource_manager.network_policies.openings import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy
 from hedgerow.resource_manager.network_policies.views import (
     IngressView,

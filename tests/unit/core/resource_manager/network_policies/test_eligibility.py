@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig
-from hedgerow.resource_manager.network_policies.openings import no_policies_because
+from hedgerow.resource_manager.network_policies.allowed_ports import no_policies_because
 from hedgerow.resource_manager.network_policies.views import Facts, NamespaceView, ServiceView
 from tests.unit.core.resource_manager.network_policies.objects import namespace, service
 

@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies import PolicyPort
-from hedgerow.resource_manager.network_policies.openings import ingress_backend_ports, services_of_ingress
+from hedgerow.resource_manager.network_policies.allowed_ports import ingress_backend_ports, services_of_ingress
 from hedgerow.resource_manager.network_policies.views import IngressView, ServiceView
 from tests.unit.core.resource_manager.network_policies.objects import backend, ingress, service
 

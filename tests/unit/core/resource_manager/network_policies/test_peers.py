@@ -4,7 +4,7 @@ import pytest
 from returns.result import Failure, Success
 
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow.resource_manager.network_policies.openings import (
+from hedgerow.resource_manager.network_policies.allowed_ports import (
     MOST_TERMS,
     namespace_is_not_handled,
     parse_namespace_selectors,

@@ -22,7 +22,7 @@ from hedgerow.resource_manager.network_policies import (
     allowed_ports_annotation,
     namespace_selectors_annotation,
 )
-from hedgerow.resource_manager.network_policies.openings import from_policy_aliases, parse_namespace_selectors
+from hedgerow.resource_manager.network_policies.allowed_ports import from_policy_aliases, parse_namespace_selectors
 from hedgerow.resource_manager.network_policies.ports import (
     MOST_PORTS,
     number_if_digits,

@@ -99,7 +99,7 @@ def peer_namespaces(
     return (own, *sorted(matching - {own}))
 
 
-class Opening(NamedTuple):
+class AllowedPort(NamedTuple):
     """One container port that pods with a certain label may reach."""
 
     port: PolicyPort
@@ -110,7 +110,7 @@ class Opening(NamedTuple):
     """Where the Service asks for it."""
 
 
-def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[DomainFailure, ...]]:
+def allowed_ports_of(service: ServiceView) -> Result[tuple[AllowedPort, ...], tuple[DomainFailure, ...]]:
     """The ports of the Service's spec, then those of its allowed-ports annotations by alias, each once.
 
     They are sorted, so that which of two gets a name that both ask for does not depend on the order they stand in. An
@@ -118,8 +118,8 @@ def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[Domai
     """
     if problem := too_many_ports(len(service.ports)):
         return Failure((DomainFailure(SERVICES, service.key, "spec.ports", problem),))
-    openings = [
-        Opening(port.target, "", "service-port", f"spec.ports[{position}]")
+    allowed_ports = [
+        AllowedPort(port.target, "", "service-port", f"spec.ports[{position}]")
         for position, port in enumerate(service.ports)
     ]
     failures: list[DomainFailure] = []
@@ -127,17 +127,17 @@ def openings_of(service: ServiceView) -> Result[tuple[Opening, ...], tuple[Domai
         field = annotation_field(f"{ALLOWED_PORTS_PREFIX}{alias}{ALLOWED_PORTS_SUFFIX}")
         match parse_ports_annotation(value).bind(_complete):
             case Success(ports):
-                openings += [Opening(port, alias, "allowed-ports", field) for port in ports]
+                allowed_ports += [AllowedPort(port, alias, "allowed-ports", field) for port in ports]
             case Failure(problem):
                 failures.append(DomainFailure(SERVICES, service.key, field, problem))
     if failures:
         return Failure(tuple(failures))
-    return Success(tuple(sorted({opening[:2]: opening for opening in reversed(openings)}.values(), key=_rank)))
+    return Success(tuple(sorted({allowed[:2]: allowed for allowed in reversed(allowed_ports)}.values(), key=_rank)))
 
 
-def _rank(opening: Opening) -> tuple[str, str, str, int]:
-    protocol, _, end_port = opening.port
-    return opening.alias, opening.port.text, protocol or "", end_port or 0
+def _rank(allowed: AllowedPort) -> tuple[str, str, str, int]:
+    protocol, _, end_port = allowed.port
+    return allowed.alias, allowed.port.text, protocol or "", end_port or 0
 
 
 def from_policy_aliases(annotations: Mapping[str, str]) -> dict[str, str]:

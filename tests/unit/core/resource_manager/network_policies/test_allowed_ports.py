@@ -7,20 +7,20 @@ from hedgerow.api.kubernetes import SERVICES
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies import PolicyPort
-from hedgerow.resource_manager.network_policies.openings import Opening, from_policy_aliases, openings_of
+from hedgerow.resource_manager.network_policies.allowed_ports import AllowedPort, allowed_ports_of, from_policy_aliases
 from hedgerow.resource_manager.network_policies.views import ServiceView
 from tests.unit.core.resource_manager.network_policies.objects import DOMAIN, HTTP, ours, service
 
 CART = ObjectKey("shop", "cart")
-HTTP_OPENING = Opening(PolicyPort("TCP", 8080), "", "service-port", "spec.ports[0]")
+HTTP_PORT = AllowedPort(PolicyPort("TCP", 8080), "", "service-port", "spec.ports[0]")
 
 
 def field(alias: str) -> str:
     return f'metadata.annotations["{DOMAIN}/from-{alias}-allowed-ports"]'
 
 
-def opening(port: PolicyPort, alias: str) -> Opening:
-    return Opening(port, alias, "allowed-ports", field(alias))
+def allowed(port: PolicyPort, alias: str) -> AllowedPort:
+    return AllowedPort(port, alias, "allowed-ports", field(alias))
 
 
 def test_aliases_come_in_order_with_their_values() -> None:
@@ -35,8 +35,8 @@ def test_aliases_come_in_order_with_their_values() -> None:
 def test_ports_of_the_spec_come_before_those_of_aliases() -> None:
     view = ServiceView.of(service({"from-b-allowed-ports": '[{"port":9090}]', "from-a-allowed-ports": '[{"port":1}]'}))
 
-    assert openings_of(view) == Success(
-        (HTTP_OPENING, opening(PolicyPort("TCP", 1), "a"), opening(PolicyPort("TCP", 9090), "b"))
+    assert allowed_ports_of(view) == Success(
+        (HTTP_PORT, allowed(PolicyPort("TCP", 1), "a"), allowed(PolicyPort("TCP", 9090), "b"))
     )
 
 
@@ -44,18 +44,18 @@ def test_a_port_that_is_asked_for_twice_is_opened_once_per_label_and_called_afte
     ports = [{"port": 81, "targetPort": 9090}, HTTP, {"port": 82, "targetPort": 8080}]
     view = ServiceView.of(service({"from-a-allowed-ports": '[{"port":8080},{"port":"8080","protocol":"TCP"}]'}, ports))
 
-    assert openings_of(view) == Success(
+    assert allowed_ports_of(view) == Success(
         (
-            Opening(PolicyPort("TCP", 8080), "", "service-port", "spec.ports[1]"),
-            Opening(PolicyPort("TCP", 9090), "", "service-port", "spec.ports[0]"),
-            opening(PolicyPort("TCP", 8080), "a"),
+            AllowedPort(PolicyPort("TCP", 8080), "", "service-port", "spec.ports[1]"),
+            AllowedPort(PolicyPort("TCP", 9090), "", "service-port", "spec.ports[0]"),
+            allowed(PolicyPort("TCP", 8080), "a"),
         )
     )
 
 
 @pytest.mark.parametrize("value", ["[]", "null"])
 def test_an_alias_without_ports_opens_none(value: str) -> None:
-    assert openings_of(ServiceView.of(service({"from-a-allowed-ports": value}))) == Success((HTTP_OPENING,))
+    assert allowed_ports_of(ServiceView.of(service({"from-a-allowed-ports": value}))) == Success((HTTP_PORT,))
 
 
 def test_every_annotation_that_cannot_be_understood_is_named() -> None:
@@ -65,7 +65,7 @@ def test_every_annotation_that_cannot_be_understood_is_named() -> None:
         "from-b-allowed-ports": '[{"port":1}]',
     }
 
-    assert openings_of(ServiceView.of(service(annotations))) == Failure(
+    assert allowed_ports_of(ServiceView.of(service(annotations))) == Failure(
         (
             DomainFailure(SERVICES, CART, field("a"), "is not valid JSON"),
             DomainFailure(SERVICES, CART, field("c"), "[1].port is missing"),
