@@ -50,7 +50,7 @@ from hedgerow.machinery.objects import Resource
 from tests.control_plane import ControlPlane
 from tests.e2e.admission_server.clients import issue
 from tests.e2e.managed_resources.manifests import managed_resource, named
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.urls import Manifest
 
 SECONDS: Final = 300
 """How long the loads last."""

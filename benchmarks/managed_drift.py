@@ -19,7 +19,7 @@ from benchmarks.managed_watch import ObjectWatch, Seen
 from benchmarks.policy_watch import SlimConnection
 from benchmarks.process import ResourceManager
 from tests.control_plane import ControlPlane
-from tests.e2e.managed_resources.places import Manifest, collection
+from tests.e2e.managed_resources.urls import Manifest, collection
 
 SAMPLES: Final = 200
 WARM_UP: Final = 10

@@ -15,7 +15,7 @@ from benchmarks.prepared import Prepared, creation_of_namespace
 from tests.control_plane import ControlPlane
 from tests.e2e.managed_resources.definition import define_managed_resources
 from tests.e2e.managed_resources.landscape import OBJECTS, Delivery, landscape, namespace_of
-from tests.e2e.managed_resources.places import Manifest, collection_of, path_of
+from tests.e2e.managed_resources.urls import Manifest, collection_of, path_of
 
 FINALIZER: Final = "resources.gardener.cloud/gardener-resource-manager"
 CONDITIONS: Final = ("ResourcesHealthy", "ResourcesProgressing", "ResourcesApplied")

@@ -15,7 +15,7 @@ from hedgerow.machinery.objects import Resource
 from tests.contract.webhook_server import ServingPair
 from tests.control_plane import PATIENCE, ControlPlane
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import LABEL, Manifest, Territory
+from tests.e2e.sandbox import LABEL, Manifest, Sandbox
 
 HIGH_AVAILABILITY: Final = "/webhooks/high-availability-config"
 CONSIDERED: Final = {"high-availability-config.resources.gardener.cloud/consider": "true"}
@@ -94,16 +94,14 @@ def deployment(namespace: str, name: str, *, replicas: int = 1) -> Manifest:
 
 @contextlib.contextmanager
 def registered(
-    territory: Territory,
+    sandbox: Sandbox,
     process: ResourceManager,
     pair: ServingPair,
     config: AdmissionConfig = OF_WORKLOADS,
 ) -> Iterator[None]:
     """The API server asks the process about objects of this test's namespaces: workloads, if nothing else is said."""
-    selected = {LABEL: territory.prefix}
-    with _registered(
-        territory.control_plane, territory.prefix, selected, process, _rendered(territory.home, pair, config)
-    ):
+    selected = {LABEL: sandbox.prefix}
+    with _registered(sandbox.control_plane, sandbox.prefix, selected, process, _rendered(sandbox.home, pair, config)):
         yield
 
 

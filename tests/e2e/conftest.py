@@ -12,7 +12,7 @@ from tests.contract.webhook_server import ServingPair
 from tests.control_plane import ControlPlane, server_binaries
 from tests.control_plane.fault_proxy import FaultProxy
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import Territory
+from tests.e2e.sandbox import Sandbox
 
 _numbers = itertools.count(1)
 
@@ -43,9 +43,9 @@ def namespace_prefix(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def territory(control_plane: ControlPlane, namespace_prefix: str, tmp_path: Path) -> Iterator[Territory]:
+def sandbox(control_plane: ControlPlane, namespace_prefix: str, tmp_path: Path) -> Iterator[Sandbox]:
     """Namespaces of the test's own, which its processes look after."""
-    own = Territory(control_plane, namespace_prefix, tmp_path)
+    own = Sandbox(control_plane, namespace_prefix, tmp_path)
     yield own
     own.clear()
 
@@ -57,9 +57,9 @@ def serving_pair(tmp_path: Path) -> ServingPair:
 
 
 @pytest.fixture
-def resource_manager(territory: Territory) -> Iterator[ResourceManager]:
+def resource_manager(sandbox: Sandbox) -> Iterator[ResourceManager]:
     """A process that looks after the test's namespaces, without leader election, and is ready."""
-    with ResourceManager(territory.folder, territory.configuration()) as running:
+    with ResourceManager(sandbox.folder, sandbox.configuration()) as running:
         running.wait_ready()
         yield running
 
@@ -73,10 +73,10 @@ def controller_manager(control_plane: ControlPlane) -> Iterator[None]:
 
 
 @pytest.fixture
-def proxy(territory: Territory) -> Iterator[FaultProxy]:
+def proxy(sandbox: Sandbox) -> Iterator[FaultProxy]:
     """Stands between the API server and the processes of the test; the test itself goes to the server directly."""
-    port = urlsplit(territory.control_plane.url).port
+    port = urlsplit(sandbox.control_plane.url).port
     assert port is not None
     with FaultProxy(port) as running:
-        territory.kubeconfig = running.kubeconfig(territory.kubeconfig)
+        sandbox.kubeconfig = running.kubeconfig(sandbox.kubeconfig)
         yield running

@@ -8,31 +8,31 @@ from typing import Any, Final
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.permissions import Permission
 from tests.e2e.permissions import ACCOUNT
-from tests.e2e.territory import Territory
+from tests.e2e.sandbox import Sandbox
 
 _RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
 _GROUP: Final = "rbac.authorization.k8s.io"
 
 
 @contextlib.contextmanager
-def allowed(territory: Territory, controller: Controller[Any]) -> Iterator[None]:
+def allowed(sandbox: Sandbox, controller: Controller[Any]) -> Iterator[None]:
     """The processes of the test may do what a controller declares to do."""
-    name = f"{controller.name}:{territory.home}"
+    name = f"{controller.name}:{sandbox.home}"
     watched = [Permission.of(watch.resource, "list", "watch") for watch in controller.watches]
     rules = [
         {"apiGroups": [each.group], "resources": [each.plural], "verbs": list(each.verbs)}
         for each in (*watched, *controller.permissions)
     ]
-    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": territory.home}
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": sandbox.home}
     reference = {"apiGroup": _GROUP, "kind": "ClusterRole", "name": name}
     role = {"metadata": {"name": name}, "rules": rules}
     binding = {"metadata": {"name": name}, "roleRef": reference, "subjects": [subject]}
     places = {"clusterroles": role, "clusterrolebindings": binding}
     for plural, manifest in places.items():
-        status, answer = territory.control_plane.request("POST", f"{_RBAC}/{plural}", manifest)
+        status, answer = sandbox.control_plane.request("POST", f"{_RBAC}/{plural}", manifest)
         assert status == http.client.CREATED, answer
     try:
         yield
     finally:
         for plural in places:
-            territory.control_plane.request("DELETE", f"{_RBAC}/{plural}/{name}")
+            sandbox.control_plane.request("DELETE", f"{_RBAC}/{plural}/{name}")

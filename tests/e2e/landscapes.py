@@ -8,7 +8,7 @@ from typing import Any, Final
 import yaml
 
 from tests.e2e.resource_manager import run_command
-from tests.e2e.territory import LABEL, Manifest, Territory, ingress, service
+from tests.e2e.sandbox import LABEL, Manifest, Sandbox, ingress, service
 
 TCP: Final = "TCP"
 INGRESS_PODS: Final = {
@@ -17,22 +17,22 @@ INGRESS_PODS: Final = {
 }
 
 
-def landscape(territory: Territory, *, shoots: int) -> list[Manifest]:
+def landscape(sandbox: Sandbox, *, shoots: int) -> list[Manifest]:
     """Namespaces first: a garden, an ingress gateway, and shoots with five Services each."""
     names = ["garden", "istio", *(f"shoot-{number}" for number in range(1, shoots + 1))]
-    namespaces = [territory.namespace_manifest(name, role=name.partition("-")[0]) for name in names]
+    namespaces = [sandbox.namespace_manifest(name, role=name.partition("-")[0]) for name in names]
     full = [namespace["metadata"]["name"] for namespace in namespaces]
     return [
         *namespaces,
-        *_garden(territory, full[0]),
+        *_garden(sandbox, full[0]),
         *_gateway(full[1]),
-        *(each for name in full[2:] for each in _shoot(territory, name)),
+        *(each for name in full[2:] for each in _shoot(sandbox, name)),
     ]
 
 
-def controller_settings(territory: Territory, **settings: Any) -> Manifest:
+def controller_settings(sandbox: Sandbox, **settings: Any) -> Manifest:
     """What `controllers.networkPolicy` says in this landscape."""
-    selector = {"namespace": f"{territory.prefix}-garden", "podSelector": INGRESS_PODS}
+    selector = {"namespace": f"{sandbox.prefix}-garden", "podSelector": INGRESS_PODS}
     return {"ingressControllerSelector": selector, **settings}
 
 
@@ -43,16 +43,16 @@ def written(manifests: list[Manifest], folder: Path) -> Path:
     return file
 
 
-def simulated(territory: Territory, manifests: list[Manifest], config_file: Path) -> dict[str, Manifest]:
+def simulated(sandbox: Sandbox, manifests: list[Manifest], config_file: Path) -> dict[str, Manifest]:
     """What the same controller with the same configuration makes of these manifests without a cluster."""
-    file = written(manifests, territory.folder)
+    file = written(manifests, sandbox.folder)
     done = run_command("simulate", "network-policy", "-f", str(file), "--config", str(config_file), "-o", "json")
     assert done.returncode == 0, done.stderr
-    return territory.by_short_name(json.loads(done.stdout)["items"])
+    return sandbox.by_short_name(json.loads(done.stdout)["items"])
 
 
-def _garden(territory: Territory, garden: str) -> Iterator[Manifest]:
-    shoots = _selector(territory, "shoot")
+def _garden(sandbox: Sandbox, garden: str) -> Iterator[Manifest]:
+    shoots = _selector(sandbox, "shoot")
     yield service(
         garden,
         "monitoring",
@@ -73,16 +73,14 @@ def _gateway(gateway: str) -> Iterator[Manifest]:
     yield service(gateway, "open", annotations={"from-world-to-ports": "[]"})
 
 
-def _shoot(territory: Territory, shoot: str) -> Iterator[Manifest]:
-    expression = (
-        f'{{"matchExpressions": [{{"key": "role", "operator": "In", "values": ["garden"]}}, {_of(territory)}]}}'
-    )
+def _shoot(sandbox: Sandbox, shoot: str) -> Iterator[Manifest]:
+    expression = f'{{"matchExpressions": [{{"key": "role", "operator": "In", "values": ["garden"]}}, {_of(sandbox)}]}}'
     yield service(
         shoot,
         "kube-apiserver",
         {"port": 443, "targetPort": 6443, "protocol": TCP},
         annotations={
-            "namespace-selectors": f"[{_selector(territory, 'istio')}, {expression}]",
+            "namespace-selectors": f"[{_selector(sandbox, 'istio')}, {expression}]",
             "pod-label-selector-namespace-alias": "all-shoots",
         },
     )
@@ -93,7 +91,7 @@ def _shoot(territory: Territory, shoot: str) -> Iterator[Manifest]:
         annotations={
             "from-all-scrape-targets-allowed-ports": '[{"port": 2379}, {"port": "metrics", "protocol": "UDP"}]',
             "from-backup-allowed-ports": '[{"port": 8080}]',
-            "namespace-selectors": f"[{_selector(territory, 'garden')}]",
+            "namespace-selectors": f"[{_selector(sandbox, 'garden')}]",
         },
     )
     yield service(shoot, "dashboard", {"name": "web", "port": 80, "targetPort": "http", "protocol": TCP})
@@ -102,16 +100,16 @@ def _shoot(territory: Territory, shoot: str) -> Iterator[Manifest]:
         shoot,
         "a-name-so-long-that-the-label-for-other-namespaces-is-shortened",
         {"port": 5, "protocol": "SCTP"},
-        annotations={"namespace-selectors": f"[{_selector(territory, 'istio')}]"},
+        annotations={"namespace-selectors": f"[{_selector(sandbox, 'istio')}]"},
     )
     without_pods = service(shoot, "without-pods")
     del without_pods["spec"]["selector"]
     yield without_pods
 
 
-def _selector(territory: Territory, role: str) -> str:
-    return f'{{"matchLabels": {{"{LABEL}": "{territory.prefix}", "role": "{role}"}}}}'
+def _selector(sandbox: Sandbox, role: str) -> str:
+    return f'{{"matchLabels": {{"{LABEL}": "{sandbox.prefix}", "role": "{role}"}}}}'
 
 
-def _of(territory: Territory) -> str:
-    return f'{{"key": "{LABEL}", "operator": "In", "values": ["{territory.prefix}"]}}'
+def _of(sandbox: Sandbox) -> str:
+    return f'{{"key": "{LABEL}", "operator": "In", "values": ["{sandbox.prefix}"]}}'

@@ -17,7 +17,7 @@ from tests.control_plane import PATIENCE, ControlPlane
 from tests.e2e.gateways import Gateway
 from tests.e2e.permissions import ACCOUNT, account_kubeconfig, grant, revoke, user_of
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import WRITES, Manifest, Territory, path_of
+from tests.e2e.sandbox import WRITES, Manifest, Sandbox, path_of
 
 LEASE: Final = "gardener-resource-manager"
 RENEW_DEADLINE: Final = timedelta(seconds=10)
@@ -29,7 +29,7 @@ class Replica(ResourceManager):
 
     def __init__(
         self,
-        territory: Territory,
+        sandbox: Sandbox,
         name: str,
         *,
         network_policy: Mapping[str, Any] | None = None,
@@ -40,25 +40,25 @@ class Replica(ResourceManager):
         """A replica that has not been started, with an account of its own that may compete for the Lease.
 
         Args:
-            territory: what it looks after; its home has the Lease.
+            sandbox: what it looks after; its home has the Lease.
             name: of the replica.
             network_policy: adds to what the configuration says of the controller.
             source: adds to what it says of the connection.
             gateway: by which it reaches the API server; none: it does so itself.
             webhooks: those that it serves.
         """
-        self._control_plane = territory.control_plane
-        self._account = territory.namespace(name, handled=False)
+        self._control_plane = sandbox.control_plane
+        self._account = sandbox.namespace(name, handled=False)
         self.user: Final = user_of(self._account)
         grant(self._control_plane, self._account)
-        _allow_lease(territory, self._account)
-        kubeconfig = account_kubeconfig(self._control_plane, self._account, territory.folder)
+        _allow_lease(sandbox, self._account)
+        kubeconfig = account_kubeconfig(self._control_plane, self._account, sandbox.folder)
         if gateway is not None:
             lead_through(gateway, kubeconfig)
-        election = {"leaderElect": True, "resourceNamespace": territory.home}
-        config = territory.configuration(network_policy, leaderElection=election, webhooks=webhooks or {})
+        election = {"leaderElect": True, "resourceNamespace": sandbox.home}
+        config = sandbox.configuration(network_policy, leaderElection=election, webhooks=webhooks or {})
         connection = {"kubeconfig": str(kubeconfig), **(source or {})}
-        super().__init__(territory.folder, {**config, "sourceClientConnection": connection}, name=name)
+        super().__init__(sandbox.folder, {**config, "sourceClientConnection": connection}, name=name)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -77,18 +77,18 @@ def lead_through(gateway: Gateway, kubeconfig: Path) -> None:
     kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
 
 
-def _allow_lease(territory: Territory, account: str) -> None:
-    """Let a service account of another namespace compete for the Lease in the territory's home."""
+def _allow_lease(sandbox: Sandbox, account: str) -> None:
+    """Let a service account of another namespace compete for the Lease in the sandbox's home."""
     group = "rbac.authorization.k8s.io"
     binding = {
         "apiVersion": f"{group}/v1",
         "kind": "RoleBinding",
-        "metadata": {"name": account, "namespace": territory.home},
-        "roleRef": {"apiGroup": group, "kind": "Role", "name": f"{ACCOUNT}:{territory.home}"},
+        "metadata": {"name": account, "namespace": sandbox.home},
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": f"{ACCOUNT}:{sandbox.home}"},
         "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": account}],
     }
-    path = f"/apis/{group}/v1/namespaces/{territory.home}/rolebindings"
-    status, answer = territory.control_plane.request("POST", path, binding)
+    path = f"/apis/{group}/v1/namespaces/{sandbox.home}/rolebindings"
+    status, answer = sandbox.control_plane.request("POST", path, binding)
     assert status == http.client.CREATED, answer
 
 
@@ -126,10 +126,10 @@ class Home(Protocol):
 class Record:
     """What processes have written to the API server that has their Lease, from when the record was made."""
 
-    def __init__(self, territory: Home) -> None:
-        self._territory = territory
-        self._audit = territory.control_plane.audit_position()
-        _, leases = territory.control_plane.request("GET", path_of("Lease", territory.home))
+    def __init__(self, sandbox: Home) -> None:
+        self._sandbox = sandbox
+        self._audit = sandbox.control_plane.audit_position()
+        _, leases = sandbox.control_plane.request("GET", path_of("Lease", sandbox.home))
         self._version = leases["metadata"]["resourceVersion"]
 
     def leases(self, users: Sequence[str]) -> list[LeaseWrite]:
@@ -140,8 +140,8 @@ class Record:
             for event in self._events(users)
             if _is_of_leases(event) and event["responseStatus"]["code"] in accepted
         ]
-        plane: ControlPlane = self._territory.control_plane
-        changes = plane.watch(path_of("Lease", self._territory.home), resource_version=self._version)
+        plane: ControlPlane = self._sandbox.control_plane
+        changes = plane.watch(path_of("Lease", self._sandbox.home), resource_version=self._version)
         return [
             LeaseWrite(moment_of(event), event["user"]["username"], change["object"]["spec"])
             for event, change in zip(written, changes, strict=True)
@@ -162,8 +162,8 @@ class Record:
         ]
 
     def _events(self, users: Sequence[str]) -> list[Manifest]:
-        self._territory.wait_for_the_audit_log()
-        events = self._territory.control_plane.audit_events(verbs=WRITES, since=self._audit)
+        self._sandbox.wait_for_the_audit_log()
+        events = self._sandbox.control_plane.audit_events(verbs=WRITES, since=self._audit)
         return sorted((event for event in events if event["user"]["username"] in users), key=moment_of)
 
 

@@ -17,7 +17,7 @@ from tests.e2e.faults import silent_api_server
 from tests.e2e.hvpas import hvpas_defined
 from tests.e2e.replicas import LEASE, Replica
 from tests.e2e.resource_manager import ResourceManager, errors_of, run_command
-from tests.e2e.territory import Territory
+from tests.e2e.sandbox import Sandbox
 
 WEBHOOKS = {"highAvailabilityConfig": {"enabled": True}}
 DELAY = 6
@@ -26,17 +26,17 @@ _DEPLOYMENTS = "/apis/apps/v1/namespaces/{namespace}/deployments"
 
 
 @pytest.fixture
-def process(territory: Territory, serving_pair: ServingPair) -> Iterator[ResourceManager]:
+def process(sandbox: Sandbox, serving_pair: ServingPair) -> Iterator[ResourceManager]:
     """A process that serves a webhook, and is ready."""
-    with ResourceManager(territory.folder, territory.configuration(webhooks=WEBHOOKS)) as running:
+    with ResourceManager(sandbox.folder, sandbox.configuration(webhooks=WEBHOOKS)) as running:
         running.wait_ready()
         yield running
 
 
 @pytest.fixture
-def shop(territory: Territory) -> str:
+def shop(sandbox: Sandbox) -> str:
     """A namespace whose workloads are to be highly available."""
-    return territory.namespace("shop", handled=True, **CONSIDERED)
+    return sandbox.namespace("shop", handled=True, **CONSIDERED)
 
 
 def about(namespace: str, name: str = "cart") -> dict[str, Any]:
@@ -47,10 +47,10 @@ def replicas_of(response: dict[str, Any]) -> Any:
     return patched(response).get("/spec/replicas")
 
 
-def test_every_replica_serves_whoever_leads(territory: Territory, serving_pair: ServingPair, shop: str) -> None:
-    with Replica(territory, "leader", webhooks=WEBHOOKS) as leader:
+def test_every_replica_serves_whoever_leads(sandbox: Sandbox, serving_pair: ServingPair, shop: str) -> None:
+    with Replica(sandbox, "leader", webhooks=WEBHOOKS) as leader:
         leader.wait_until_leading()
-        with Replica(territory, "standby", webhooks=WEBHOOKS) as standby:
+        with Replica(sandbox, "standby", webhooks=WEBHOOKS) as standby:
             for replica in (leader, standby):
                 replica.wait_ready()
                 with calling(replica, serving_pair) as caller:
@@ -69,10 +69,10 @@ def test_it_is_ready_once_its_webhooks_can_be_called(process: ResourceManager) -
 
 
 def test_with_authorities_for_clients_it_is_ready_and_refuses_who_shows_no_certificate(
-    territory: Territory, serving_pair: ServingPair
+    sandbox: Sandbox, serving_pair: ServingPair
 ) -> None:
-    config, authorities = territory.configuration(webhooks=WEBHOOKS), str(territory.folder / "tls.crt")
-    with ResourceManager(territory.folder, config, client_ca_file=authorities) as process:
+    config, authorities = sandbox.configuration(webhooks=WEBHOOKS), str(sandbox.folder / "tls.crt")
+    with ResourceManager(sandbox.folder, config, client_ca_file=authorities) as process:
         process.wait_ready()
         stranger = http.client.HTTPSConnection("127.0.0.1", process.webhook_port, context=anybody())
         stranger.request("POST", "/webhooks/any", b"{}")
@@ -83,8 +83,8 @@ def test_with_authorities_for_clients_it_is_ready_and_refuses_who_shows_no_certi
         assert line["error"] == "the client showed no certificate"
 
 
-def test_webhooks_are_served_where_no_file_can_be_written(territory: Territory, serving_pair: ServingPair) -> None:
-    with ResourceManager(territory.folder, territory.configuration(webhooks=WEBHOOKS), writes=False) as process:
+def test_webhooks_are_served_where_no_file_can_be_written(sandbox: Sandbox, serving_pair: ServingPair) -> None:
+    with ResourceManager(sandbox.folder, sandbox.configuration(webhooks=WEBHOOKS), writes=False) as process:
         process.wait_ready()
 
         assert process.terminate() == 0
@@ -98,22 +98,22 @@ def test_without_webhooks_nothing_is_served_and_no_certificate_needed(resource_m
 
 
 def test_the_api_server_stores_what_a_webhook_makes_of_a_workload(
-    territory: Territory, process: ResourceManager, serving_pair: ServingPair, shop: str
+    sandbox: Sandbox, process: ResourceManager, serving_pair: ServingPair, shop: str
 ) -> None:
     path = _DEPLOYMENTS.format(namespace=shop)
 
     def stored(name: str) -> dict[str, Any]:
-        status, answer = territory.control_plane.request("POST", path, deployment(shop, name))
+        status, answer = sandbox.control_plane.request("POST", path, deployment(shop, name))
         assert status == http.client.CREATED, answer
         spec: dict[str, Any] = answer["spec"]
         return spec
 
-    with registered(territory, process, serving_pair):
+    with registered(sandbox, process, serving_pair):
         # The API server takes up a new registration some moments later.
         wait_until(
             lambda: (
                 stored("probe")["replicas"] == 2
-                or territory.control_plane.request("DELETE", f"{path}/probe")[0] != http.client.OK
+                or sandbox.control_plane.request("DELETE", f"{path}/probe")[0] != http.client.OK
             ),
             timeout=PATIENCE,
             otherwise=lambda: AssertionError("the API server does not ask"),
@@ -142,12 +142,12 @@ def test_reviews_are_counted_by_webhook(process: ResourceManager, serving_pair: 
 
 
 def test_what_is_being_reviewed_is_answered_before_a_process_ends(
-    territory: Territory, process: ResourceManager, serving_pair: ServingPair
+    sandbox: Sandbox, process: ResourceManager, serving_pair: ServingPair
 ) -> None:
     with calling(process, serving_pair) as caller:
-        with silent_api_server(territory.control_plane):
+        with silent_api_server(sandbox.control_plane):
             # No cache knows this Namespace, so the API server is asked for it, which says nothing.
-            caller.send(HIGH_AVAILABILITY, about(f"{territory.prefix}-new"), timeout="4s")
+            caller.send(HIGH_AVAILABILITY, about(f"{sandbox.prefix}-new"), timeout="4s")
             process.wait_for(
                 lambda: process.metric("controller_runtime_webhook_requests_in_flight") == 1, "is not asked"
             )
@@ -168,12 +168,12 @@ def test_what_is_being_reviewed_is_answered_before_a_process_ends(
 
 
 def test_a_workload_out_of_sight_is_denied_and_nobody_is_asked_about_it(
-    territory: Territory, serving_pair: ServingPair, shop: str
+    sandbox: Sandbox, serving_pair: ServingPair, shop: str
 ) -> None:
     """Its autoscalers are out of sight too, so that nobody can tell how many replicas it is to have."""
-    hidden = territory.namespace("hidden", handled=True, **CONSIDERED)
-    source = {"kubeconfig": str(territory.kubeconfig), "namespaces": [shop]}
-    with ResourceManager(territory.folder, territory.configuration(source=source, webhooks=WEBHOOKS)) as process:
+    hidden = sandbox.namespace("hidden", handled=True, **CONSIDERED)
+    source = {"kubeconfig": str(sandbox.kubeconfig), "namespaces": [shop]}
+    with ResourceManager(sandbox.folder, sandbox.configuration(source=source, webhooks=WEBHOOKS)) as process:
         process.wait_ready()
         with calling(process, serving_pair) as caller:
             assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2
@@ -191,18 +191,18 @@ def test_an_idle_process_says_goodbye_and_ends(process: ResourceManager, serving
 
 
 def test_reviews_are_answered_for_the_configured_time_while_the_lease_is_already_given_back(
-    territory: Territory, serving_pair: ServingPair, shop: str
+    sandbox: Sandbox, serving_pair: ServingPair, shop: str
 ) -> None:
-    election = {"leaderElect": True, "resourceNamespace": territory.home}
-    config = territory.configuration(leaderElection=election, webhooks=WEBHOOKS)
-    with ResourceManager(territory.folder, config, shutdown_delay=f"{DELAY}s") as process:
+    election = {"leaderElect": True, "resourceNamespace": sandbox.home}
+    config = sandbox.configuration(leaderElection=election, webhooks=WEBHOOKS)
+    with ResourceManager(sandbox.folder, config, shutdown_delay=f"{DELAY}s") as process:
         process.wait_ready()
         process.wait_for_line("Controller networkpolicy works as the leader")
         told_at = time.monotonic()
         process.send_signal(signal.SIGTERM)
         process.wait_for(lambda: process.probe("/readyz")[0] == http.client.INTERNAL_SERVER_ERROR, "says it is ready")
         process.wait_for(
-            lambda: not territory.get("Lease", territory.home, LEASE)["spec"].get("holderIdentity"), "keeps the lease"
+            lambda: not sandbox.get("Lease", sandbox.home, LEASE)["spec"].get("holderIdentity"), "keeps the lease"
         )
         with calling(process, serving_pair) as caller:
             assert replicas_of(caller.ask(HIGH_AVAILABILITY, about(shop))) == 2
@@ -219,22 +219,22 @@ def test_reviews_are_answered_for_the_configured_time_while_the_lease_is_already
     ],
 )
 def test_without_a_usable_certificate_it_says_so_in_a_sentence_and_ends(
-    territory: Territory, certificate: bytes | None, problem: str
+    sandbox: Sandbox, certificate: bytes | None, problem: str
 ) -> None:
-    process = ResourceManager(territory.folder, territory.configuration(webhooks=WEBHOOKS))
+    process = ResourceManager(sandbox.folder, sandbox.configuration(webhooks=WEBHOOKS))
     if certificate is not None:
-        ServingPair.new(territory.folder)
-        (territory.folder / "tls.crt").write_bytes(certificate)
+        ServingPair.new(sandbox.folder)
+        (sandbox.folder / "tls.crt").write_bytes(certificate)
 
     done = run_command("run", "resource-manager", "--config", str(process.config_file))
 
-    sentence = f"cannot serve webhooks: {problem.format(folder=territory.folder)}\n"
+    sentence = f"cannot serve webhooks: {problem.format(folder=sandbox.folder)}\n"
     assert (done.returncode, done.stdout) == (1, sentence)
     assert "Traceback" not in done.stderr
 
 
 def test_a_resource_counts_from_when_it_is_defined_until_it_is_no_longer(
-    territory: Territory, process: ResourceManager, serving_pair: ServingPair, shop: str
+    sandbox: Sandbox, process: ResourceManager, serving_pair: ServingPair, shop: str
 ) -> None:
     scaled = review(DEPLOYMENTS, "CREATE", shop, "cart", deployment(shop, "cart", replicas=5))
 
@@ -243,7 +243,7 @@ def test_a_resource_counts_from_when_it_is_defined_until_it_is_no_longer(
             return replicas_of(caller.ask(HIGH_AVAILABILITY, scaled))
 
     assert replicas() == 2
-    with hvpas_defined(territory.control_plane) as create:
+    with hvpas_defined(sandbox.control_plane) as create:
         create(shop, "cart")
         process.wait_for(lambda: replicas() is None, "does not know that the workload is scaled")
     process.wait_for(lambda: replicas() == 2, "still takes the workload for scaled")

@@ -5,23 +5,23 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import Manifest, N, Territory, cross_pair, pair, service
+from tests.e2e.sandbox import Manifest, N, Sandbox, cross_pair, pair, service
 
 REFUSALS: Final = "controller_runtime_terminal_reconcile_errors_total"
 
 
 @pytest.fixture
-def shop(territory: Territory) -> str:
-    return territory.namespace("shop")
+def shop(sandbox: Sandbox) -> str:
+    return sandbox.namespace("shop")
 
 
-def warnings_about(territory: Territory, name: str) -> list[Manifest]:
-    return [event for event in territory.objects("Event").values() if event["regarding"]["name"] == name]
+def warnings_about(sandbox: Sandbox, name: str) -> list[Manifest]:
+    return [event for event in sandbox.objects("Event").values() if event["regarding"]["name"] == name]
 
 
-def wait_for_warning(territory: Territory, process: ResourceManager, name: str) -> Manifest:
-    process.wait_for(lambda: warnings_about(territory, name), f"has not warned about {name}")
-    (event,) = warnings_about(territory, name)
+def wait_for_warning(sandbox: Sandbox, process: ResourceManager, name: str) -> Manifest:
+    process.wait_for(lambda: warnings_about(sandbox, name), f"has not warned about {name}")
+    (event,) = warnings_about(sandbox, name)
     return event
 
 
@@ -41,18 +41,18 @@ def told_by(event: Manifest) -> dict[str, Any]:
     ],
 )
 def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warning_beside_it(
-    territory: Territory, resource_manager: ResourceManager, shop: str, value: str, problem: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str, value: str, problem: str
 ) -> None:
     cart, till = service(shop, "cart", annotations={"namespace-selectors": "[]"}), service(shop, "till")
-    territory.create(cart, till)
+    sandbox.create(cart, till)
     before = pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080")
-    territory.wait_for_policies(before)
+    sandbox.wait_for_policies(before)
 
-    territory.annotate(cart, {"namespace-selectors": value})
-    event = wait_for_warning(territory, resource_manager, "cart")
-    territory.patch("Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
-    territory.patch("Service", shop, "till", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-9090"))
+    sandbox.annotate(cart, {"namespace-selectors": value})
+    event = wait_for_warning(sandbox, resource_manager, "cart")
+    sandbox.patch("Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
+    sandbox.patch("Service", shop, "till", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-9090"))
 
     field = f'metadata.annotations["{N}/namespace-selectors"]'
     assert told_by(event) == {
@@ -62,7 +62,7 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
         "action": "Reconcile",
         "reportingController": "networkpolicy",
     }
-    stored = territory.get("Service", shop, "cart")["metadata"]
+    stored = sandbox.get("Service", shop, "cart")["metadata"]
     assert event["regarding"] == {
         "apiVersion": "v1", "kind": "Service", "namespace": shop, "name": "cart", "uid": stored["uid"],
     }  # fmt: skip
@@ -71,67 +71,65 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
     assert resource_manager.metric(REFUSALS) >= 1
 
 
-def test_a_corrected_annotation_is_acted_on(territory: Territory, resource_manager: ResourceManager, shop: str) -> None:
-    peer = territory.namespace("peer", handled=False)
+def test_a_corrected_annotation_is_acted_on(sandbox: Sandbox, resource_manager: ResourceManager, shop: str) -> None:
+    peer = sandbox.namespace("peer", handled=False)
     cart = service(shop, "cart", annotations={"namespace-selectors": "nonsense"})
-    territory.create(cart)
-    wait_for_warning(territory, resource_manager, "cart")
-    assert territory.policies() == {}
+    sandbox.create(cart)
+    wait_for_warning(sandbox, resource_manager, "cart")
+    assert sandbox.policies() == {}
 
-    territory.annotate(
-        cart, {"namespace-selectors": f'[{{"matchLabels": {{"kubernetes.io/metadata.name": "{peer}"}}}}]'}
-    )
+    sandbox.annotate(cart, {"namespace-selectors": f'[{{"matchLabels": {{"kubernetes.io/metadata.name": "{peer}"}}}}]'})
 
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | cross_pair("shop", "cart-tcp-8080", "peer"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | cross_pair("shop", "cart-tcp-8080", "peer"))
 
 
 def test_where_the_ports_for_the_world_are_unreadable_the_world_keeps_its_policy(
-    territory: Territory, resource_manager: ResourceManager, shop: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str
 ) -> None:
     world = {"shop/ingress-to-cart-from-world"}
     cart = service(shop, "cart", annotations={"from-world-to-ports": '[{"port": 443, "protocol": "TCP"}]'})
-    territory.create(cart)
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | world)
-    before = territory.policies()["shop/ingress-to-cart-from-world"]
+    sandbox.create(cart)
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | world)
+    before = sandbox.policies()["shop/ingress-to-cart-from-world"]
 
-    territory.annotate(cart, {"from-world-to-ports": "443", "from-probes-allowed-ports": '[{"port": 9}]'})
+    sandbox.annotate(cart, {"from-world-to-ports": "443", "from-probes-allowed-ports": '[{"port": 9}]'})
     opened = pair("shop", "cart-tcp-8080") | pair("shop", "cart-tcp-9-via-probes")
-    territory.wait_for_policies(opened | world)
-    event = wait_for_warning(territory, resource_manager, "cart")
+    sandbox.wait_for_policies(opened | world)
+    event = wait_for_warning(sandbox, resource_manager, "cart")
 
-    assert territory.policies()["shop/ingress-to-cart-from-world"] == before
+    assert sandbox.policies()["shop/ingress-to-cart-from-world"] == before
     assert told_by(event)["reason"] == "NetworkPolicyRefused"
     assert f"{N}/from-world-to-ports" in event["note"]
-    territory.annotate(cart, {"from-world-to-ports": None})
-    territory.wait_for_policies(opened)
+    sandbox.annotate(cart, {"from-world-to-ports": None})
+    sandbox.wait_for_policies(opened)
 
 
 def test_a_port_that_no_server_takes_is_refused_alone(
-    territory: Territory, resource_manager: ResourceManager, shop: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str
 ) -> None:
     ports = '[{"port": 70000}, {"port": 7000}]'
-    territory.create(service(shop, "cart", annotations={"from-probes-allowed-ports": ports}))
+    sandbox.create(service(shop, "cart", annotations={"from-probes-allowed-ports": ports}))
 
-    event = wait_for_warning(territory, resource_manager, "cart")
+    event = wait_for_warning(sandbox, resource_manager, "cart")
 
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "cart-tcp-7000-via-probes"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "cart-tcp-7000-via-probes"))
     assert event["reason"] == "NetworkPolicyRefused"
     assert "70000" in event["note"]
 
 
 def test_the_same_warning_is_not_repeated_for_every_look(
-    territory: Territory, resource_manager: ResourceManager, shop: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str
 ) -> None:
     cart = service(shop, "cart", annotations={"namespace-selectors": "nonsense"})
-    territory.create(cart)
-    wait_for_warning(territory, resource_manager, "cart")
+    sandbox.create(cart)
+    wait_for_warning(sandbox, resource_manager, "cart")
     looks = resource_manager.metric(REFUSALS)
 
-    territory.namespace("another")
+    sandbox.namespace("another")
     resource_manager.wait_for(lambda: resource_manager.metric(REFUSALS) > looks, "has not looked at the Service again")
-    territory.create(service(shop, "till", annotations={"namespace-selectors": "nonsense"}))
-    wait_for_warning(territory, resource_manager, "till")
+    sandbox.create(service(shop, "till", annotations={"namespace-selectors": "nonsense"}))
+    wait_for_warning(sandbox, resource_manager, "till")
 
-    assert len(warnings_about(territory, "cart")) == 1
+    assert len(warnings_about(sandbox, "cart")) == 1
     told = [line for line in resource_manager.log_lines("Could not reconcile") if line["level"] == "error"]
     assert len([line for line in told if line["error"].startswith(f"Service {shop}/cart: ")]) == 1

@@ -10,7 +10,7 @@ import pytest
 from tests.control_plane import PATIENCE
 from tests.e2e.hasty import HastyResourceManager
 from tests.e2e.resource_manager import WORKING
-from tests.e2e.territory import Manifest, Territory, pair, service
+from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
 LEASE: Final = "gardener-resource-manager"
 BLOCKED: Final = 20
@@ -28,14 +28,14 @@ signal.signal(signal.SIGUSR2, lambda *_: threading.Event().wait())
 """One signal keeps the main thread computing for long, the other lets it wait for ever."""
 
 
-def blockable(territory: Territory, **constants: float) -> HastyResourceManager:
-    config = territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home})
+def blockable(sandbox: Sandbox, **constants: float) -> HastyResourceManager:
+    config = sandbox.configuration(leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home})
     times = {f"hedgerow_adapters.leader_election.elector_thread.{name}": value for name, value in constants.items()}
-    return HastyResourceManager(territory.folder, config, times, before=BLOCKS)
+    return HastyResourceManager(sandbox.folder, config, times, before=BLOCKS)
 
 
-def lease_of(territory: Territory) -> Manifest:
-    spec: Manifest = territory.get("Lease", territory.home, LEASE)["spec"]
+def lease_of(sandbox: Sandbox) -> Manifest:
+    spec: Manifest = sandbox.get("Lease", sandbox.home, LEASE)["spec"]
     return spec
 
 
@@ -44,33 +44,33 @@ def renewed_at(lease: Manifest) -> datetime:
 
 
 @pytest.mark.slow
-def test_a_leader_that_computes_for_longer_than_its_lease_lasts_goes_on_leading(territory: Territory) -> None:
-    shop = territory.namespace("shop")
-    with blockable(territory) as process:
+def test_a_leader_that_computes_for_longer_than_its_lease_lasts_goes_on_leading(sandbox: Sandbox) -> None:
+    shop = sandbox.namespace("shop")
+    with blockable(sandbox) as process:
         process.wait_for_line(f"{WORKING} as the leader")
-        before = lease_of(territory)
+        before = lease_of(sandbox)
 
         process.send_signal(signal.SIGUSR1)
         process.wait_for(lambda: "computed" in process.output(), "has not come to its end")
-        after = lease_of(territory)
-        territory.create(service(shop, "cart"))
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        after = lease_of(sandbox)
+        sandbox.create(service(shop, "cart"))
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
 
         assert renewed_at(after) - renewed_at(before) > timedelta(seconds=BLOCKED / 2)
         assert after["leaseTransitions"] == before["leaseTransitions"]
-        assert lease_of(territory)["holderIdentity"] == before["holderIdentity"]
+        assert lease_of(sandbox)["holderIdentity"] == before["holderIdentity"]
         assert process.metric("leader_election_master_status", name=LEASE) == 1
 
 
-def test_a_leader_whose_main_loop_never_answers_again_ends_and_says_where_it_stands(territory: Territory) -> None:
-    territory.namespace("shop")
-    with blockable(territory, PATIENCE=6.0) as process:
+def test_a_leader_whose_main_loop_never_answers_again_ends_and_says_where_it_stands(sandbox: Sandbox) -> None:
+    sandbox.namespace("shop")
+    with blockable(sandbox, PATIENCE=6.0) as process:
         process.wait_for_line(f"{WORKING} as the leader")
 
         process.send_signal(signal.SIGUSR2)
 
         assert process.wait() == 1
-        reason = f"left the election for the lease {territory.home}/{LEASE}: the main loop has not answered for 6 s"
+        reason = f"left the election for the lease {sandbox.home}/{LEASE}: the main loop has not answered for 6 s"
         said, logged = process.output().splitlines()[-2:]
         line = json.loads(logged)
         assert said == reason
@@ -90,10 +90,10 @@ module.declared_controllers = asking
 """
 
 
-def test_probes_are_answered_while_controllers_are_imported(territory: Territory) -> None:
-    territory.namespace("shop")
+def test_probes_are_answered_while_controllers_are_imported(sandbox: Sandbox) -> None:
+    sandbox.namespace("shop")
     before = ASKS_WHILE_CONTROLLERS_ARE_DECLARED
-    with HastyResourceManager(territory.folder, territory.configuration(), {}, before=before) as process:
+    with HastyResourceManager(sandbox.folder, sandbox.configuration(), {}, before=before) as process:
         process.wait_for(lambda: f"{WORKING} " in process.output(), "does not work")
 
         assert "answered 200\n" in process.output()

@@ -17,7 +17,7 @@ import pytest
 from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.landscapes import simulated
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import LABEL, Manifest, N, Territory, path_of, service
+from tests.e2e.sandbox import LABEL, Manifest, N, Sandbox, path_of, service
 from tests.e2e.vital_signs import open_files, resident_kib, threads
 
 CHANGES: Final = int(os.environ.get("HEDGEROW_CHURN_CHANGES", "1500"))
@@ -49,8 +49,8 @@ class Sample(NamedTuple):
 class Churn:
     """Changes things at random; every name comes back again and again but those of namespaces."""
 
-    def __init__(self, territory: Territory, chance: random.Random) -> None:
-        self._territory = territory
+    def __init__(self, sandbox: Sandbox, chance: random.Random) -> None:
+        self._sandbox = sandbox
         self._chance = chance
         self._made = 0
         self._edits: Counter[str] = Counter()
@@ -74,7 +74,7 @@ class Churn:
 
     def _put_service(self) -> None:
         ports = self._chance.sample(PORTS, k=self._chance.randint(1, 2))
-        selectors = f'[{{"matchLabels": {{"team": "{self._team()}", "{LABEL}": "{self._territory.prefix}"}}}}]'
+        selectors = f'[{{"matchLabels": {{"team": "{self._team()}", "{LABEL}": "{self._sandbox.prefix}"}}}}]'
         manifest = service(
             self._namespace(),
             f"s{self._chance.randrange(SERVICES)}",
@@ -99,7 +99,7 @@ class Churn:
 
     def _any_policy(self) -> Iterator[tuple[str, str]]:
         namespace = self._namespace()
-        _, answer = self._territory.control_plane.request("GET", path_of("NetworkPolicy", namespace))
+        _, answer = self._sandbox.control_plane.request("GET", path_of("NetworkPolicy", namespace))
         names = [f"{namespace}/{item['metadata']['name']}" for item in answer["items"]]
         if names := [name for name in names if self._edits[name] < FOREIGN_EDITS]:
             chosen = self._chance.choice(names)
@@ -118,7 +118,7 @@ class Churn:
 
     def _create_namespace(self) -> None:
         self._made += 1
-        self.alive.append(self._territory.namespace(f"n{self._made}", team=self._team()))
+        self.alive.append(self._sandbox.namespace(f"n{self._made}", team=self._team()))
 
     def _namespace(self) -> str:
         return self._chance.choice(self.alive)
@@ -127,7 +127,7 @@ class Churn:
         return self._chance.choice(["red", "green", "blue"])
 
     def _request(self, method: str, kind: str, namespace: str, name: str = "", body: Manifest | None = None) -> int:
-        status, answer = self._territory.control_plane.request(method, path_of(kind, namespace, name), body)
+        status, answer = self._sandbox.control_plane.request(method, path_of(kind, namespace, name), body)
         assert status < 300 or status in {404, 409}, answer
         return status
 
@@ -139,20 +139,20 @@ def _replacing(manifest: Manifest) -> Manifest:
 
 
 @pytest.mark.slow
-def test_minutes_of_churn_leave_no_trace(territory: Territory, controller_manager: None) -> None:
+def test_minutes_of_churn_leave_no_trace(sandbox: Sandbox, controller_manager: None) -> None:
     seed = random.randrange(2**32)  # noqa: S311 -- shown where the test fails
     print(f"{seed=}")  # noqa: T201 -- as above
-    churn = Churn(territory, random.Random(seed))  # noqa: S311 -- changes, no secrets
-    with ResourceManager(territory.folder, territory.configuration()) as process:
+    churn = Churn(sandbox, random.Random(seed))  # noqa: S311 -- changes, no secrets
+    with ResourceManager(sandbox.folder, sandbox.configuration()) as process:
         process.wait_ready()
         samples = list(sampled(process, churn))
         for namespace in churn.doomed:
-            gone = partial(is_gone, territory, namespace)
+            gone = partial(is_gone, sandbox, namespace)
             process.wait_for(gone, f"namespace {namespace} stays")
-        expected = simulated(territory, world(territory, churn.alive), process.config_file)
-        territory.wait_for_policies(expected)
+        expected = simulated(sandbox, world(sandbox, churn.alive), process.config_file)
+        sandbox.wait_for_policies(expected)
         wait_until(
-            lambda: territory.policies() == expected,
+            lambda: sandbox.policies() == expected,
             timeout=PATIENCE,
             otherwise=lambda: AssertionError("an edited policy has not been corrected"),
         )
@@ -164,8 +164,8 @@ def test_minutes_of_churn_leave_no_trace(territory: Territory, controller_manage
     assert late.threads <= early.threads
 
 
-def is_gone(territory: Territory, namespace: str) -> bool:
-    return territory.control_plane.request("GET", path_of("Namespace", "", namespace))[0] == http.client.NOT_FOUND
+def is_gone(sandbox: Sandbox, namespace: str) -> bool:
+    return sandbox.control_plane.request("GET", path_of("Namespace", "", namespace))[0] == http.client.NOT_FOUND
 
 
 def sampled(process: ResourceManager, churn: Churn) -> Iterator[Sample]:
@@ -190,10 +190,8 @@ def most(samples: list[Sample]) -> Sample:
     return Sample(*(max(column) for column in zip(*samples, strict=True)))
 
 
-def world(territory: Territory, namespaces: list[str]) -> list[Manifest]:
+def world(sandbox: Sandbox, namespaces: list[str]) -> list[Manifest]:
     """What the policies follow from, as the API server has it."""
-    manifests = [
-        {"apiVersion": "v1", "kind": "Namespace", **territory.get("Namespace", "", name)} for name in namespaces
-    ]
-    services = territory.objects("Service").values()
+    manifests = [{"apiVersion": "v1", "kind": "Namespace", **sandbox.get("Namespace", "", name)} for name in namespaces]
+    services = sandbox.objects("Service").values()
     return [*manifests, *({"apiVersion": "v1", "kind": "Service", **each} for each in services)]

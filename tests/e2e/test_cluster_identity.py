@@ -9,21 +9,21 @@ import yaml
 
 from tests.control_plane.processes import free_ports
 from tests.e2e.resource_manager import ResourceManager, configuration, errors_of
-from tests.e2e.territory import Territory, pair, service
+from tests.e2e.sandbox import Sandbox, pair, service
 
 REQUIRED = "<cluster>"
 PROBLEM = "unable to determine cluster id: cannot determine cluster identity from configmap: "
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 
-def wanting(territory: Territory, cluster_id: str) -> dict[str, Any]:
-    config = territory.configuration()
+def wanting(sandbox: Sandbox, cluster_id: str) -> dict[str, Any]:
+    config = sandbox.configuration()
     config["controllers"]["clusterID"] = cluster_id
     return config
 
 
-def test_a_cluster_without_identity_that_must_have_one_ends_the_process(territory: Territory) -> None:
-    with ResourceManager(territory.folder, wanting(territory, REQUIRED)) as process:
+def test_a_cluster_without_identity_that_must_have_one_ends_the_process(sandbox: Sandbox) -> None:
+    with ResourceManager(sandbox.folder, wanting(sandbox, REQUIRED)) as process:
         assert process.wait() == 1
         said = process.output().splitlines()[-1]
 
@@ -31,17 +31,17 @@ def test_a_cluster_without_identity_that_must_have_one_ends_the_process(territor
 
 
 @pytest.mark.parametrize("cluster_id", [REQUIRED, "<default>"])
-def test_a_process_that_knows_its_cluster_works(territory: Territory, cluster_id: str) -> None:
+def test_a_process_that_knows_its_cluster_works(sandbox: Sandbox, cluster_id: str) -> None:
     identity = {"metadata": {"name": "cluster-identity"}, "data": {"cluster-identity": "garden-1"}}
-    assert territory.control_plane.request("POST", CONFIG_MAPS, identity)[0] == http.client.CREATED
-    territory.create(service(territory.namespace("shop"), "cart"))
+    assert sandbox.control_plane.request("POST", CONFIG_MAPS, identity)[0] == http.client.CREATED
+    sandbox.create(service(sandbox.namespace("shop"), "cart"))
 
     try:
-        with ResourceManager(territory.folder, wanting(territory, cluster_id)) as process:
-            territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        with ResourceManager(sandbox.folder, wanting(sandbox, cluster_id)) as process:
+            sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
             assert errors_of(process.log_lines()) == []
     finally:
-        territory.control_plane.request("DELETE", f"{CONFIG_MAPS}/cluster-identity")
+        sandbox.control_plane.request("DELETE", f"{CONFIG_MAPS}/cluster-identity")
 
 
 def test_a_process_whose_cluster_is_away_waits_for_it_and_can_be_stopped(tmp_path: Path) -> None:

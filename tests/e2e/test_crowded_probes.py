@@ -14,7 +14,7 @@ import pytest
 from tests.control_plane import PATIENCE, wait_until
 from tests.control_plane.fault_proxy import FaultProxy
 from tests.e2e.resource_manager import WORKING, ResourceManager
-from tests.e2e.territory import Territory
+from tests.e2e.sandbox import Sandbox
 
 LEASE = "gardener-resource-manager"
 ASKERS = 150
@@ -24,16 +24,16 @@ KEPT_FOR = timedelta(seconds=15)
 """So long a Lease lasts that nobody renews, and five seconds longer than its holder may do without."""
 
 
-def renewed_at(territory: Territory) -> datetime:
-    return datetime.fromisoformat(territory.get("Lease", territory.home, LEASE)["spec"]["renewTime"])
+def renewed_at(sandbox: Sandbox) -> datetime:
+    return datetime.fromisoformat(sandbox.get("Lease", sandbox.home, LEASE)["spec"]["renewTime"])
 
 
 @pytest.mark.slow
 async def test_probes_without_end_at_a_slow_api_server_do_not_cost_the_lease(
-    territory: Territory, proxy: FaultProxy
+    sandbox: Sandbox, proxy: FaultProxy
 ) -> None:
-    territory.namespace("shop")
-    config = territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home})
+    sandbox.namespace("shop")
+    config = sandbox.configuration(leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home})
     answers = Counter[int]()
 
     async def ask_on(session: aiohttp.ClientSession, url: str) -> None:
@@ -41,15 +41,15 @@ async def test_probes_without_end_at_a_slow_api_server_do_not_cost_the_lease(
             async with session.get(url) as response:
                 answers[response.status] += 1
 
-    with proxy.delaying(LATENCY / 2), ResourceManager(territory.folder, config) as process:
+    with proxy.delaying(LATENCY / 2), ResourceManager(sandbox.folder, config) as process:
         await asyncio.to_thread(process.wait_for_line, f"{WORKING} as the leader")
-        began = renewed_at(territory)
+        began = renewed_at(sandbox)
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
             url = f"http://127.0.0.1:{process.health_port}/healthz"
             askers = [asyncio.create_task(ask_on(session, url)) for _ in range(ASKERS)]
             await asyncio.to_thread(
                 process.wait_for,
-                lambda: renewed_at(territory) - began > KEPT_FOR,
+                lambda: renewed_at(sandbox) - began > KEPT_FOR,
                 f"has not renewed its lease for {KEPT_FOR}",
                 120,
             )
@@ -87,11 +87,11 @@ def is_closed(client: socket.socket) -> bool:
 
 @pytest.mark.usefixtures("files")
 def test_half_sent_requests_are_closed_and_cost_neither_lease_nor_probes_where_files_are_few(
-    territory: Territory,
+    sandbox: Sandbox,
 ) -> None:
-    territory.namespace("shop")
-    config = territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home})
-    with ResourceManager(territory.folder, config, files=FEW_FILES) as process, ExitStack() as stack:
+    sandbox.namespace("shop")
+    config = sandbox.configuration(leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home})
+    with ResourceManager(sandbox.folder, config, files=FEW_FILES) as process, ExitStack() as stack:
         process.wait_for_line(f"{WORKING} as the leader")
         crowd = []
         for number in range(CROWD):
@@ -100,7 +100,7 @@ def test_half_sent_requests_are_closed_and_cost_neither_lease_nor_probes_where_f
             client.sendall(HALF)
             client.settimeout(0)
             crowd.append(client)
-        began = renewed_at(territory)
+        began = renewed_at(sandbox)
 
         assert process.probe("/healthz") == (200, "ok")
         assert process.metric("process_open_fds") < FEW_FILES - 100
@@ -112,7 +112,7 @@ def test_half_sent_requests_are_closed_and_cost_neither_lease_nor_probes_where_f
 
         wait_until(all_closed, timeout=PATIENCE, otherwise=lambda: process.error(f"{len(waiting)} are still open"))
         process.wait_for(
-            lambda: renewed_at(territory) - began > timedelta(seconds=5), "has not renewed its lease for 5 s"
+            lambda: renewed_at(sandbox) - began > timedelta(seconds=5), "has not renewed its lease for 5 s"
         )
         assert process.log_lines("Leader election", level="error") == []
         assert process.log_lines("Cannot take connections") == []

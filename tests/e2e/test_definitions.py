@@ -18,11 +18,11 @@ from tests.e2e.managed_definition import (
     statuses,
     undefined,
 )
-from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import config_map
+from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
 from tests.e2e.resource_manager import ResourceManager, errors_of
-from tests.e2e.territory import Manifest, Territory, pair, service
+from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
 TIME = "2026-01-01T12:00:00Z"
 
@@ -93,10 +93,10 @@ def created(control_plane: ControlPlane, namespace: str, manifest: Manifest) -> 
 
 
 def test_an_api_server_stores_and_serves_every_field(
-    control_plane: ControlPlane, territory: Territory, no_definition: None
+    control_plane: ControlPlane, sandbox: Sandbox, no_definition: None
 ) -> None:
     install(control_plane)
-    namespace = territory.namespace("shop")
+    namespace = sandbox.namespace("shop")
     path = path_of(namespace, "every-field")
 
     first = created(control_plane, namespace, EVERY_FIELD)
@@ -110,10 +110,10 @@ def test_an_api_server_stores_and_serves_every_field(
 
 
 def test_nothing_is_defaulted_and_nothing_but_types_and_missing_fields_is_refused(
-    control_plane: ControlPlane, territory: Territory, no_definition: None
+    control_plane: ControlPlane, sandbox: Sandbox, no_definition: None
 ) -> None:
     install(control_plane)
-    namespace = territory.namespace("shop")
+    namespace = sandbox.namespace("shop")
     head = {"apiVersion": API_VERSION, "kind": "ManagedResource"}
 
     least = created(control_plane, namespace, {**head, "metadata": {"name": "least"}, "spec": {"secretRefs": []}})
@@ -133,10 +133,10 @@ def test_nothing_is_defaulted_and_nothing_but_types_and_missing_fields_is_refuse
 
 
 def test_kubectl_shows_the_columns_that_people_know(
-    control_plane: ControlPlane, territory: Territory, no_definition: None
+    control_plane: ControlPlane, sandbox: Sandbox, no_definition: None
 ) -> None:
     install(control_plane)
-    namespace = territory.namespace("shop")
+    namespace = sandbox.namespace("shop")
     created(control_plane, namespace, EVERY_FIELD)
     path = path_of(namespace, "every-field")
     control_plane.request("PATCH", f"{path}/status", {"status": EVERY_FIELD["status"]})
@@ -148,17 +148,17 @@ def test_kubectl_shows_the_columns_that_people_know(
 
 
 def test_a_process_works_without_the_definition_and_takes_up_what_it_brings(
-    control_plane: ControlPlane, territory: Territory, no_definition: None
+    control_plane: ControlPlane, sandbox: Sandbox, no_definition: None
 ) -> None:
-    shop = territory.namespace("shop")
-    territory.create(service(shop, "cart"))
-    own_class = territory.prefix[:20].strip("-")
-    config = territory.configuration()
+    shop = sandbox.namespace("shop")
+    sandbox.create(service(shop, "cart"))
+    own_class = sandbox.prefix[:20].strip("-")
+    config = sandbox.configuration()
     config["controllers"]["resourceClass"] = own_class
 
-    with ResourceManager(territory.folder, config) as process:
+    with ResourceManager(sandbox.folder, config) as process:
         process.wait_ready()
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         waiting = process.log_lines("Nothing to do before the API server knows the resource")
         install(control_plane)
         deliver_nothing(control_plane, shop, "late", **{"class": own_class})
@@ -175,27 +175,27 @@ def test_what_was_delivered_outlives_the_definition(
     control_plane: ControlPlane, no_definition: None, namespace_prefix: str, tmp_path: Path
 ) -> None:
     install(control_plane)
-    estate = Estate(control_plane, namespace_prefix, tmp_path)
-    settings = config_map(estate.namespace, "settings")
-    with Manager(estate.folder, estate.configuration()) as manager:
+    sandbox = ManagedResourceSandbox(control_plane, namespace_prefix, tmp_path)
+    settings = config_map(sandbox.namespace, "settings")
+    with Manager(sandbox.folder, sandbox.configuration()) as manager:
         manager.wait_ready()
-        managed = estate.deliver("shop", settings)
-        estate.wait_until_applied()
-        uid = estate.uid(settings)
+        managed = sandbox.deliver("shop", settings)
+        sandbox.wait_until_applied()
+        uid = sandbox.uid(settings)
 
         control_plane.request("DELETE", DEFINITION)
         gone = http.client.NOT_FOUND
-        estate.wait_for(lambda: control_plane.request("GET", DEFINITION)[0] == gone, "the definition is gone")
-        estate.wait_for(lambda: "DefinitionTerminating" in reasons(estate), "an event says why")
+        sandbox.wait_for(lambda: control_plane.request("GET", DEFINITION)[0] == gone, "the definition is gone")
+        sandbox.wait_for(lambda: "DefinitionTerminating" in reasons(sandbox), "an event says why")
 
-    left = estate.get(settings)["metadata"]
+    left = sandbox.get(settings)["metadata"]
     assert (left["uid"], "deletionTimestamp" in left) == (uid, False)
-    assert control_plane.request("GET", path_of(estate.namespace, managed["metadata"]["name"]))[0] == gone
+    assert control_plane.request("GET", path_of(sandbox.namespace, managed["metadata"]["name"]))[0] == gone
 
 
-def reasons(estate: Estate) -> set[str]:
+def reasons(sandbox: ManagedResourceSandbox) -> set[str]:
     """The reasons of the events in the namespace."""
-    return {event["reason"] for event in estate.all("events.k8s.io/v1", "Event").values()}
+    return {event["reason"] for event in sandbox.all("events.k8s.io/v1", "Event").values()}
 
 
 def finalizers(control_plane: ControlPlane, namespace: str) -> list[str]:

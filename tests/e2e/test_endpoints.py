@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from hedgerow.version import __version__
 from tests.e2e.faults import no_api_server
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import Manifest, Territory, pair, service
+from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
 NAMES = {
     "controller_runtime_active_workers": {"controller"},
@@ -50,12 +50,12 @@ def test_the_log_opens_with_name_version_and_flags(resource_manager: ResourceMan
 
 
 def test_a_process_without_its_api_server_is_ready_but_not_healthy(
-    territory: Territory, resource_manager: ResourceManager
+    sandbox: Sandbox, resource_manager: ResourceManager
 ) -> None:
     failed = "[-]apiserver-healthz failed: reason withheld\n[+]ping ok\nhealthz check failed\n"
-    with no_api_server(territory.control_plane):
+    with no_api_server(sandbox.control_plane):
         resource_manager.wait_for(lambda: resource_manager.probe("/healthz") == (500, failed), "is not unhealthy")
-        reason = f"cannot connect to {territory.control_plane.url}: Connection refused"
+        reason = f"cannot connect to {sandbox.control_plane.url}: Connection refused"
         assert resource_manager.probe("/healthz/apiserver-healthz") == (500, f"internal server error: {reason}\n")
         assert resource_manager.probe("/healthz/ping") == (200, "ok")
         assert resource_manager.probe("/readyz") == (200, "ok")
@@ -63,20 +63,20 @@ def test_a_process_without_its_api_server_is_ready_but_not_healthy(
     assert resource_manager.log_lines("Probe failed")[-1]["apiserver-healthz"] == reason
 
 
-def leading(territory: Territory) -> Manifest:
-    return territory.configuration(
-        {"concurrentSyncs": 7}, leaderElection={"leaderElect": True, "resourceNamespace": territory.home}
+def leading(sandbox: Sandbox) -> Manifest:
+    return sandbox.configuration(
+        {"concurrentSyncs": 7}, leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home}
     )
 
 
-def test_metrics_have_the_names_that_operators_of_the_reference_know(territory: Territory) -> None:
-    territory.create(service(territory.namespace("shop"), "cart"))
-    with ResourceManager(territory.folder, leading(territory)) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+def test_metrics_have_the_names_that_operators_of_the_reference_know(sandbox: Sandbox) -> None:
+    sandbox.create(service(sandbox.namespace("shop"), "cart"))
+    with ResourceManager(sandbox.folder, leading(sandbox)) as process:
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         process.wait_until_idle()
         samples = [sample for family in text_string_to_metric_families(process.metrics()) for sample in family.samples]
         labels = {sample.name: set(sample.labels) for sample in samples}
-        host = territory.control_plane.url.removeprefix("https://")
+        host = sandbox.control_plane.url.removeprefix("https://")
 
         assert {name: labels.get(name) for name in NAMES} == NAMES
         assert process.metric("controller_runtime_max_concurrent_reconciles", controller="networkpolicy") == 3 * 7

@@ -9,7 +9,7 @@ import pytest
 from tests.control_plane import ControlPlane
 from tests.e2e.landscapes import controller_settings, landscape, simulated
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import Territory
+from tests.e2e.sandbox import Sandbox
 
 
 @pytest.fixture(scope="module")
@@ -20,17 +20,17 @@ def elsewhere(servers: Path) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def restored(territory: Territory, elsewhere: ControlPlane, tmp_path: Path) -> Iterator[Territory]:
-    """The same territory in the other cluster, where somebody restored the policies of this one and nothing else."""
-    manifests = landscape(territory, shoots=2)
-    territory.create(*manifests)
-    with ResourceManager(territory.folder, territory.configuration(controller_settings(territory))) as process:
-        territory.wait_for_policies(simulated(territory, manifests, process.config_file))
+def restored(sandbox: Sandbox, elsewhere: ControlPlane, tmp_path: Path) -> Iterator[Sandbox]:
+    """The same sandbox in the other cluster, where somebody restored the policies of this one and nothing else."""
+    manifests = landscape(sandbox, shoots=2)
+    sandbox.create(*manifests)
+    with ResourceManager(sandbox.folder, sandbox.configuration(controller_settings(sandbox))) as process:
+        sandbox.wait_for_policies(simulated(sandbox, manifests, process.config_file))
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    copy = Territory(elsewhere, territory.prefix, folder)
+    copy = Sandbox(elsewhere, sandbox.prefix, folder)
     copy.create(*(each for each in manifests if each["kind"] == "Namespace"))
-    for policy in territory.objects("NetworkPolicy").values():
+    for policy in sandbox.objects("NetworkPolicy").values():
         names = {name: policy["metadata"][name] for name in ("namespace", "name", "labels", "annotations")}
         copy.create(
             {
@@ -44,7 +44,7 @@ def restored(territory: Territory, elsewhere: ControlPlane, tmp_path: Path) -> I
     copy.clear()
 
 
-def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Territory) -> None:
+def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Sandbox) -> None:
     before = restored.objects("NetworkPolicy")
     assert len(before) > 20
     position = restored.control_plane.audit_position()
@@ -73,7 +73,7 @@ def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Te
 
 
 @pytest.mark.slow
-def test_a_guard_that_held_deletions_lets_single_ones_go_once_the_services_are_there(restored: Territory) -> None:
+def test_a_guard_that_held_deletions_lets_single_ones_go_once_the_services_are_there(restored: Sandbox) -> None:
     config = restored.configuration(controller_settings(restored))
     manifests = landscape(restored, shoots=2)
     gone = f"{restored.prefix}-shoot-1"
@@ -90,7 +90,7 @@ def test_a_guard_that_held_deletions_lets_single_ones_go_once_the_services_are_t
         restored.wait_for_policies(simulated(restored, left, process.config_file))
 
 
-def test_an_annotation_of_the_namespaces_lets_held_deletions_go(restored: Territory) -> None:
+def test_an_annotation_of_the_namespaces_lets_held_deletions_go(restored: Sandbox) -> None:
     namespaces = {policy["metadata"]["namespace"] for policy in restored.objects("NetworkPolicy").values()}
     plane = restored.control_plane
 

@@ -5,109 +5,107 @@ import json
 import pytest
 
 from tests.e2e.resource_manager import ResourceManager, errors_of
-from tests.e2e.territory import DESCRIPTION, Manifest, N, Territory, cross_pair, ingress, pair, service
+from tests.e2e.sandbox import DESCRIPTION, Manifest, N, Sandbox, cross_pair, ingress, pair, service
 
 SERVICE_LABELS = (f"{N}/service-name", f"{N}/service-namespace")
 INGRESS_PODS = {"matchLabels": {"app": "nginx"}}
 
 
 @pytest.fixture
-def shop(territory: Territory) -> str:
-    return territory.namespace("shop")
+def shop(sandbox: Sandbox) -> str:
+    return sandbox.namespace("shop")
 
 
 @pytest.fixture
-def backend(territory: Territory) -> str:
+def backend(sandbox: Sandbox) -> str:
     """Whose Services are left alone; pods of it may be let in all the same."""
-    return territory.namespace("backend", handled=False)
+    return sandbox.namespace("backend", handled=False)
 
 
-def team(name: str, territory: Territory) -> dict[str, str]:
+def team(name: str, sandbox: Sandbox) -> dict[str, str]:
     """The annotation that lets in the pods of the namespaces of a team."""
-    labels = {"team": f"{name}-{territory.prefix}"}
+    labels = {"team": f"{name}-{sandbox.prefix}"}
     return {"namespace-selectors": json.dumps([{"matchLabels": labels}])}
 
 
 def test_policies_follow_the_ports_of_a_service_and_go_with_it(
-    territory: Territory, resource_manager: ResourceManager, shop: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str
 ) -> None:
-    territory.create(service(shop, "cart"))
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    sandbox.create(service(shop, "cart"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
 
-    territory.patch(
-        "Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": "http", "protocol": "TCP"}]}}
-    )
-    territory.wait_for_policies(pair("shop", "cart-tcp-http"))
+    sandbox.patch("Service", shop, "cart", {"spec": {"ports": [{"port": 80, "targetPort": "http", "protocol": "TCP"}]}})
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-http"))
 
-    territory.patch("Service", shop, "cart", {"spec": {"selector": {"app": "other"}}})
+    sandbox.patch("Service", shop, "cart", {"spec": {"selector": {"app": "other"}}})
     resource_manager.wait_for(
         lambda: (
-            territory.policies()["shop/ingress-to-cart-tcp-http"]["spec"]["podSelector"]
+            sandbox.policies()["shop/ingress-to-cart-tcp-http"]["spec"]["podSelector"]
             == {"matchLabels": {"app": "other"}}
         ),
         "has not followed the selector",
     )
 
-    territory.delete("Service", shop, "cart")
-    territory.wait_for_policies([])
+    sandbox.delete("Service", shop, "cart")
+    sandbox.wait_for_policies([])
     assert errors_of(resource_manager.log_lines()) == []
 
 
 def test_a_namespace_that_gets_and_loses_a_label_is_let_in_and_out(
-    territory: Territory, resource_manager: ResourceManager, shop: str, backend: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str, backend: str
 ) -> None:
     own = pair("shop", "cart-tcp-8080")
-    territory.create(service(shop, "cart", annotations=team("a", territory)))
-    territory.wait_for_policies(own)
+    sandbox.create(service(shop, "cart", annotations=team("a", sandbox)))
+    sandbox.wait_for_policies(own)
 
-    territory.label_namespace(backend, {"team": f"a-{territory.prefix}"})
-    territory.wait_for_policies(own | cross_pair("shop", "cart-tcp-8080", "backend"))
+    sandbox.label_namespace(backend, {"team": f"a-{sandbox.prefix}"})
+    sandbox.wait_for_policies(own | cross_pair("shop", "cart-tcp-8080", "backend"))
 
-    territory.label_namespace(backend, {"team": f"b-{territory.prefix}"})
-    territory.wait_for_policies(own)
+    sandbox.label_namespace(backend, {"team": f"b-{sandbox.prefix}"})
+    sandbox.wait_for_policies(own)
 
-    territory.namespace("late", handled=False, team=f"a-{territory.prefix}")
-    territory.wait_for_policies(own | cross_pair("shop", "cart-tcp-8080", "late"))
+    sandbox.namespace("late", handled=False, team=f"a-{sandbox.prefix}")
+    sandbox.wait_for_policies(own | cross_pair("shop", "cart-tcp-8080", "late"))
 
 
 def test_services_get_policies_as_long_as_their_namespace_is_looked_after(
-    territory: Territory, resource_manager: ResourceManager, shop: str, backend: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str, backend: str
 ) -> None:
-    territory.create(service(shop, "cart"), service(backend, "stock"))
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    sandbox.create(service(shop, "cart"), service(backend, "stock"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
 
-    label = next(iter(territory.handled["namespaceSelectors"][0]["matchLabels"]))
-    territory.label_namespace(backend, {label: territory.prefix})
-    territory.label_namespace(shop, {label: None})
+    label = next(iter(sandbox.handled["namespaceSelectors"][0]["matchLabels"]))
+    sandbox.label_namespace(backend, {label: sandbox.prefix})
+    sandbox.label_namespace(shop, {label: None})
 
-    territory.wait_for_policies(pair("backend", "stock-tcp-8080"))
+    sandbox.wait_for_policies(pair("backend", "stock-tcp-8080"))
 
 
 def test_annotations_open_ports_as_long_as_they_are_there(
-    territory: Territory, resource_manager: ResourceManager, shop: str, backend: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str, backend: str
 ) -> None:
     own = pair("shop", "cart-tcp-8080")
     cart = service(shop, "cart")
-    territory.create(cart)
-    territory.label_namespace(backend, {"team": f"a-{territory.prefix}"})
+    sandbox.create(cart)
+    sandbox.label_namespace(backend, {"team": f"a-{sandbox.prefix}"})
 
-    territory.annotate(
+    sandbox.annotate(
         cart, {"from-world-to-ports": "[]", "from-probes-allowed-ports": '[{"port": 9, "protocol": "UDP"}]'}
     )
     opened = own | pair("shop", "cart-udp-9-via-probes") | {"shop/ingress-to-cart-from-world"}
-    territory.wait_for_policies(opened)
+    sandbox.wait_for_policies(opened)
 
-    territory.annotate(cart, team("a", territory))
+    sandbox.annotate(cart, team("a", sandbox))
     crossed = cross_pair("shop", "cart-tcp-8080", "backend") | {
         "shop/ingress-to-cart-udp-9-via-probes-from-backend",
         "backend/egress-to-shop-cart-udp-9-via-probes",
     }
-    territory.wait_for_policies(opened | crossed)
+    sandbox.wait_for_policies(opened | crossed)
 
-    territory.annotate(cart, {"pod-label-selector-namespace-alias": "all-shops"})
+    sandbox.annotate(cart, {"pod-label-selector-namespace-alias": "all-shops"})
     resource_manager.wait_for(
         lambda: (
-            territory.policies()["backend/egress-to-shop-cart-tcp-8080"]["spec"]["podSelector"]
+            sandbox.policies()["backend/egress-to-shop-cart-tcp-8080"]["spec"]["podSelector"]
             == {"matchLabels": {f"{N}/to-all-shops-cart-tcp-8080": "allowed"}}
         ),
         "has not followed the alias",
@@ -119,22 +117,22 @@ def test_annotations_open_ports_as_long_as_they_are_there(
         "namespace-selectors",
         "pod-label-selector-namespace-alias",
     )
-    territory.annotate(cart, dict.fromkeys(names))
-    territory.wait_for_policies(own)
+    sandbox.annotate(cart, dict.fromkeys(names))
+    sandbox.wait_for_policies(own)
 
 
 def test_the_ingress_controller_is_let_in_as_long_as_an_ingress_leads_to_a_service(
-    territory: Territory, shop: str, backend: str
+    sandbox: Sandbox, shop: str, backend: str
 ) -> None:
     own = pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080")
     selector = {"ingressControllerSelector": {"namespace": backend, "podSelector": INGRESS_PODS}}
-    territory.create(service(shop, "cart"), service(shop, "till"))
-    with ResourceManager(territory.folder, territory.configuration(selector)) as process:
-        territory.wait_for_policies(own)
+    sandbox.create(service(shop, "cart"), service(shop, "till"))
+    with ResourceManager(sandbox.folder, sandbox.configuration(selector)) as process:
+        sandbox.wait_for_policies(own)
 
-        territory.create(ingress(shop, "front", "cart", 80))
-        territory.wait_for_policies(own | from_ingress_controller("cart-tcp-8080"))
-        let_in = territory.policies()["shop/ingress-to-cart-tcp-8080-from-ingress-controller"]["spec"]["ingress"]
+        sandbox.create(ingress(shop, "front", "cart", 80))
+        sandbox.wait_for_policies(own | from_ingress_controller("cart-tcp-8080"))
+        let_in = sandbox.policies()["shop/ingress-to-cart-tcp-8080-from-ingress-controller"]["spec"]["ingress"]
         assert let_in[0]["from"] == [
             {
                 "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": backend}},
@@ -142,11 +140,11 @@ def test_the_ingress_controller_is_let_in_as_long_as_an_ingress_leads_to_a_servi
             }
         ]
 
-        territory.patch("Ingress", shop, "front", {"spec": ingress(shop, "front", "till", 80)["spec"]})
-        territory.wait_for_policies(own | from_ingress_controller("till-tcp-8080"))
+        sandbox.patch("Ingress", shop, "front", {"spec": ingress(shop, "front", "till", 80)["spec"]})
+        sandbox.wait_for_policies(own | from_ingress_controller("till-tcp-8080"))
 
-        territory.delete("Ingress", shop, "front")
-        territory.wait_for_policies(own)
+        sandbox.delete("Ingress", shop, "front")
+        sandbox.wait_for_policies(own)
         assert errors_of(process.log_lines()) == []
 
 
@@ -168,68 +166,68 @@ def from_ingress_controller(identity: str) -> set[str]:
     ids=["spec", "description", "no description", "no labels"],
 )
 def test_what_somebody_edits_in_a_policy_is_put_back(
-    territory: Territory, resource_manager: ResourceManager, shop: str, edit: Manifest
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str, edit: Manifest
 ) -> None:
-    territory.create(service(shop, "cart"))
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
-    before = territory.policies()
+    sandbox.create(service(shop, "cart"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    before = sandbox.policies()
 
-    territory.patch("NetworkPolicy", shop, "ingress-to-cart-tcp-8080", edit)
+    sandbox.patch("NetworkPolicy", shop, "ingress-to-cart-tcp-8080", edit)
 
-    resource_manager.wait_for(lambda: territory.policies() == before, "has not put the policy back")
+    resource_manager.wait_for(lambda: sandbox.policies() == before, "has not put the policy back")
 
 
 def test_a_label_and_an_annotation_of_somebody_else_stay(
-    territory: Territory, resource_manager: ResourceManager, shop: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str
 ) -> None:
-    territory.create(service(shop, "cart"))
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    sandbox.create(service(shop, "cart"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
     name = "egress-to-cart-tcp-8080"
     foreign = {"labels": {"owner": "me"}, "annotations": {"note": "mine"}}
 
-    territory.patch("NetworkPolicy", shop, name, {"metadata": foreign, "spec": {"policyTypes": ["Egress", "Ingress"]}})
+    sandbox.patch("NetworkPolicy", shop, name, {"metadata": foreign, "spec": {"policyTypes": ["Egress", "Ingress"]}})
     resource_manager.wait_for(
-        lambda: territory.policies()[f"shop/{name}"]["spec"]["policyTypes"] == ["Egress"], "has not put the spec back"
+        lambda: sandbox.policies()[f"shop/{name}"]["spec"]["policyTypes"] == ["Egress"], "has not put the spec back"
     )
 
-    metadata = territory.policies()[f"shop/{name}"]["metadata"]
+    metadata = sandbox.policies()[f"shop/{name}"]["metadata"]
     assert metadata["labels"] == {"owner": "me", **dict(zip(SERVICE_LABELS, ("cart", shop), strict=True))}
     assert metadata["annotations"].keys() == {"note", DESCRIPTION}
 
 
 def test_a_policy_that_somebody_deletes_comes_back(
-    territory: Territory, resource_manager: ResourceManager, shop: str
+    sandbox: Sandbox, resource_manager: ResourceManager, shop: str
 ) -> None:
-    territory.create(service(shop, "cart"))
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
-    before = territory.policies()
-    uid = territory.get("NetworkPolicy", shop, "ingress-to-cart-tcp-8080")["metadata"]["uid"]
+    sandbox.create(service(shop, "cart"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    before = sandbox.policies()
+    uid = sandbox.get("NetworkPolicy", shop, "ingress-to-cart-tcp-8080")["metadata"]["uid"]
 
-    territory.delete("NetworkPolicy", shop, "ingress-to-cart-tcp-8080")
+    sandbox.delete("NetworkPolicy", shop, "ingress-to-cart-tcp-8080")
 
-    resource_manager.wait_for(lambda: territory.policies() == before, "has not made the policy again")
-    assert territory.get("NetworkPolicy", shop, "ingress-to-cart-tcp-8080")["metadata"]["uid"] != uid
+    resource_manager.wait_for(lambda: sandbox.policies() == before, "has not made the policy again")
+    assert sandbox.get("NetworkPolicy", shop, "ingress-to-cart-tcp-8080")["metadata"]["uid"] != uid
 
 
-def test_policies_of_others_are_left_alone(territory: Territory, resource_manager: ResourceManager, shop: str) -> None:
+def test_policies_of_others_are_left_alone(sandbox: Sandbox, resource_manager: ResourceManager, shop: str) -> None:
     foreign = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": {"namespace": shop, "name": "ingress-to-till-tcp-8080"},
         "spec": {"podSelector": {}, "policyTypes": ["Ingress"]},
     }
-    territory.create(foreign, service(shop, "cart"))
-    territory.wait_for_policies(pair("shop", "cart-tcp-8080") | {"shop/ingress-to-till-tcp-8080"})
+    sandbox.create(foreign, service(shop, "cart"))
+    sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | {"shop/ingress-to-till-tcp-8080"})
 
-    territory.delete("Service", shop, "cart")
+    sandbox.delete("Service", shop, "cart")
 
-    territory.wait_for_policies(["shop/ingress-to-till-tcp-8080"])
-    assert territory.policies()["shop/ingress-to-till-tcp-8080"]["metadata"] == foreign["metadata"]
+    sandbox.wait_for_policies(["shop/ingress-to-till-tcp-8080"])
+    assert sandbox.policies()["shop/ingress-to-till-tcp-8080"]["metadata"] == foreign["metadata"]
 
 
-def test_a_target_cluster_that_is_named_is_looked_after_and_waited_for(territory: Territory, shop: str) -> None:
-    territory.create(service(shop, "cart"))
-    config = territory.configuration(targetClientConnection={"kubeconfig": str(territory.kubeconfig)})
-    with ResourceManager(territory.folder, config) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+def test_a_target_cluster_that_is_named_is_looked_after_and_waited_for(sandbox: Sandbox, shop: str) -> None:
+    sandbox.create(service(shop, "cart"))
+    config = sandbox.configuration(targetClientConnection={"kubeconfig": str(sandbox.kubeconfig)})
+    with ResourceManager(sandbox.folder, config) as process:
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         assert "[+]target-informer-sync ok" in process.probe("/readyz?verbose")[1]

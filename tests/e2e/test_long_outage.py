@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.faults import no_api_server
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import Manifest, Territory, pair, service
+from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 from tests.e2e.vital_signs import cpu_seconds
 
 OUTAGE = 12.0
@@ -17,27 +17,27 @@ PATIENT = {"leaseDuration": "150s", "renewDeadline": "120s", "retryPeriod": "2s"
 
 
 @pytest.mark.slow
-def test_a_while_without_api_server_costs_little_and_is_caught_up(territory: Territory) -> None:
-    shop = territory.namespace("shop")
-    territory.create(service(shop, "cart"))
+def test_a_while_without_api_server_costs_little_and_is_caught_up(sandbox: Sandbox) -> None:
+    shop = sandbox.namespace("shop")
+    sandbox.create(service(shop, "cart"))
     with contextlib.ExitStack() as stack:
         # Both look after the same, so that one outage serves for two: who is second finds it done.
-        alone = stack.enter_context(ResourceManager(territory.folder, territory.configuration(), name="alone"))
-        leader = stack.enter_context(ResourceManager(territory.folder, elected(territory), name="leader"))
+        alone = stack.enter_context(ResourceManager(sandbox.folder, sandbox.configuration(), name="alone"))
+        leader = stack.enter_context(ResourceManager(sandbox.folder, elected(sandbox), name="leader"))
         for process in (alone, leader):
             process.wait_until_idle()
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         observations = [Observation(alone), Observation(leader)]
 
-        with no_api_server(territory.control_plane):
+        with no_api_server(sandbox.control_plane):
             for seen in observations:
                 seen.begin()
             time.sleep(OUTAGE)  # how long it is away is what matters here
             shares = [seen.share_of_a_processor() for seen in observations]
             lines = [seen.new_lines() for seen in observations]
-        territory.create(service(shop, "till"))
-        territory.delete("Service", shop, "cart")
-        territory.wait_for_policies(pair("shop", "till-tcp-8080"))
+        sandbox.create(service(shop, "till"))
+        sandbox.delete("Service", shop, "cart")
+        sandbox.wait_for_policies(pair("shop", "till-tcp-8080"))
         for seen in observations:
             seen.process.wait_for(lambda seen=seen: seen.reconciled() >= 2, "has not seen both changes")
 
@@ -45,8 +45,8 @@ def test_a_while_without_api_server_costs_little_and_is_caught_up(territory: Ter
     assert [each for each in lines if len(each) > 10] == []
 
 
-def elected(territory: Territory) -> Manifest:
-    return territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home, **PATIENT})
+def elected(sandbox: Sandbox) -> Manifest:
+    return sandbox.configuration(leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home, **PATIENT})
 
 
 class Observation:

@@ -10,7 +10,7 @@ from hedgerow.resource_manager.nodes import node_controller
 from tests.control_plane import ControlPlane
 from tests.e2e.declared_roles import allowed
 from tests.e2e.resource_manager import ResourceManager, errors_of
-from tests.e2e.territory import Territory
+from tests.e2e.sandbox import Sandbox
 
 NODES: Final = "/api/v1/nodes"
 CSI_NODES: Final = "/apis/storage.k8s.io/v1/csinodes"
@@ -62,18 +62,18 @@ class Nodes:
 
 
 @pytest.fixture
-def nodes(territory: Territory) -> Iterator[Nodes]:
-    own = Nodes(territory.control_plane, territory.prefix)
+def nodes(sandbox: Sandbox) -> Iterator[Nodes]:
+    own = Nodes(sandbox.control_plane, sandbox.prefix)
     yield own
     own.clear()
 
 
 @pytest.fixture
-def process(territory: Territory) -> Iterator[ResourceManager]:
+def process(sandbox: Sandbox) -> Iterator[ResourceManager]:
     """A process that looks after nodes, may do what that takes, and is not ready yet."""
     with (
-        allowed(territory, node_controller()),
-        ResourceManager(territory.folder, territory.configuration(controllers=SWITCHED_ON)) as running,
+        allowed(sandbox, node_controller()),
+        ResourceManager(sandbox.folder, sandbox.configuration(controllers=SWITCHED_ON)) as running,
     ):
         yield running
 
@@ -95,11 +95,11 @@ def daemon_pod(uid: str, node: str) -> dict[str, Any]:
 
 
 def test_a_node_loses_its_taint_once_everything_critical_is_there(
-    territory: Territory, process: ResourceManager, nodes: Nodes
+    sandbox: Sandbox, process: ResourceManager, nodes: Nodes
 ) -> None:
     process.wait_ready()
-    shop = territory.namespace("shop")
-    since = territory.control_plane.audit_position()
+    shop = sandbox.namespace("shop")
+    since = sandbox.control_plane.audit_position()
     daemon_sets = f"/apis/apps/v1/namespaces/{shop}/daemonsets"
     uid = nodes.create(daemon_sets, daemon_set())["metadata"]["uid"]
 
@@ -131,12 +131,12 @@ def test_a_node_loses_its_taint_once_everything_critical_is_there(
     assert {each["regarding"]["uid"] for each in events.values()} == {
         nodes.send("GET", f"{NODES}/{node}")["metadata"]["uid"]
     }
-    assert sorted(territory.writes(since)) == [*["create events"] * 4, "patch nodes"]
+    assert sorted(sandbox.writes(since)) == [*["create events"] * 4, "patch nodes"]
     assert errors_of(process.log_lines()) == []
 
 
 def test_a_taint_that_was_there_before_the_process_goes_and_one_that_comes_later_stays(
-    territory: Territory, process: ResourceManager, nodes: Nodes
+    sandbox: Sandbox, process: ResourceManager, nodes: Nodes
 ) -> None:
     old = nodes.create_node("old", TAINT)
     process.wait_ready()

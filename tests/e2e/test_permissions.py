@@ -23,7 +23,7 @@ from tests.e2e.permissions import (
     user_of,
 )
 from tests.e2e.resource_manager import ResourceManager
-from tests.e2e.territory import Manifest, N, Territory, ingress, pair, service
+from tests.e2e.sandbox import Manifest, N, Sandbox, ingress, pair, service
 
 INGRESS_PODS = {"matchLabels": {"app": "nginx"}}
 BROKEN = {"namespace-selectors": "nonsense"}
@@ -39,15 +39,15 @@ OF_MANAGED_RESOURCES = {
 """What is needed only where ManagedResources deliver workloads or custom resources."""
 
 
-def everything(territory: Territory, home: str) -> Manifest:
+def everything(sandbox: Sandbox, home: str) -> Manifest:
     """A configuration that needs every permission, for the service account of a namespace."""
-    config = territory.configuration(
-        {"ingressControllerSelector": {"namespace": territory.home, "podSelector": INGRESS_PODS}},
+    config = sandbox.configuration(
+        {"ingressControllerSelector": {"namespace": sandbox.home, "podSelector": INGRESS_PODS}},
         leaderElection={"leaderElect": True, "resourceNamespace": home},
         webhooks={name: {"enabled": True} for name in READING_WEBHOOKS},
     )
     config["controllers"]["clusterID"] = "<default>"
-    kubeconfig = account_kubeconfig(territory.control_plane, home, territory.folder)
+    kubeconfig = account_kubeconfig(sandbox.control_plane, home, sandbox.folder)
     return {**config, "sourceClientConnection": {"kubeconfig": str(kubeconfig)}}
 
 
@@ -70,34 +70,32 @@ def all_kinds(control_plane: ControlPlane) -> Iterator[None]:
 
 
 def test_the_roles_allow_everything_that_the_process_does_and_nothing_else(
-    territory: Territory, garden: str, all_kinds: None, serving_pair: ServingPair
+    sandbox: Sandbox, garden: str, all_kinds: None, serving_pair: ServingPair
 ) -> None:
-    shop = territory.namespace("shop")
-    territory.create(
-        service(shop, "cart"), service(shop, "till", annotations=BROKEN), ingress(shop, "front", "cart", 80)
-    )
-    deliver_nothing(territory.control_plane, shop, "nothing")
+    shop = sandbox.namespace("shop")
+    sandbox.create(service(shop, "cart"), service(shop, "till", annotations=BROKEN), ingress(shop, "front", "cart", 80))
+    deliver_nothing(sandbox.control_plane, shop, "nothing")
     let_in = {
         "shop/ingress-to-cart-tcp-8080-from-ingress-controller",
         "home/egress-to-shop-cart-tcp-8080-from-ingress-controller",
     }
 
-    with ResourceManager(territory.folder, everything(territory, garden)) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080") | let_in)
-        before = territory.policies()
-        territory.patch("NetworkPolicy", shop, "egress-to-cart-tcp-8080", {"spec": {"policyTypes": ["Ingress"]}})
-        process.wait_for(lambda: territory.policies() == before, "has not put the policy back")
-        territory.delete("Service", shop, "cart")
-        territory.wait_for_policies([])
-        process.wait_for(lambda: territory.objects("Event"), "has not recorded the event")
+    with ResourceManager(sandbox.folder, everything(sandbox, garden)) as process:
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | let_in)
+        before = sandbox.policies()
+        sandbox.patch("NetworkPolicy", shop, "egress-to-cart-tcp-8080", {"spec": {"policyTypes": ["Ingress"]}})
+        process.wait_for(lambda: sandbox.policies() == before, "has not put the policy back")
+        sandbox.delete("Service", shop, "cart")
+        sandbox.wait_for_policies([])
+        process.wait_for(lambda: sandbox.objects("Event"), "has not recorded the event")
         process.wait_for(
-            lambda: statuses(territory.control_plane, shop, "nothing") == SETTLED, "has not applied what there is"
+            lambda: statuses(sandbox.control_plane, shop, "nothing") == SETTLED, "has not applied what there is"
         )
-        ask_for_what_no_cache_holds(process, serving_pair, f"{territory.prefix}-new")
+        ask_for_what_no_cache_holds(process, serving_pair, f"{sandbox.prefix}-new")
         assert process.terminate() == 0
 
-    assert refusals_of(territory.control_plane, garden) == []
-    assert used(territory.control_plane, garden) == granted(garden) - OF_MANAGED_RESOURCES
+    assert refusals_of(sandbox.control_plane, garden) == []
+    assert used(sandbox.control_plane, garden) == granted(garden) - OF_MANAGED_RESOURCES
 
 
 def ask_for_what_no_cache_holds(process: ResourceManager, pair: ServingPair, namespace: str) -> None:
@@ -135,32 +133,32 @@ MISSING = {
 
 
 @pytest.fixture
-def work_of_every_kind(territory: Territory) -> None:
+def work_of_every_kind(sandbox: Sandbox) -> None:
     """A policy to create, one to correct, one to delete, a warning to record."""
-    shop = territory.namespace("shop")
-    territory.create(service(shop, "cart"), service(shop, "till", annotations=BROKEN))
+    shop = sandbox.namespace("shop")
+    sandbox.create(service(shop, "cart"), service(shop, "till", annotations=BROKEN))
     for name in ("egress-to-cart-tcp-8080", "stale"):
         labels = {f"{N}/service-namespace": shop, f"{N}/service-name": "cart"}
         metadata = {"namespace": shop, "name": name, "labels": labels}
         spec = {"podSelector": {}, "policyTypes": ["Ingress"]}
-        territory.create(
+        sandbox.create(
             {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
         )
 
 
 @pytest.mark.parametrize("missing", MISSING.values(), ids=MISSING)
 def test_missing_permissions_are_named(
-    territory: Territory, work_of_every_kind: None, missing: list[tuple[str, str]]
+    sandbox: Sandbox, work_of_every_kind: None, missing: list[tuple[str, str]]
 ) -> None:
-    home = territory.namespace("restricted", handled=False)
+    home = sandbox.namespace("restricted", handled=False)
     assert set(missing) <= granted(home)
-    grant(territory.control_plane, home, without=missing)
+    grant(sandbox.control_plane, home, without=missing)
 
-    with ResourceManager(territory.folder, everything(territory, home)) as process:
+    with ResourceManager(sandbox.folder, everything(sandbox, home)) as process:
         process.wait_for(lambda: not unnamed(process, missing), f"has not said that it may not {missing}")
 
-    assert set(refusals_of(territory.control_plane, home)) == {f"{verb} {resource}" for verb, resource in missing}
-    revoke(territory.control_plane, home)
+    assert set(refusals_of(sandbox.control_plane, home)) == {f"{verb} {resource}" for verb, resource in missing}
+    revoke(sandbox.control_plane, home)
 
 
 def unnamed(process: ResourceManager, missing: list[tuple[str, str]]) -> list[str]:

@@ -8,57 +8,53 @@ import yaml
 
 from tests.e2e.landscapes import controller_settings, landscape, simulated
 from tests.e2e.resource_manager import run_command
-from tests.e2e.territory import Manifest, Territory, pair, service
+from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
 
 @pytest.fixture
-def config_file(territory: Territory) -> Path:
+def config_file(sandbox: Sandbox) -> Path:
     """What the resource manager is told, which tells `plan` which Services are handled."""
-    file = territory.folder / "config.yaml"
-    file.write_text(yaml.safe_dump(territory.configuration(controller_settings(territory))), encoding="utf-8")
+    file = sandbox.folder / "config.yaml"
+    file.write_text(yaml.safe_dump(sandbox.configuration(controller_settings(sandbox))), encoding="utf-8")
     return file
 
 
-def asked(territory: Territory) -> set[tuple[str, str]]:
+def asked(sandbox: Sandbox) -> set[tuple[str, str]]:
     """Which verbs the command has asked of which resources."""
-    events = territory.control_plane.audit_events(territory.user)
+    events = sandbox.control_plane.audit_events(sandbox.user)
     return {(event["verb"], event["objectRef"]["resource"]) for event in events}
 
 
-def test_what_simulate_prints_can_be_applied_and_leaves_nothing_to_plan(
-    territory: Territory, config_file: Path
-) -> None:
-    manifests = landscape(territory, shoots=2)
-    territory.create(*manifests, *simulated(territory, manifests, config_file).values())
+def test_what_simulate_prints_can_be_applied_and_leaves_nothing_to_plan(sandbox: Sandbox, config_file: Path) -> None:
+    manifests = landscape(sandbox, shoots=2)
+    sandbox.create(*manifests, *simulated(sandbox, manifests, config_file).values())
 
-    done = run_command(
-        "plan", "network-policy", "--kubeconfig", str(territory.kubeconfig), "--config", str(config_file)
-    )
+    done = run_command("plan", "network-policy", "--kubeconfig", str(sandbox.kubeconfig), "--config", str(config_file))
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "nothing to do\n")
-    assert asked(territory) == {("list", each) for each in ("services", "namespaces", "networkpolicies", "ingresses")}
+    assert asked(sandbox) == {("list", each) for each in ("services", "namespaces", "networkpolicies", "ingresses")}
 
 
-def test_pending_changes_are_shown_and_not_made(territory: Territory, config_file: Path) -> None:
-    shop = territory.namespace("shop")
-    territory.create(service(shop, "cart"))
+def test_pending_changes_are_shown_and_not_made(sandbox: Sandbox, config_file: Path) -> None:
+    shop = sandbox.namespace("shop")
+    sandbox.create(service(shop, "cart"))
 
     done = run_command(
-        *("plan", "network-policy", "--kubeconfig", str(territory.kubeconfig)),
+        *("plan", "network-policy", "--kubeconfig", str(sandbox.kubeconfig)),
         *("--config", str(config_file), "-o", "json"),
     )
 
     actions = json.loads(done.stdout)["actions"]
-    planned = {f"{action['namespace']}/{action['name']}".replace(f"{territory.prefix}-", "") for action in actions}
+    planned = {f"{action['namespace']}/{action['name']}".replace(f"{sandbox.prefix}-", "") for action in actions}
     assert (done.returncode, done.stderr) == (2, "2 to create\n")
     assert planned == pair("shop", "cart-tcp-8080")
-    assert {verb for verb, _ in asked(territory)} == {"list"}
-    assert territory.policies() == {}
+    assert {verb for verb, _ in asked(sandbox)} == {"list"}
+    assert sandbox.policies() == {}
 
 
-def two_contexts(territory: Territory) -> Manifest:
+def two_contexts(sandbox: Sandbox) -> Manifest:
     """A kubeconfig whose current context leads nowhere, and whose other one leads here."""
-    document: Manifest = yaml.safe_load(territory.kubeconfig.read_text(encoding="utf-8"))
+    document: Manifest = yaml.safe_load(sandbox.kubeconfig.read_text(encoding="utf-8"))
     (here,) = document["contexts"]
     document["clusters"].append({"name": "nowhere", "cluster": {"server": "https://127.0.0.1:1"}})
     document["contexts"] = [
@@ -68,10 +64,10 @@ def two_contexts(territory: Territory) -> Manifest:
     return {**document, "current-context": "nowhere"}
 
 
-def test_a_context_says_which_cluster_of_the_kubeconfig_is_meant(territory: Territory, config_file: Path) -> None:
-    territory.create(service(territory.namespace("shop"), "cart"))
-    kubeconfig = territory.folder / "two-contexts"
-    kubeconfig.write_text(yaml.safe_dump(two_contexts(territory)), encoding="utf-8")
+def test_a_context_says_which_cluster_of_the_kubeconfig_is_meant(sandbox: Sandbox, config_file: Path) -> None:
+    sandbox.create(service(sandbox.namespace("shop"), "cart"))
+    kubeconfig = sandbox.folder / "two-contexts"
+    kubeconfig.write_text(yaml.safe_dump(two_contexts(sandbox)), encoding="utf-8")
     plan = ("plan", "network-policy", "--config", str(config_file))
 
     here = run_command(*plan, "--kubeconfig", str(kubeconfig), "--context", "here")
@@ -86,8 +82,8 @@ def test_a_context_says_which_cluster_of_the_kubeconfig_is_meant(territory: Terr
     assert nowhere.stdout == unknown.stdout == ""
 
 
-def test_a_missing_permission_is_named(territory: Territory, config_file: Path) -> None:
-    kubeconfig = territory.control_plane.kubeconfig("hedgerow")
+def test_a_missing_permission_is_named(sandbox: Sandbox, config_file: Path) -> None:
+    kubeconfig = sandbox.control_plane.kubeconfig("hedgerow")
 
     done = run_command("plan", "network-policy", "--kubeconfig", str(kubeconfig), "--config", str(config_file))
 

@@ -10,7 +10,7 @@ import yaml
 from tests.control_plane import ControlPlane, wait_until
 from tests.control_plane.credentials import write_private
 from tests.e2e.hasty import HastyResourceManager
-from tests.e2e.territory import Territory, pair, service
+from tests.e2e.sandbox import Sandbox, pair, service
 from tests.e2e.test_http_transport_tls import NEW_KEY, Certificates, openssl, pair_of
 
 OLD, NEW = "rotated-old", "rotated-new"
@@ -39,11 +39,11 @@ def certificates(control_plane: ControlPlane, tmp_path: Path) -> Iterator[Certif
     control_plane.request("DELETE", f"{BINDINGS}/{OLD}")
 
 
-def show(territory: Territory, certificates: Certificates, name: str) -> None:
+def show(sandbox: Sandbox, certificates: Certificates, name: str) -> None:
     """Replace the client certificate in the kubeconfig of the process."""
-    document = yaml.safe_load(territory.kubeconfig.read_text(encoding="utf-8"))
+    document = yaml.safe_load(sandbox.kubeconfig.read_text(encoding="utf-8"))
     document["users"][0]["user"] = pair_of(*certificates.sign(name, "extendedKeyUsage=clientAuth"))
-    write_private(territory.kubeconfig, yaml.safe_dump(document))
+    write_private(sandbox.kubeconfig, yaml.safe_dump(document))
 
 
 def wait_for_watches(process: HastyResourceManager, plane: ControlPlane, user: str, since: int) -> None:
@@ -60,53 +60,53 @@ def wait_for_watches(process: HastyResourceManager, plane: ControlPlane, user: s
 
 
 def test_open_watches_are_opened_anew_with_a_client_certificate_that_was_replaced(
-    territory: Territory, certificates: Certificates
+    sandbox: Sandbox, certificates: Certificates
 ) -> None:
-    shop = territory.namespace("shop")
-    territory.create(service(shop, "cart"))
-    show(territory, certificates, OLD)
-    plane = territory.control_plane
-    with HastyResourceManager(territory.folder, territory.configuration(), QUICK_TO_RENEW) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    shop = sandbox.namespace("shop")
+    sandbox.create(service(shop, "cart"))
+    show(sandbox, certificates, OLD)
+    plane = sandbox.control_plane
+    with HastyResourceManager(sandbox.folder, sandbox.configuration(), QUICK_TO_RENEW) as process:
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         process.wait_until_idle()
         position = plane.audit_position()
 
-        show(territory, certificates, NEW)
+        show(sandbox, certificates, NEW)
 
         wait_for_watches(process, plane, NEW, position)
-        territory.create(service(shop, "till"))
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080"))
+        sandbox.create(service(shop, "till"))
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080"))
         assert process.log_lines("Watch interrupted") == []
 
-    territory.wait_for_the_audit_log()
+    sandbox.wait_for_the_audit_log()
     assert plane.lists(NEW, since=position) == []
     assert plane.audit_events(OLD, {"create"}, since=position) == []
 
 
-def test_open_watches_are_opened_anew_with_an_authority_that_was_replaced(territory: Territory) -> None:
+def test_open_watches_are_opened_anew_with_an_authority_that_was_replaced(sandbox: Sandbox) -> None:
     if shutil.which("openssl") is None:
         pytest.skip("needs the openssl command, which makes the certificates")
-    shop, plane = territory.namespace("shop"), territory.control_plane
-    territory.create(service(shop, "cart"))
-    authority, other = territory.folder / "trusted.crt", territory.folder / "other.crt"
-    openssl("req", "-x509", *NEW_KEY, "-keyout", territory.folder / "other.key", "-out", other, "-subj", "/CN=other")
+    shop, plane = sandbox.namespace("shop"), sandbox.control_plane
+    sandbox.create(service(shop, "cart"))
+    authority, other = sandbox.folder / "trusted.crt", sandbox.folder / "other.crt"
+    openssl("req", "-x509", *NEW_KEY, "-keyout", sandbox.folder / "other.key", "-out", other, "-subj", "/CN=other")
     authority.write_text(plane.ca_pem, encoding="utf-8")
-    document = yaml.safe_load(territory.kubeconfig.read_text(encoding="utf-8"))
+    document = yaml.safe_load(sandbox.kubeconfig.read_text(encoding="utf-8"))
     document["clusters"][0]["cluster"] = {"server": plane.url, "certificate-authority": authority.name}
-    write_private(territory.kubeconfig, yaml.safe_dump(document))
-    with HastyResourceManager(territory.folder, territory.configuration(), QUICK_TO_RENEW) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+    write_private(sandbox.kubeconfig, yaml.safe_dump(document))
+    with HastyResourceManager(sandbox.folder, sandbox.configuration(), QUICK_TO_RENEW) as process:
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         process.wait_until_idle()
         position = plane.audit_position()
 
-        bundle = territory.folder / "bundle.crt"
+        bundle = sandbox.folder / "bundle.crt"
         bundle.write_text(other.read_text(encoding="utf-8") + plane.ca_pem, encoding="utf-8")
         bundle.rename(authority)
 
-        wait_for_watches(process, plane, territory.user, position)
-        territory.create(service(shop, "till"))
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080"))
+        wait_for_watches(process, plane, sandbox.user, position)
+        sandbox.create(service(shop, "till"))
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-8080"))
         assert process.log_lines("Watch interrupted") == []
 
-    territory.wait_for_the_audit_log()
-    assert plane.lists(territory.user, since=position) == []
+    sandbox.wait_for_the_audit_log()
+    assert plane.lists(sandbox.user, since=position) == []

@@ -17,20 +17,20 @@ import yaml
 from tests.e2e.canaries import Canaries
 from tests.e2e.gateways import REFUSALS, EchoingGateway
 from tests.e2e.resource_manager import ResourceManager, run_command
-from tests.e2e.territory import Manifest, Territory, pair, service
+from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
 BROKEN: Final = {"namespace-selectors": "nonsense"}
 REDACTED: Final = "[redacted]"
 
 
 @pytest.fixture
-def canaries(territory: Territory) -> Canaries:
+def canaries(sandbox: Sandbox) -> Canaries:
     """With one in a Secret of every namespace that there is."""
     canaries = Canaries()
-    territory.namespace("shop")
-    for namespace in territory.namespaces:
+    sandbox.namespace("shop")
+    for namespace in sandbox.namespaces:
         manifest = {"metadata": {"name": "top"}, "stringData": {"key": canaries.new(f"a Secret in {namespace}")}}
-        territory.control_plane.request("POST", f"/api/v1/namespaces/{namespace}/secrets", manifest)
+        sandbox.control_plane.request("POST", f"/api/v1/namespaces/{namespace}/secrets", manifest)
     return canaries
 
 
@@ -61,9 +61,9 @@ def kubeconfig_of(folder: Path, cluster: Mapping[str, Any] | str, user: Mapping[
     return file
 
 
-def direct(territory: Territory) -> tuple[Manifest, str]:
-    """The cluster and the token of the territory's own kubeconfig."""
-    document = yaml.safe_load(territory.kubeconfig.read_text(encoding="utf-8"))
+def direct(sandbox: Sandbox) -> tuple[Manifest, str]:
+    """The cluster and the token of the sandbox's own kubeconfig."""
+    document = yaml.safe_load(sandbox.kubeconfig.read_text(encoding="utf-8"))
     return document["clusters"][0]["cluster"], document["users"][0]["user"]["token"]
 
 
@@ -71,40 +71,40 @@ def direct(territory: Territory) -> tuple[Manifest, str]:
     ("way", "log_format"), [("token", "json"), ("token file", "text"), ("password", "json"), ("password", "text")]
 )
 def test_a_session_with_a_server_that_repeats_credentials_tells_none(
-    territory: Territory, canaries: Canaries, way: str, log_format: str
+    sandbox: Sandbox, canaries: Canaries, way: str, log_format: str
 ) -> None:
-    shop = f"{territory.prefix}-shop"
-    _, token = direct(territory)
+    shop = f"{sandbox.prefix}-shop"
+    _, token = direct(sandbox)
     canaries.known("the token behind the server", token)
     # An event that is refused is not sent again, and so there are enough.
     tills = [service(shop, f"till-{number}", annotations=BROKEN) for number in range(8)]
-    territory.create(service(shop, "cart"), *tills)
-    with EchoingGateway(territory.control_plane, token, every=4) as gateway:
-        kubeconfig = kubeconfig_of(territory.folder, gateway.url, user_with(way, canaries, territory.folder))
-        config = territory.configuration(
-            leaderElection={"leaderElect": True, "resourceNamespace": territory.home, "retryPeriod": "200ms"},
+    sandbox.create(service(shop, "cart"), *tills)
+    with EchoingGateway(sandbox.control_plane, token, every=4) as gateway:
+        kubeconfig = kubeconfig_of(sandbox.folder, gateway.url, user_with(way, canaries, sandbox.folder))
+        config = sandbox.configuration(
+            leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home, "retryPeriod": "200ms"},
             logLevel="debug",
             logFormat=log_format,
         )
         config["sourceClientConnection"] = {"kubeconfig": str(kubeconfig)}
-        with ResourceManager(territory.folder, config) as process:
-            territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+        with ResourceManager(sandbox.folder, config) as process:
+            sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
             process.wait_for(lambda: REDACTED in process.output(), "has not been told its credentials")
             process.wait_for(lambda: gateway.refused.keys() == REFUSALS.keys(), "has not been refused in every way")
-            process.wait_for(lambda: "Warning" in types_of_events(territory), "has recorded no warning")
+            process.wait_for(lambda: "Warning" in types_of_events(sandbox), "has recorded no warning")
             told = [process.metrics(), *command_line_of(process)]
             told += [
                 process.probe(f"{path}?verbose")[1] for path in ("/healthz", "/readyz", "/healthz/apiserver-healthz")
             ]
             assert process.terminate() == 0
 
-    stored = [territory.objects(kind) for kind in ("Event", "Lease", "NetworkPolicy")]
+    stored = [sandbox.objects(kind) for kind in ("Event", "Lease", "NetworkPolicy")]
     assert canaries.seen_in([process.output(), *told, json.dumps(stored)]) == set()
-    assert [event for event in territory.control_plane.audit_events(territory.user) if reads_a_secret(event)] == []
+    assert [event for event in sandbox.control_plane.audit_events(sandbox.user) if reads_a_secret(event)] == []
 
 
-def types_of_events(territory: Territory) -> set[str]:
-    return {event["type"] for event in territory.objects("Event").values()}
+def types_of_events(sandbox: Sandbox) -> set[str]:
+    return {event["type"] for event in sandbox.objects("Event").values()}
 
 
 def command_line_of(process: ResourceManager) -> list[str]:
@@ -118,11 +118,11 @@ def reads_a_secret(event: Manifest) -> bool:
 
 
 def test_plan_that_is_refused_by_a_server_that_repeats_credentials_tells_none(
-    territory: Territory, canaries: Canaries
+    sandbox: Sandbox, canaries: Canaries
 ) -> None:
-    _, token = direct(territory)
-    with EchoingGateway(territory.control_plane, token, every=1) as gateway:
-        kubeconfig = kubeconfig_of(territory.folder, gateway.url, user_with("password", canaries, territory.folder))
+    _, token = direct(sandbox)
+    with EchoingGateway(sandbox.control_plane, token, every=1) as gateway:
+        kubeconfig = kubeconfig_of(sandbox.folder, gateway.url, user_with("password", canaries, sandbox.folder))
         refusals = [run_command("plan", "network-policy", "--kubeconfig", str(kubeconfig)) for _ in REFUSALS]
 
     assert {done.returncode for done in refusals} == {1}
@@ -146,12 +146,10 @@ def encoded(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def test_what_plan_and_simulate_print_holds_no_credential(
-    territory: Territory, canaries: Canaries, tmp_path: Path
-) -> None:
-    cluster, token = direct(territory)
+def test_what_plan_and_simulate_print_holds_no_credential(sandbox: Sandbox, canaries: Canaries, tmp_path: Path) -> None:
+    cluster, token = direct(sandbox)
     certificate, key = new_key(tmp_path, canaries)
-    territory.create(service(f"{territory.prefix}-shop", "cart"))
+    sandbox.create(service(f"{sandbox.prefix}-shop", "cart"))
     user = {
         "token": canaries.known("token", token),
         "client-certificate-data": encoded(certificate),
@@ -160,7 +158,7 @@ def test_what_plan_and_simulate_print_holds_no_credential(
     kubeconfig = kubeconfig_of(tmp_path, cluster, user)
     config = tmp_path / "config.yaml"
     config.write_text(
-        yaml.safe_dump({**territory.configuration(), "sourceClientConnection": {"kubeconfig": str(kubeconfig)}})
+        yaml.safe_dump({**sandbox.configuration(), "sourceClientConnection": {"kubeconfig": str(kubeconfig)}})
     )
 
     planned = run_command("plan", "network-policy", "--kubeconfig", str(kubeconfig), "--config", str(config))

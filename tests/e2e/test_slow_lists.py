@@ -10,7 +10,7 @@ from tests.e2e.gateways import NarrowGateway
 from tests.e2e.hasty import HastyResourceManager, run_hasty_command
 from tests.e2e.landscapes import controller_settings
 from tests.e2e.resource_manager import errors_of
-from tests.e2e.territory import Territory, pair, service
+from tests.e2e.sandbox import Sandbox, pair, service
 
 PAUSE = 0.25
 """Seconds between two pieces of a list, of which there are many."""
@@ -24,31 +24,29 @@ NAMES = [f"s{number}" for number in range(12)]
 
 
 @pytest.fixture
-def gateway(territory: Territory) -> Iterator[NarrowGateway]:
-    """Between the kubeconfig of the territory and the API server, in front of Services of more than a mebibyte."""
-    shop = territory.namespace("shop")
-    territory.create(*(service(shop, name, annotations={"large": "x" * 100_000}) for name in NAMES))
-    document = yaml.safe_load(territory.kubeconfig.read_text(encoding="utf-8"))
-    with NarrowGateway(territory.control_plane, document["users"][0]["user"]["token"], pause=PAUSE) as running:
+def gateway(sandbox: Sandbox) -> Iterator[NarrowGateway]:
+    """Between the kubeconfig of the sandbox and the API server, in front of Services of more than a mebibyte."""
+    shop = sandbox.namespace("shop")
+    sandbox.create(*(service(shop, name, annotations={"large": "x" * 100_000}) for name in NAMES))
+    document = yaml.safe_load(sandbox.kubeconfig.read_text(encoding="utf-8"))
+    with NarrowGateway(sandbox.control_plane, document["users"][0]["user"]["token"], pause=PAUSE) as running:
         document["clusters"][0]["cluster"] = {"server": running.url}
-        territory.kubeconfig = territory.folder / "narrow.kubeconfig"
-        territory.kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
+        sandbox.kubeconfig = sandbox.folder / "narrow.kubeconfig"
+        sandbox.kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
         yield running
 
 
 @pytest.fixture
-def config_file(territory: Territory) -> Path:
-    file = territory.folder / "config.yaml"
-    file.write_text(yaml.safe_dump(territory.configuration(controller_settings(territory))), encoding="utf-8")
+def config_file(sandbox: Sandbox) -> Path:
+    file = sandbox.folder / "config.yaml"
+    file.write_text(yaml.safe_dump(sandbox.configuration(controller_settings(sandbox))), encoding="utf-8")
     return file
 
 
-def test_a_command_waits_for_a_list_that_goes_on(
-    territory: Territory, gateway: NarrowGateway, config_file: Path
-) -> None:
+def test_a_command_waits_for_a_list_that_goes_on(sandbox: Sandbox, gateway: NarrowGateway, config_file: Path) -> None:
     done = run_hasty_command(
         CONSTANTS,
-        *("plan", "network-policy", "--kubeconfig", str(territory.kubeconfig)),
+        *("plan", "network-policy", "--kubeconfig", str(sandbox.kubeconfig)),
         *("--config", str(config_file), "-o", "table"),
     )
 
@@ -56,11 +54,9 @@ def test_a_command_waits_for_a_list_that_goes_on(
     assert gateway.slowed == 1
 
 
-def test_a_process_lists_what_takes_longer_than_an_answer_may_take(
-    territory: Territory, gateway: NarrowGateway
-) -> None:
-    with HastyResourceManager(territory.folder, territory.configuration(), CONSTANTS) as process:
-        territory.wait_for_policies({policy for name in NAMES for policy in pair("shop", f"{name}-tcp-8080")})
+def test_a_process_lists_what_takes_longer_than_an_answer_may_take(sandbox: Sandbox, gateway: NarrowGateway) -> None:
+    with HastyResourceManager(sandbox.folder, sandbox.configuration(), CONSTANTS) as process:
+        sandbox.wait_for_policies({policy for name in NAMES for policy in pair("shop", f"{name}-tcp-8080")})
 
         assert errors_of(process.log_lines()) == []
         assert process.log_lines("Watch interrupted") == []

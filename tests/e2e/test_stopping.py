@@ -6,7 +6,7 @@ import signal
 from tests.e2e.faults import silent_api_server
 from tests.e2e.hasty import HastyResourceManager
 from tests.e2e.landscapes import controller_settings, landscape
-from tests.e2e.territory import Territory, pair, service
+from tests.e2e.sandbox import Sandbox, pair, service
 
 UNBOUNDED = {"hedgerow_entrypoints.process.STOP_WITHIN": 3600.0}
 """No busy machine lets this process miss the deadline of its stop."""
@@ -14,47 +14,47 @@ FOREVER = {**UNBOUNDED, **{f"hedgerow_entrypoints.process.{name}": 3600.0 for na
 """A process with these times never ends where it waits for all of the time that work in progress may take."""
 
 
-def test_an_idle_leader_that_is_told_to_end_waits_for_nothing(territory: Territory) -> None:
-    territory.create(service(territory.namespace("shop"), "cart"))
-    config = territory.configuration(leaderElection={"leaderElect": True, "resourceNamespace": territory.home})
-    with HastyResourceManager(territory.folder, config, FOREVER) as process:
-        territory.wait_for_policies(pair("shop", "cart-tcp-8080"))
+def test_an_idle_leader_that_is_told_to_end_waits_for_nothing(sandbox: Sandbox) -> None:
+    sandbox.create(service(sandbox.namespace("shop"), "cart"))
+    config = sandbox.configuration(leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home})
+    with HastyResourceManager(sandbox.folder, config, FOREVER) as process:
+        sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         process.wait_until_idle()
 
         assert process.terminate() == 0
 
 
-def test_work_that_nobody_answers_does_not_keep_a_process(territory: Territory) -> None:
-    territory.create(*landscape(territory, shoots=10))
-    config = territory.configuration(
-        controller_settings(territory),
+def test_work_that_nobody_answers_does_not_keep_a_process(sandbox: Sandbox) -> None:
+    sandbox.create(*landscape(sandbox, shoots=10))
+    config = sandbox.configuration(
+        controller_settings(sandbox),
         source={"qps": 60, "burst": 1},
-        leaderElection={"leaderElect": True, "resourceNamespace": territory.home},
+        leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home},
     )
-    with HastyResourceManager(territory.folder, config, UNBOUNDED) as process:
-        process.wait_for(lambda: len(territory.policies()) >= 20, "has not begun")
-        with silent_api_server(territory.control_plane):
+    with HastyResourceManager(sandbox.folder, config, UNBOUNDED) as process:
+        process.wait_for(lambda: len(sandbox.policies()) >= 20, "has not begun")
+        with silent_api_server(sandbox.control_plane):
             assert process.terminate() == 0
     assert [line["msg"] for line in process.log_lines("Stop")] == ["Stopping", "Stopped"]
 
 
-def test_a_second_signal_ends_a_process_in_mid_work_at_once(territory: Territory) -> None:
-    territory.create(*landscape(territory, shoots=10))
-    slow = territory.configuration(controller_settings(territory), source={"qps": 10, "burst": 1})
-    with HastyResourceManager(territory.folder, slow, FOREVER) as process:
-        process.wait_for(lambda: len(territory.policies()) >= 4, "has not begun")
-        with silent_api_server(territory.control_plane):
+def test_a_second_signal_ends_a_process_in_mid_work_at_once(sandbox: Sandbox) -> None:
+    sandbox.create(*landscape(sandbox, shoots=10))
+    slow = sandbox.configuration(controller_settings(sandbox), source={"qps": 10, "burst": 1})
+    with HastyResourceManager(sandbox.folder, slow, FOREVER) as process:
+        process.wait_for(lambda: len(sandbox.policies()) >= 4, "has not begun")
+        with silent_api_server(sandbox.control_plane):
             process.send_signal(signal.SIGTERM)
             process.wait_for_line("Stopping")
             process.send_signal(signal.SIGINT)
             assert process.wait() == 1
 
 
-def test_a_stop_that_hangs_is_ended_by_its_deadline(territory: Territory) -> None:
+def test_a_stop_that_hangs_is_ended_by_its_deadline(sandbox: Sandbox) -> None:
     never_ends = "import threading; threading.Thread(target=threading.Event().wait).start()\n"
-    config = territory.configuration()
+    config = sandbox.configuration()
     short = {"hedgerow_entrypoints.process.STOP_WITHIN": 2.0}
-    with HastyResourceManager(territory.folder, config, short, before=never_ends) as process:
+    with HastyResourceManager(sandbox.folder, config, short, before=never_ends) as process:
         process.wait_ready()
 
         assert process.terminate() == 1

@@ -14,7 +14,7 @@ from hedgerow_adapters.protocol.transport import Request, TransportError
 from hedgerow_entrypoints.process import Process
 from tests.e2e.loopback_servers import http_server
 from tests.e2e.resource_manager import ResourceManager, configuration
-from tests.e2e.territory import Territory, service
+from tests.e2e.sandbox import Sandbox, service
 
 QUEUED = 160
 """Requests: as many as five workers send at once. They take half a minute."""
@@ -64,13 +64,13 @@ def kubeconfig(path: Path, server: str) -> str:
     return str(path)
 
 
-def test_a_process_that_is_busy_and_throttled_is_healthy(territory: Territory) -> None:
-    shop = territory.namespace("shop")
+def test_a_process_that_is_busy_and_throttled_is_healthy(sandbox: Sandbox) -> None:
+    shop = sandbox.namespace("shop")
     ports = [{"name": f"p{port}", "port": port, "targetPort": port, "protocol": "TCP"} for port in range(8000, 8020)]
-    territory.create(*(service(shop, f"s{number}", *ports) for number in range(5)))
+    sandbox.create(*(service(shop, f"s{number}", *ports) for number in range(5)))
 
-    with ResourceManager(territory.folder, territory.configuration(source=THROTTLE)) as process:
-        process.wait_for(lambda: len(territory.policies()) >= 1, "has not begun")
+    with ResourceManager(sandbox.folder, sandbox.configuration(source=THROTTLE)) as process:
+        process.wait_for(lambda: len(sandbox.policies()) >= 1, "has not begun")
         assert process.probe("/healthz") == (200, "ok")
         assert process.metric("controller_runtime_active_workers") == 5
-        assert len(territory.policies()) < 100, "half of the work is still queued"
+        assert len(sandbox.policies()) < 100, "half of the work is still queued"

@@ -14,7 +14,7 @@ from tests.control_plane import ControlPlane
 from tests.e2e.admission import registered
 from tests.e2e.declared_roles import allowed
 from tests.e2e.resource_manager import ResourceManager, errors_of
-from tests.e2e.territory import Territory
+from tests.e2e.sandbox import Sandbox
 
 PURPOSE: Final = "resources.gardener.cloud/purpose"
 MARKED: Final = {PURPOSE: "token-invalidator"}
@@ -36,23 +36,23 @@ def token_controller(control_plane: ControlPlane) -> Iterator[None]:
 
 
 @pytest.fixture
-def process(territory: Territory, serving_pair: ServingPair) -> Iterator[ResourceManager]:
+def process(sandbox: Sandbox, serving_pair: ServingPair) -> Iterator[ResourceManager]:
     """A process that may do what the controller declares, and whose webhook the API server asks."""
     with (
-        allowed(territory, token_invalidator()),
-        ResourceManager(territory.folder, territory.configuration(**SWITCHED_ON)) as running,
+        allowed(sandbox, token_invalidator()),
+        ResourceManager(sandbox.folder, sandbox.configuration(**SWITCHED_ON)) as running,
     ):
         running.wait_ready()
-        with registered(territory, running, serving_pair, AdmissionConfig(token_invalidator=True)):
+        with registered(sandbox, running, serving_pair, AdmissionConfig(token_invalidator=True)):
             yield running
 
 
 class Shop:
     """A namespace with a ServiceAccount and a Secret that is to hold its token."""
 
-    def __init__(self, territory: Territory, *, automount: bool) -> None:
-        self._plane = territory.control_plane
-        self.root = f"/api/v1/namespaces/{territory.namespace('shop')}"
+    def __init__(self, sandbox: Sandbox, *, automount: bool) -> None:
+        self._plane = sandbox.control_plane
+        self.root = f"/api/v1/namespaces/{sandbox.namespace('shop')}"
         account = {
             "metadata": {"name": "robot"},
             "automountServiceAccountToken": automount,
@@ -87,8 +87,8 @@ def is_real(token: bytes) -> bool:
 
 
 @pytest.mark.usefixtures("token_controller")
-def test_a_token_goes_and_comes_as_the_service_account_wants_it(territory: Territory, process: ResourceManager) -> None:
-    shop = Shop(territory, automount=True)
+def test_a_token_goes_and_comes_as_the_service_account_wants_it(sandbox: Sandbox, process: ResourceManager) -> None:
+    shop = Shop(sandbox, automount=True)
     process.wait_for(lambda: shop.labels == MARKED, "has not marked the Secret")
     process.wait_for(lambda: is_real(shop.token), "gets in the way of a token")
 
@@ -112,25 +112,25 @@ def test_a_token_goes_and_comes_as_the_service_account_wants_it(territory: Terri
     ],
 )
 def test_a_token_that_a_pod_mounts_is_left_alone_until_the_pod_is_gone(
-    territory: Territory, process: ResourceManager, source: dict[str, Any]
+    sandbox: Sandbox, process: ResourceManager, source: dict[str, Any]
 ) -> None:
-    shop = Shop(territory, automount=True)
+    shop = Shop(sandbox, automount=True)
     volumes = [{"name": "v", **source}]
     containers = [{"name": "c", "image": "registry.example.com/c"}]
     shop.send("POST", "pods", {"metadata": {"name": "user"}, "spec": {"containers": containers, "volumes": volumes}})
     process.wait_for(lambda: shop.labels == MARKED, "has not marked the Secret")
 
-    since = territory.control_plane.audit_position()
+    since = sandbox.control_plane.audit_position()
     shop.change_account({"automountServiceAccountToken": False})
-    process.wait_for(lambda: lists_of_pods(territory, since) > 1, "has not looked twice for who mounts the Secret")
+    process.wait_for(lambda: lists_of_pods(sandbox, since) > 1, "has not looked twice for who mounts the Secret")
     assert shop.labels == MARKED
 
     shop.send("DELETE", "pods/user", {"gracePeriodSeconds": 0})
     process.wait_for(lambda: shop.labels == CONSIDERED, "has not noticed that nobody mounts the Secret any more")
-    assert territory.writes(since) == ["patch secrets"]
+    assert sandbox.writes(since) == ["patch secrets"]
     assert errors_of(process.log_lines()) == []
 
 
-def lists_of_pods(territory: Territory, since: int) -> int:
-    events = territory.control_plane.lists(territory.user, since=since)
+def lists_of_pods(sandbox: Sandbox, since: int) -> int:
+    events = sandbox.control_plane.lists(sandbox.user, since=since)
     return sum(event["objectRef"]["resource"] == "pods" for event in events)

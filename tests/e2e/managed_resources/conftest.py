@@ -1,4 +1,4 @@
-"""A control plane in which workloads come up and go; all tests of ManagedResources share it, each with an estate."""
+"""A control plane in which workloads come up and go; all tests of ManagedResources share it, each with an sandbox."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 from tests.control_plane import ControlPlane, PodKeeper
 from tests.control_plane.plane import STORED_AS_JSON, WORKLOAD_CONTROLLERS
 from tests.e2e.managed_resources.definition import define_managed_resources
-from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
 
 
 @pytest.fixture(scope="session")
@@ -32,14 +32,14 @@ def pods(busy_plane: ControlPlane) -> Iterator[PodKeeper]:
 
 
 @pytest.fixture
-def estate(busy_plane: ControlPlane, pods: PodKeeper, namespace_prefix: str, tmp_path: Path) -> Estate:
+def sandbox(busy_plane: ControlPlane, pods: PodKeeper, namespace_prefix: str, tmp_path: Path) -> ManagedResourceSandbox:
     """What the test's processes look after."""
-    return Estate(busy_plane, namespace_prefix, tmp_path)
+    return ManagedResourceSandbox(busy_plane, namespace_prefix, tmp_path)
 
 
 @pytest.fixture
-def manager(estate: Estate) -> Iterator[Manager]:
+def manager(sandbox: ManagedResourceSandbox) -> Iterator[Manager]:
     """A process that looks after the test's class of ManagedResources, and is ready."""
-    with Manager(estate.folder, estate.configuration()) as running:
+    with Manager(sandbox.folder, sandbox.configuration()) as running:
         running.wait_ready()
         yield running

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.e2e.managed_resources import manifests as of
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.urls import Manifest
 
 OBJECTS: Final = 3
 """Objects of each ManagedResource."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.urls import Manifest
 
 RBAC: Final = "rbac.authorization.k8s.io"
 CUSTOM_GROUP: Final = "landscape.example.com"

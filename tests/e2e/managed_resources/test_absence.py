@@ -9,11 +9,11 @@ import yaml
 
 from tests.control_plane import ControlPlane
 from tests.e2e.gateways import Asked, Gateway, Reply
-from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import config_map, deployment
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
 from tests.e2e.managed_resources.test_garbage import REFERENCE, collectable
+from tests.e2e.managed_resources.urls import Manifest
 
 BARE = Reply(404, "text/plain", b"404 page not found\n")
 KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
@@ -47,9 +47,9 @@ def gateway(busy_plane: ControlPlane) -> Iterator[MisleadingGateway]:
         yield running
 
 
-def configuration(estate: Estate, gateway: MisleadingGateway) -> Manifest:
-    """The estate's own, but for the way to the cluster."""
-    kubeconfig = estate.folder / "gateway.kubeconfig"
+def configuration(sandbox: ManagedResourceSandbox, gateway: MisleadingGateway) -> Manifest:
+    """The sandbox's own, but for the way to the cluster."""
+    kubeconfig = sandbox.folder / "gateway.kubeconfig"
     document = {
         "clusters": [{"name": "here", "cluster": {"server": gateway.url}}],
         "users": [{"name": "me", "user": {"token": "any"}}],
@@ -57,7 +57,7 @@ def configuration(estate: Estate, gateway: MisleadingGateway) -> Manifest:
         "current-context": "here",
     }
     kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
-    config = estate.configuration(controllers=COLLECTOR)
+    config = sandbox.configuration(controllers=COLLECTOR)
     config["sourceClientConnection"]["kubeconfig"] = str(kubeconfig)
     return config
 
@@ -78,49 +78,51 @@ def of_config_maps(asked: Asked) -> Reply | None:
 
 
 def test_the_garbage_collector_deletes_nothing_while_a_gateway_answers_404(
-    estate: Estate, gateway: MisleadingGateway
+    sandbox: ManagedResourceSandbox, gateway: MisleadingGateway
 ) -> None:
-    home = estate.namespace
+    home = sandbox.namespace
     used, unused = (collectable(config_map(home, name)) for name in ("used", "unused"))
     user = deployment(home, "web")
     user["metadata"]["annotations"] = {REFERENCE: "used"}
-    estate.create(used, unused, user)
+    sandbox.create(used, unused, user)
     for each in (used, unused):
-        estate.control_plane.make_old("configmaps", home, each["metadata"]["name"])
+        sandbox.control_plane.make_old("configmaps", home, each["metadata"]["name"])
     gateway.misleads = of_users
 
-    with Manager(estate.folder, configuration(estate, gateway)) as manager:
-        estate.wait_for(lambda: gateway.misled["deployments"] >= ENOUGH, "the gateway has answered often enough")
-        assert [estate.find(each) is not None for each in (used, unused)] == [True, True]
+    with Manager(sandbox.folder, configuration(sandbox, gateway)) as manager:
+        sandbox.wait_for(lambda: gateway.misled["deployments"] >= ENOUGH, "the gateway has answered often enough")
+        assert [sandbox.find(each) is not None for each in (used, unused)] == [True, True]
         gateway.misleads = lambda _asked: None
-        estate.wait_until_gone(unused)
-        assert estate.find(used) is not None
+        sandbox.wait_until_gone(unused)
+        assert sandbox.find(used) is not None
         assert manager.terminate() == 0
 
 
 def test_a_managed_resource_is_not_released_while_a_gateway_answers_404(
-    estate: Estate, gateway: MisleadingGateway
+    sandbox: ManagedResourceSandbox, gateway: MisleadingGateway
 ) -> None:
-    settings = config_map(estate.namespace, "settings")
-    managed = estate.deliver("shop", settings)
+    settings = config_map(sandbox.namespace, "settings")
+    managed = sandbox.deliver("shop", settings)
 
-    with Manager(estate.folder, configuration(estate, gateway)) as manager:
-        estate.wait_until_applied()
+    with Manager(sandbox.folder, configuration(sandbox, gateway)) as manager:
+        sandbox.wait_until_applied()
         gateway.misleads = of_config_maps
-        estate.delete(managed)
-        estate.wait_for(lambda: gateway.misled["settings"] >= ENOUGH, "the gateway has answered often enough")
-        assert [estate.find(each) is not None for each in (managed, settings)] == [True, True]
+        sandbox.delete(managed)
+        sandbox.wait_for(lambda: gateway.misled["settings"] >= ENOUGH, "the gateway has answered often enough")
+        assert [sandbox.find(each) is not None for each in (managed, settings)] == [True, True]
         gateway.misleads = lambda _asked: None
-        estate.wait_until_gone(managed, settings)
+        sandbox.wait_until_gone(managed, settings)
         assert manager.terminate() == 0
 
 
-def test_a_process_that_is_led_to_another_cluster_ends(estate: Estate, gateway: MisleadingGateway) -> None:
+def test_a_process_that_is_led_to_another_cluster_ends(
+    sandbox: ManagedResourceSandbox, gateway: MisleadingGateway
+) -> None:
     own = json.loads(gateway.hand_on(Asked("GET", KUBE_SYSTEM, {}, b"")).content)["metadata"]["uid"]
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "another"}}
     other = Reply(200, "application/json", json.dumps(namespace).encode())
 
-    with Manager(estate.folder, configuration(estate, gateway)) as manager:
+    with Manager(sandbox.folder, configuration(sandbox, gateway)) as manager:
         manager.wait_ready()
         gateway.misleads = lambda asked: other if asked.path == KUBE_SYSTEM else None
         assert manager.wait(90) == 1

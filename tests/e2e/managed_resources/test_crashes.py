@@ -12,9 +12,9 @@ import yaml
 
 from tests.control_plane import ControlPlane
 from tests.e2e.gateways import Asked, Gateway, Reply
-from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.landscape import OBJECTS, landscape
 from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.sandbox import SETTLED, ManagedResourceSandbox
 from tests.e2e.resource_manager import errors_of
 
 POINTS: Final = 6
@@ -58,45 +58,47 @@ class LethalGateway(Gateway):
 
 
 @pytest.fixture
-def gateway(estate: Estate) -> LethalGateway:
-    return LethalGateway(estate.control_plane, _document(estate.kubeconfig)["users"][0]["user"]["token"])
+def gateway(sandbox: ManagedResourceSandbox) -> LethalGateway:
+    return LethalGateway(sandbox.control_plane, _document(sandbox.kubeconfig)["users"][0]["user"]["token"])
 
 
-def process_behind(gateway: LethalGateway, estate: Estate, name: str) -> Manager:
+def process_behind(gateway: LethalGateway, sandbox: ManagedResourceSandbox, name: str) -> Manager:
     """A process that knows its API server by the gateway alone, and shows its own name there."""
-    document = _document(estate.kubeconfig)
+    document = _document(sandbox.kubeconfig)
     document["clusters"][0]["cluster"] = {"server": gateway.url}
     document["users"][0]["user"] = {"token": name}
-    kubeconfig = estate.folder / f"{name}.kubeconfig"
+    kubeconfig = sandbox.folder / f"{name}.kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
-    config = {**estate.configuration(), "sourceClientConnection": {"kubeconfig": str(kubeconfig)}}
-    return Manager(estate.folder, config, name=name)
+    config = {**sandbox.configuration(), "sourceClientConnection": {"kubeconfig": str(kubeconfig)}}
+    return Manager(sandbox.folder, config, name=name)
 
 
 @pytest.mark.slow
-def test_six_crashes_cost_no_object_and_make_none_twice(estate: Estate, gateway: LethalGateway) -> None:
-    deliveries = [*landscape(COUNT, estate.namespace, class_name=estate.class_name)]
-    estate.create(*(part for each in deliveries for part in (each.secret, each.managed_resource)))
-    position = estate.control_plane.audit_position()
+def test_six_crashes_cost_no_object_and_make_none_twice(
+    sandbox: ManagedResourceSandbox, gateway: LethalGateway
+) -> None:
+    deliveries = [*landscape(COUNT, sandbox.namespace, class_name=sandbox.class_name)]
+    sandbox.create(*(part for each in deliveries for part in (each.secret, each.managed_resource)))
+    position = sandbox.control_plane.audit_position()
 
     with gateway:
         for point in range(POINTS):
-            with process_behind(gateway, estate, f"victim-{point}") as victim:
+            with process_behind(gateway, sandbox, f"victim-{point}") as victim:
                 end = partial(victim.send_signal, signal.SIGKILL)
                 gateway.let_live(victim.name, end, writes=point + 1, commits=point % 2 == 0)
                 assert victim.wait() == -signal.SIGKILL
-        survivor = process_behind(gateway, estate, "survivor")
+        survivor = process_behind(gateway, sandbox, "survivor")
         gateway.let_live(survivor.name, lambda: None, writes=-1, commits=True)
         with survivor:
-            estate.wait_until_applied(expected=SETTLED)
+            sandbox.wait_until_applied(expected=SETTLED)
             survivor.wait_until_idle()
             assert survivor.terminate() == 0
 
     assert errors_of(survivor.log_lines()) == []
-    creations = Counter(estate.writes(position, verb="create", stored=True))
+    creations = Counter(sandbox.writes(position, verb="create", stored=True))
     assert [write for write, times in creations.items() if times > 1] == []
     assert len(creations) == COUNT * OBJECTS
-    assert estate.writes(position, verb="delete") == []
+    assert sandbox.writes(position, verb="delete") == []
 
 
 def _document(kubeconfig: Path) -> dict[str, list[dict[str, dict[str, str]]]]:

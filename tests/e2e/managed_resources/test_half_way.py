@@ -4,42 +4,42 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import annotated, cluster_role, config_map, deployment, service
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
+from tests.e2e.managed_resources.urls import Manifest
 
-Correction = Callable[[Estate, Manifest], None]
-
-
-def changed(estate: Estate, _managed: Manifest) -> None:
-    estate.redeliver("shop", config_map(estate.namespace, "corrected"))
+Correction = Callable[[ManagedResourceSandbox, Manifest], None]
 
 
-def emptied(estate: Estate, managed: Manifest) -> None:
-    estate.patch(managed, {"spec": {"secretRefs": []}})
+def changed(sandbox: ManagedResourceSandbox, _managed: Manifest) -> None:
+    sandbox.redeliver("shop", config_map(sandbox.namespace, "corrected"))
 
 
-def deleted(estate: Estate, managed: Manifest) -> None:
-    estate.delete(managed)
+def emptied(sandbox: ManagedResourceSandbox, managed: Manifest) -> None:
+    sandbox.patch(managed, {"spec": {"secretRefs": []}})
+
+
+def deleted(sandbox: ManagedResourceSandbox, managed: Manifest) -> None:
+    sandbox.delete(managed)
 
 
 @pytest.mark.parametrize("correct", [changed, emptied, deleted])
 def test_nothing_stays_of_a_delivery_that_failed_half_way(
-    correct: Correction, estate: Estate, manager: Manager
+    correct: Correction, sandbox: ManagedResourceSandbox, manager: Manager
 ) -> None:
     created = [
-        config_map(estate.namespace, "settings"),
-        annotated(config_map(estate.namespace, "as-it-is"), ignore="true"),
-        cluster_role(f"{estate.namespace}:reader"),
+        config_map(sandbox.namespace, "settings"),
+        annotated(config_map(sandbox.namespace, "as-it-is"), ignore="true"),
+        cluster_role(f"{sandbox.namespace}:reader"),
     ]
-    refused = service(estate.namespace, "web", ports=[{"port": 70000}])
-    managed = estate.deliver("shop", *created, refused, deployment(estate.namespace, "not-reached"))
-    estate.wait_for(lambda: estate.condition(managed)[:2] == ("False", "ApplyFailed"), "it fails")
-    assert all(map(estate.find, created))
+    refused = service(sandbox.namespace, "web", ports=[{"port": 70000}])
+    managed = sandbox.deliver("shop", *created, refused, deployment(sandbox.namespace, "not-reached"))
+    sandbox.wait_for(lambda: sandbox.condition(managed)[:2] == ("False", "ApplyFailed"), "it fails")
+    assert all(map(sandbox.find, created))
 
-    correct(estate, managed)
+    correct(sandbox, managed)
 
-    estate.wait_until_gone(*created)
+    sandbox.wait_until_gone(*created)
     if correct is not deleted:
-        estate.wait_until_applied()
+        sandbox.wait_until_applied()

@@ -9,22 +9,22 @@ import pytest
 from tests.contract.webhook_server import ServingPair
 from tests.e2e.admission import CONSIDERED, registered_for
 from tests.e2e.hasty import PERIODS_OF_ANY_LENGTH
-from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.manager import HastyManager, Manager
 from tests.e2e.managed_resources.manifests import config_map, deployment, named
+from tests.e2e.managed_resources.sandbox import SETTLED, ManagedResourceSandbox
 
 HA: Final = "high-availability-config.resources.gardener.cloud"
 LOOKS: Final = 2
 
 
 @pytest.fixture
-def serving(estate: Estate, serving_pair: ServingPair) -> Iterator[Manager]:
+def serving(sandbox: ManagedResourceSandbox, serving_pair: ServingPair) -> Iterator[Manager]:
     """A process that applies ManagedResources often, and serves the webhook that nobody has registered yet."""
-    settings = estate.configuration(
+    settings = sandbox.configuration(
         controllers={"managedResource": {"syncPeriod": "3s"}},
         webhooks={"highAvailabilityConfig": {"enabled": True}},
     )
-    with HastyManager(estate.folder, settings, {}, before=PERIODS_OF_ANY_LENGTH) as running:
+    with HastyManager(sandbox.folder, settings, {}, before=PERIODS_OF_ANY_LENGTH) as running:
         running.wait_ready()
         yield running
 
@@ -38,30 +38,30 @@ def considered_deployment(namespace: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_a_webhook_that_is_registered_later_and_zones_of_a_namespace_reach_a_settled_deployment(
-    estate: Estate, serving: Manager, serving_pair: ServingPair
+    sandbox: ManagedResourceSandbox, serving: Manager, serving_pair: ServingPair
 ) -> None:
-    web, settings = considered_deployment(estate.namespace), config_map(estate.namespace, "settings", a="1")
-    namespace = named("v1", "Namespace", "", estate.namespace)
-    estate.patch(namespace, {"metadata": {"labels": CONSIDERED}})
-    estate.deliver("shop", web, settings)
-    estate.wait_until_applied(expected=SETTLED)
-    assert estate.get(web)["spec"]["replicas"] == 1
+    web, settings = considered_deployment(sandbox.namespace), config_map(sandbox.namespace, "settings", a="1")
+    namespace = named("v1", "Namespace", "", sandbox.namespace)
+    sandbox.patch(namespace, {"metadata": {"labels": CONSIDERED}})
+    sandbox.deliver("shop", web, settings)
+    sandbox.wait_until_applied(expected=SETTLED)
+    assert sandbox.get(web)["spec"]["replicas"] == 1
 
-    with registered_for(estate.control_plane, estate.namespace, serving, serving_pair):
-        estate.wait_for(lambda: bool(estate.get(web)["spec"]["replicas"] == 2), "the webhook reaches the Deployment")
+    with registered_for(sandbox.control_plane, sandbox.namespace, serving, serving_pair):
+        sandbox.wait_for(lambda: bool(sandbox.get(web)["spec"]["replicas"] == 2), "the webhook reaches the Deployment")
 
         zones = {f"{HA}/zones": "a,b", f"{HA}/zone-pinning": "true"}
-        estate.patch(namespace, {"metadata": {"annotations": zones}})
-        estate.wait_for(lambda: "zone" in str(estate.get(web)["spec"]["template"]), "the zones reach it")
-        estate.wait_until_applied(expected=SETTLED)
+        sandbox.patch(namespace, {"metadata": {"annotations": zones}})
+        sandbox.wait_for(lambda: "zone" in str(sandbox.get(web)["spec"]["template"]), "the zones reach it")
+        sandbox.wait_until_applied(expected=SETTLED)
         serving.wait_until_idle()
 
         # What is judged of the Deployment may be written once more after that.
-        serving.wait_for(partial(nothing_is_written, estate, serving), "something is written though nothing changes")
+        serving.wait_for(partial(nothing_is_written, sandbox, serving), "something is written though nothing changes")
 
 
-def nothing_is_written(estate: Estate, serving: Manager) -> bool:
+def nothing_is_written(sandbox: ManagedResourceSandbox, serving: Manager) -> bool:
     """Whether nothing is written while everything is looked at some more times."""
-    position, looks = estate.control_plane.audit_position(), serving.reconciliations()
+    position, looks = sandbox.control_plane.audit_position(), serving.reconciliations()
     serving.wait_for(lambda: serving.reconciliations() >= looks + LOOKS, "is not looked at again")
-    return estate.writes(position) == []
+    return sandbox.writes(position) == []

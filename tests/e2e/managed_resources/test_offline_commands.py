@@ -8,27 +8,27 @@ import pytest
 import yaml
 
 from tests.e2e.canaries import Canaries
-from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import cluster_role, config_map, deployment, plain_secret, service
+from tests.e2e.managed_resources.sandbox import SETTLED, ManagedResourceSandbox
 from tests.e2e.resource_manager import run_command
 
 
 @pytest.fixture
-def config_file(estate: Estate) -> Path:
+def config_file(sandbox: ManagedResourceSandbox) -> Path:
     """What the process is told, which tells `plan` the class."""
-    file = estate.folder / "plan.yaml"
-    file.write_text(yaml.safe_dump(estate.configuration()), encoding="utf-8")
+    file = sandbox.folder / "plan.yaml"
+    file.write_text(yaml.safe_dump(sandbox.configuration()), encoding="utf-8")
     return file
 
 
-def planned(estate: Estate, config_file: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    cluster = ("--kubeconfig", str(estate.kubeconfig), "--config", str(config_file))
+def planned(sandbox: ManagedResourceSandbox, config_file: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    cluster = ("--kubeconfig", str(sandbox.kubeconfig), "--config", str(config_file))
     return run_command("plan", "managed-resource", *cluster, *options)
 
 
-def judged(estate: Estate, *options: str) -> subprocess.CompletedProcess[str]:
-    return run_command("health", "--kubeconfig", str(estate.kubeconfig), "-n", estate.namespace, *options)
+def judged(sandbox: ManagedResourceSandbox, *options: str) -> subprocess.CompletedProcess[str]:
+    return run_command("health", "--kubeconfig", str(sandbox.kubeconfig), "-n", sandbox.namespace, *options)
 
 
 def told(plan: subprocess.CompletedProcess[str]) -> list[str]:
@@ -40,52 +40,56 @@ def conclusion(plan: subprocess.CompletedProcess[str]) -> str:
     return plan.stderr.splitlines()[-1]
 
 
-def test_a_plan_prints_no_value_of_a_secret_wherever_it_stands(estate: Estate, config_file: Path) -> None:
-    namespace, canaries = estate.namespace, Canaries()
+def test_a_plan_prints_no_value_of_a_secret_wherever_it_stands(
+    sandbox: ManagedResourceSandbox, config_file: Path
+) -> None:
+    namespace, canaries = sandbox.namespace, Canaries()
     secret = {**plain_secret(namespace, "payment"), "dataa": {"password": canaries.new("a misspelt field")}}
     secret["metadata"] |= {"annotations": {"example.org/password": canaries.new("an annotation")}}
     live = config_map(namespace, "bundle", secret=json.dumps({**secret, "data": {"a": canaries.new("a live text")}}))
-    estate.create(live)
+    sandbox.create(live)
     text = json.dumps({**secret, "stringData": {"a": canaries.new("a text")}})
-    managed = estate.deliver("shop", secret, {**live, "data": {"secret": text}})
+    managed = sandbox.deliver("shop", secret, {**live, "data": {"secret": text}})
 
-    plans = [planned(estate, config_file, "-o", output) for output in ("diff", "table", "yaml", "json")]
+    plans = [planned(sandbox, config_file, "-o", output) for output in ("diff", "table", "yaml", "json")]
 
     assert {plan.returncode for plan in plans} == {2}
     assert "dataa: (redacted)" in plans[0].stdout
     assert "secret: (redacted, changed)" in plans[0].stdout
     assert canaries.seen_in(each for plan in plans for each in (plan.stdout, plan.stderr)) == set()
-    estate.delete(managed)
+    sandbox.delete(managed)
 
 
-def test_what_is_planned_is_what_happens_and_nothing_else_does(estate: Estate, config_file: Path) -> None:
-    namespace, role = estate.namespace, cluster_role(estate.namespace)
+def test_what_is_planned_is_what_happens_and_nothing_else_does(
+    sandbox: ManagedResourceSandbox, config_file: Path
+) -> None:
+    namespace, role = sandbox.namespace, cluster_role(sandbox.namespace)
     objects = [config_map(namespace, "settings"), plain_secret(namespace, "password"), service(namespace, "web")]
-    managed = estate.deliver("shop", *objects, deployment(namespace, "web"), role)
-    position = estate.control_plane.audit_position()
+    managed = sandbox.deliver("shop", *objects, deployment(namespace, "web"), role)
+    position = sandbox.control_plane.audit_position()
 
-    before = planned(estate, config_file, "-o", "json")
+    before = planned(sandbox, config_file, "-o", "json")
     creations = ["Secret password", "ConfigMap settings", f"ClusterRole {namespace}", "Service web", "Deployment web"]
     assert (before.returncode, conclusion(before)) == (2, "5 to create, 1 to change")
     assert sorted(told(before)) == sorted([*(f"create {each}" for each in creations), "change ManagedResource shop"])
     assert "cGFzc3dvcmQ" not in before.stdout
-    assert judged(estate).returncode == 2
-    assert estate.writes(position) == []
+    assert judged(sandbox).returncode == 2
+    assert sandbox.writes(position) == []
 
-    with Manager(estate.folder, estate.configuration()) as manager:
+    with Manager(sandbox.folder, sandbox.configuration()) as manager:
         manager.wait_ready()
-        estate.wait_until_applied(expected=SETTLED)
-    position = estate.control_plane.audit_position()
-    settled, healthy = planned(estate, config_file), judged(estate)
+        sandbox.wait_until_applied(expected=SETTLED)
+    position = sandbox.control_plane.audit_position()
+    settled, healthy = planned(sandbox, config_file), judged(sandbox)
     assert (settled.returncode, settled.stdout, conclusion(settled)) == (0, "", "nothing to do")
     assert (healthy.returncode, healthy.stderr) == (0, "6 healthy\n"), healthy.stdout
 
-    estate.patch(objects[0], {"data": {"setting": "of somebody"}})
-    estate.delete(objects[2])
-    drifted, unhealthy = planned(estate, config_file, "-o", "json"), judged(estate, "-o", "json")
+    sandbox.patch(objects[0], {"data": {"setting": "of somebody"}})
+    sandbox.delete(objects[2])
+    drifted, unhealthy = planned(sandbox, config_file, "-o", "json"), judged(sandbox, "-o", "json")
     assert sorted(told(drifted)) == ["change ConfigMap settings", "create Service web"]
     verdicts = {each["kind"]: (each["healthy"], each["why"]) for each in json.loads(unhealthy.stdout)["objects"]}
     assert (unhealthy.returncode, verdicts["Service"]) == (2, (False, "missing"))
     assert verdicts["Deployment"] == (True, "")
-    assert estate.writes(position) == []
-    estate.delete(managed)
+    assert sandbox.writes(position) == []
+    sandbox.delete(managed)

@@ -11,34 +11,34 @@ from typing import Any
 import pytest
 
 from tests.e2e.canaries import Canaries
-from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import config_map, named
+from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
 from tests.e2e.resource_manager import run_command
 
 TOKENS = "resources.gardener.cloud"
 
 
-def recording(estate: Estate, record: Path, name: str) -> Manager:
-    tokens = {"enabled": True, "class": estate.class_name, "sourceNamespaces": [estate.namespace]}
+def recording(sandbox: ManagedResourceSandbox, record: Path, name: str) -> Manager:
+    tokens = {"enabled": True, "class": sandbox.class_name, "sourceNamespaces": [sandbox.namespace]}
     controllers = {"tokenRequestor": tokens, "garbageCollector": {"enabled": True}}
-    return Manager(estate.folder, estate.configuration(controllers=controllers), name=name, record=record)
+    return Manager(sandbox.folder, sandbox.configuration(controllers=controllers), name=name, record=record)
 
 
-def secret_with(estate: Estate, canaries: Canaries, name: str) -> dict[str, Any]:
+def secret_with(sandbox: ManagedResourceSandbox, canaries: Canaries, name: str) -> dict[str, Any]:
     data = {"password": base64.b64encode(canaries.new(f"{name} data").encode()).decode()}
-    secret = named("v1", "Secret", estate.namespace, name, data=data, stringData={"b": canaries.new(f"{name} text")})
+    secret = named("v1", "Secret", sandbox.namespace, name, data=data, stringData={"b": canaries.new(f"{name} text")})
     last_applied = {"kubectl.kubernetes.io/last-applied-configuration": canaries.new(f"{name} as applied")}
     return {**secret, "metadata": {**secret["metadata"], "annotations": last_applied}}
 
 
-def token_secret(estate: Estate) -> dict[str, Any]:
-    secret = named("v1", "Secret", estate.namespace, "wants-a-token", data={})
+def token_secret(sandbox: ManagedResourceSandbox) -> dict[str, Any]:
+    secret = named("v1", "Secret", sandbox.namespace, "wants-a-token", data={})
     annotations = {
         f"serviceaccount.{TOKENS}/name": "baker",
-        f"serviceaccount.{TOKENS}/namespace": estate.namespace,
+        f"serviceaccount.{TOKENS}/namespace": sandbox.namespace,
     }
-    labels = {f"{TOKENS}/purpose": "token-requestor", f"{TOKENS}/class": estate.class_name}
+    labels = {f"{TOKENS}/purpose": "token-requestor", f"{TOKENS}/class": sandbox.class_name}
     return {**secret, "metadata": {**secret["metadata"], "annotations": annotations, "labels": labels}}
 
 
@@ -52,23 +52,25 @@ def canaries() -> Canaries:
 
 
 def test_what_a_process_records_holds_no_secret_and_repeats_exactly(
-    estate: Estate, canaries: Canaries, tmp_path: Path
+    sandbox: ManagedResourceSandbox, canaries: Canaries, tmp_path: Path
 ) -> None:
     record = tmp_path / "decisions.jsonl"
-    waiting = token_secret(estate)
-    with recording(estate, record, "killed") as process:
+    waiting = token_secret(sandbox)
+    with recording(sandbox, record, "killed") as process:
         process.wait_ready()
-        estate.deliver("shop", secret_with(estate, canaries, "shop"), config_map(estate.namespace, "shop"))
-        estate.create(waiting)
-        estate.wait_until_applied()
-        estate.wait_for(lambda: bool(token_in(estate.get(waiting))), "there is a token")
+        sandbox.deliver("shop", secret_with(sandbox, canaries, "shop"), config_map(sandbox.namespace, "shop"))
+        sandbox.create(waiting)
+        sandbox.wait_until_applied()
+        sandbox.wait_for(lambda: bool(token_in(sandbox.get(waiting))), "there is a token")
         process.send_signal(signal.SIGKILL)
         process.wait()
-    canaries.known("token", token_in(estate.get(waiting)))
-    with recording(estate, record, "ended") as process:
+    canaries.known("token", token_in(sandbox.get(waiting)))
+    with recording(sandbox, record, "ended") as process:
         process.wait_ready()
-        estate.redeliver("shop", secret_with(estate, canaries, "shop"), config_map(estate.namespace, "shop", a="b"))
-        estate.wait_for(lambda: estate.get(config_map(estate.namespace, "shop"))["data"] == {"a": "b"}, "it is applied")
+        sandbox.redeliver("shop", secret_with(sandbox, canaries, "shop"), config_map(sandbox.namespace, "shop", a="b"))
+        sandbox.wait_for(
+            lambda: sandbox.get(config_map(sandbox.namespace, "shop"))["data"] == {"a": "b"}, "it is applied"
+        )
         process.wait_until_idle()
         assert process.terminate() == 0
         assert process.troubles() == []

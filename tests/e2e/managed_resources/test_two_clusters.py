@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.control_plane import ControlPlane
-from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import (
     cluster_role,
@@ -15,20 +14,21 @@ from tests.e2e.managed_resources.manifests import (
     named,
     plain_secret,
 )
+from tests.e2e.managed_resources.sandbox import SETTLED, ManagedResourceSandbox
 
 SHOP = "shop"
 
 
 @pytest.fixture
-def target(control_plane: ControlPlane, tmp_path: Path) -> Estate:
+def target(control_plane: ControlPlane, tmp_path: Path) -> ManagedResourceSandbox:
     """The other cluster, which knows nothing of ManagedResources."""
     folder = tmp_path / "target"
     folder.mkdir()
-    return Estate(control_plane, SHOP, folder)
+    return ManagedResourceSandbox(control_plane, SHOP, folder)
 
 
 def test_objects_are_applied_watched_and_deleted_in_the_target_and_the_rest_stays_in_the_source(
-    estate: Estate, target: Estate
+    sandbox: ManagedResourceSandbox, target: ManagedResourceSandbox
 ) -> None:
     objects = [
         config_map(SHOP, "settings", a="1"),
@@ -39,25 +39,25 @@ def test_objects_are_applied_watched_and_deleted_in_the_target_and_the_rest_stay
     ]
     settings = objects[0]
     there = {"kubeconfig": str(target.kubeconfig)}
-    config = estate.configuration(controllers={"clusterID": "source"}, targetClientConnection=there)
-    with Manager(estate.folder, config) as manager:
+    config = sandbox.configuration(controllers={"clusterID": "source"}, targetClientConnection=there)
+    with Manager(sandbox.folder, config) as manager:
         manager.wait_ready()
-        managed = estate.deliver("shop", *objects)
-        estate.wait_until_applied(expected=SETTLED)
+        managed = sandbox.deliver("shop", *objects)
+        sandbox.wait_until_applied(expected=SETTLED)
         found = [target.get(each) for each in objects]
         assert {each["metadata"]["annotations"]["resources.gardener.cloud/origin"] for each in found} == {
-            f"source:{estate.namespace}/shop"
+            f"source:{sandbox.namespace}/shop"
         }
-        assert estate.find(named("v1", "Namespace", "", SHOP)) is None
-        assert estate.writes(0, resource="configmaps") == []
+        assert sandbox.find(named("v1", "Namespace", "", SHOP)) is None
+        assert sandbox.writes(0, resource="configmaps") == []
 
         target.patch(settings, {"data": {"a": "changed"}})
         target.wait_for(lambda: bool(target.get(settings)["data"] == {"a": "1"}), "the ConfigMap is as it was")
         target.delete(settings)
         target.wait_for(lambda: target.find(settings) is not None, "the ConfigMap is there again")
 
-        estate.delete(managed)
-        estate.wait_until_gone(managed)
+        sandbox.delete(managed)
+        sandbox.wait_until_gone(managed)
         target.wait_until_gone(*objects)
         assert target.writes(0, resource="managedresources") == []
         assert manager.terminate() == 0

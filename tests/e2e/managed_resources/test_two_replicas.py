@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from tests.e2e.managed_resources.estate import SETTLED, Estate
 from tests.e2e.managed_resources.landscape import OBJECTS, landscape
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import named
+from tests.e2e.managed_resources.sandbox import SETTLED, ManagedResourceSandbox
 from tests.e2e.permissions import user_of
 from tests.e2e.replicas import LEASE
 from tests.e2e.resource_manager import errors_of
@@ -20,14 +20,14 @@ WRITES_PER_SECOND = 15
 class _Replica(Manager):
     """One of the processes, with an account of its own."""
 
-    def __init__(self, estate: Estate, name: str) -> None:
-        account = f"{estate.namespace}-{name}"
-        estate.create(named("v1", "Namespace", "", account))
+    def __init__(self, sandbox: ManagedResourceSandbox, name: str) -> None:
+        account = f"{sandbox.namespace}-{name}"
+        sandbox.create(named("v1", "Namespace", "", account))
         self.user = user_of(account)
-        election = {"leaderElect": True, "resourceNamespace": estate.namespace}
-        config = estate.configuration(leaderElection=election)
-        connection = {"kubeconfig": str(estate.account(account)), "qps": WRITES_PER_SECOND, "burst": 1}
-        super().__init__(estate.folder, {**config, "sourceClientConnection": connection}, name=name)
+        election = {"leaderElect": True, "resourceNamespace": sandbox.namespace}
+        config = sandbox.configuration(leaderElection=election)
+        connection = {"kubeconfig": str(sandbox.account(account)), "qps": WRITES_PER_SECOND, "burst": 1}
+        super().__init__(sandbox.folder, {**config, "sourceClientConnection": connection}, name=name)
 
     @property
     def leads(self) -> bool:
@@ -35,28 +35,30 @@ class _Replica(Manager):
 
 
 @pytest.mark.slow
-def test_a_leader_that_dies_in_mid_work_is_replaced_and_every_object_is_made_once(estate: Estate) -> None:
-    position = estate.control_plane.audit_position()
-    with _Replica(estate, "first") as first, _Replica(estate, "second") as second:
+def test_a_leader_that_dies_in_mid_work_is_replaced_and_every_object_is_made_once(
+    sandbox: ManagedResourceSandbox,
+) -> None:
+    position = sandbox.control_plane.audit_position()
+    with _Replica(sandbox, "first") as first, _Replica(sandbox, "second") as second:
         first.wait_for(lambda: first.leads or second.leads, "does not lead, nor does the other one")
         leader, standby = (first, second) if first.leads else (second, first)
         standby.wait_ready()
-        deliveries = landscape(COUNT, estate.namespace, class_name=estate.class_name)
-        estate.create(*(part for each in deliveries for part in (each.secret, each.managed_resource)))
-        leader.wait_for(lambda: len(estate.writes(position, user=leader.user)) > COUNT, "has not begun")
+        deliveries = landscape(COUNT, sandbox.namespace, class_name=sandbox.class_name)
+        sandbox.create(*(part for each in deliveries for part in (each.secret, each.managed_resource)))
+        leader.wait_for(lambda: len(sandbox.writes(position, user=leader.user)) > COUNT, "has not begun")
 
         leader.kill()
-        assert estate.writes(position, user=standby.user) == []
+        assert sandbox.writes(position, user=standby.user) == []
         standby.wait_for(lambda: standby.leads, "does not lead")
-        estate.wait_until_applied(expected=SETTLED)
+        sandbox.wait_until_applied(expected=SETTLED)
         standby.wait_until_idle()
         assert standby.terminate() == 0
         assert errors_of(standby.log_lines()) == []
 
     creations = Counter[str]()
     for user in (leader.user, standby.user):
-        creations.update(estate.writes(position, user=user, verb="create", stored=True))
+        creations.update(sandbox.writes(position, user=user, verb="create", stored=True))
     del creations["create events"]  # by which they tell who leads
     assert [write for write, times in creations.items() if times > 1] == []
     assert len(creations) == COUNT * OBJECTS
-    assert estate.writes(position, user=standby.user) != []
+    assert sandbox.writes(position, user=standby.user) != []

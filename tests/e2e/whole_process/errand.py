@@ -7,8 +7,8 @@ from typing import Final
 
 from tests.control_plane import wait_until
 from tests.e2e.managed_resources import manifests as of
-from tests.e2e.managed_resources.estate import SETTLED
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.sandbox import SETTLED
+from tests.e2e.managed_resources.urls import Manifest
 from tests.e2e.whole_process.shoot import ADDRESS, CONTROL_PLANE, NODE, SYSTEM, Shoot
 
 GROUP: Final = "resources.gardener.cloud"

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.e2e.canaries import Canaries
-from tests.e2e.managed_resources.estate import WRITES, Estate
+from tests.e2e.managed_resources.sandbox import WRITES, ManagedResourceSandbox
 from tests.e2e.permissions import refusals_of
 from tests.e2e.replicas import Record, is_covered, moment_of
 from tests.e2e.resource_manager import errors_of
@@ -97,7 +97,7 @@ class ReplicaSet:
         return canaries.seen_in([*told, *(_events_in(each) for each in (self._shoot.source, self._shoot.target))])
 
 
-def _events_in(cluster: Estate) -> str:
+def _events_in(cluster: ManagedResourceSandbox) -> str:
     status, events = cluster.control_plane.request("GET", "/apis/events.k8s.io/v1/events")
     assert status == http.client.OK, events
     return json.dumps(events)

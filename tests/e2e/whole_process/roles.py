@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import yaml
 
-from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manifests import named
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
+from tests.e2e.managed_resources.urls import Manifest
 from tests.e2e.permissions import ACCOUNT, account_kubeconfig
 from tests.e2e.resource_manager import run_command
 
@@ -27,7 +27,9 @@ APPLIED: Final = [
 class Roles:
     """Of one of the clusters."""
 
-    def __init__(self, cluster: Estate, part: str, namespace: str, config: Manifest, folder: Path) -> None:
+    def __init__(
+        self, cluster: ManagedResourceSandbox, part: str, namespace: str, config: Manifest, folder: Path
+    ) -> None:
         """Make the roles, which nobody has yet.
 
         Args:

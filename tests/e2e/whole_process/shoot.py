@@ -16,9 +16,9 @@ from tests.e2e.hasty import PERIODS_OF_ANY_LENGTH, HastyResourceManager, run_has
 from tests.e2e.kubelets import Kubelet, kubelet_users, let_kubelets_ask, sign_approved_requests
 from tests.e2e.machines import define_machines, machine
 from tests.e2e.managed_resources.definition import define_managed_resources
-from tests.e2e.managed_resources.estate import Estate
 from tests.e2e.managed_resources.manifests import IMAGE, named
-from tests.e2e.managed_resources.places import Manifest, collection_of, path_of
+from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
+from tests.e2e.managed_resources.urls import Manifest, collection_of, path_of
 from tests.e2e.permissions import user_of
 from tests.e2e.whole_process.front import Front
 from tests.e2e.whole_process.roles import Roles
@@ -38,8 +38,8 @@ NOT_READY: Final = "node.gardener.cloud/critical-components-not-ready"
 class Shoot:
     """Both clusters, and the Service of the webhooks."""
 
-    source: Estate
-    target: Estate
+    source: ManagedResourceSandbox
+    target: ManagedResourceSandbox
     roles: Roles
     target_roles: Roles
     front: Front
@@ -150,8 +150,8 @@ def new_shoot(folder: Path) -> Iterator[Shoot]:
         folders = [folder / "source", folder / "target"]
         for each in folders:
             each.mkdir()
-        source = Estate(source_plane, CONTROL_PLANE, folders[0])
-        target = Estate(target_plane, "istio-system", folders[1])
+        source = ManagedResourceSandbox(source_plane, CONTROL_PLANE, folders[0])
+        target = ManagedResourceSandbox(target_plane, "istio-system", folders[1])
         example = yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))
         roles = Roles(source, "source", CONTROL_PLANE, example, folders[0])
         target_roles = Roles(target, "target", CONTROL_PLANE, example, folders[1])

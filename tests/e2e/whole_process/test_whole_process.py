@@ -14,7 +14,7 @@ import pytest
 
 from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.canaries import Canaries
-from tests.e2e.managed_resources.places import Manifest
+from tests.e2e.managed_resources.urls import Manifest
 from tests.e2e.whole_process.errand import Errand
 from tests.e2e.whole_process.load import Load
 from tests.e2e.whole_process.replica_set import ReplicaSet

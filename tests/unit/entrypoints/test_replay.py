@@ -21,7 +21,7 @@ from hedgerow_entrypoints.recording import Recording
 from hedgerow_entrypoints.replay import restricted_controllers
 from tests.unit.adapters.recording.session import Session, documents, encoded
 from tests.unit.adapters.runtime.world import CART, service
-from tests.unit.core.resource_manager.managed_resources.workshop import config_map, managed_resource
+from tests.unit.core.resource_manager.managed_resources.harness import config_map, managed_resource
 from tests.unit.entrypoints.command_line import Hedgerow
 
 CONFIGURATION = {

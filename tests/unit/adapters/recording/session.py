@@ -29,7 +29,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.recording import Recorder, RecordFile, record_lines
 from hedgerow_adapters.simulation import InMemory, performed, snapshot_of
 from tests.executions import executed
-from tests.unit.core.resource_manager.managed_resources.workshop import new_cluster
+from tests.unit.core.resource_manager.managed_resources.harness import new_cluster
 
 HEADER: Final = Header("1.2.3", "resource-manager", "", {})
 COMPRESSION: Final = Compression(brotli_decompressed, brotli_compressed)

@@ -40,8 +40,8 @@ from tests.unit.adapters.recording.session import (
     repeated,
 )
 from tests.unit.adapters.runtime.world import CART, PODS_OF_WEB, service
-from tests.unit.core.resource_manager.managed_resources.workshop import CONFIG_MAPS, KEY, config_map, managed_resource
-from tests.unit.core.resource_manager.token_requests.workshop import ACCOUNT, kubeconfig, token_secret
+from tests.unit.core.resource_manager.managed_resources.harness import CONFIG_MAPS, KEY, config_map, managed_resource
+from tests.unit.core.resource_manager.token_requests.harness import ACCOUNT, kubeconfig, token_secret
 
 CANARY = "canary-4f1d"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -23,7 +23,7 @@ from tests.unit.adapters.runtime.world import (
     service,
     shops,
 )
-from tests.unit.core.resource_manager.managed_resources.workshop import Workshop, config_map, managed_resource, secret
+from tests.unit.core.resource_manager.managed_resources.harness import Harness, config_map, managed_resource, secret
 from tests.virtual_clock import virtual_time
 
 AWAY = [Fault(requests(), Lost(), times=None)]
@@ -87,7 +87,7 @@ async def test_whether_a_server_is_ready_is_asked_where_the_question_waits_behin
 @pytest.mark.parametrize("outage", [600.0, 610.0, 620.0, 630.0])
 @virtual_time
 async def test_what_objects_name_is_followed_soon_after_the_return(outage: float) -> None:
-    made = Workshop()
+    made = Harness()
     made.put(secret(objects=[config_map("a")]), managed_resource("secret"))
     made.turn()
     wire = SaysWhetherItIsReady(made.target)

@@ -27,11 +27,11 @@ from hedgerow_adapters.protocol.transport import Request, Response, TransportErr
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.runtime.write_conflicts import BESIDE_WAIT
 from tests.unit.adapters.runtime.world import Ears, Wire, about_objects, at_work
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,
     NAMESPACES,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     secret,
@@ -51,15 +51,15 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def landscape(count: int = 1) -> Workshop:
-    made = Workshop()
+def landscape(count: int = 1) -> Harness:
+    made = Harness()
     for number in range(count):
         made.put(secret(f"s{number}", objects=[config_map(f"a{number}")]))
         made.put(managed_resource(f"s{number}", name=KEY.name if number == 0 else f"mr{number}"))
     return made
 
 
-def is_applied(made: Workshop) -> bool:
+def is_applied(made: Harness) -> bool:
     found = made.managed_resource().get("status", {}).get("observedGeneration")
     return bool(found == made.managed_resource()["metadata"]["generation"])
 
@@ -108,7 +108,7 @@ async def test_a_secret_that_changes_is_applied_and_a_managed_resource_goes_at_o
 
 @virtual_time
 async def test_deletions_that_hang_write_nothing_as_long_as_nothing_changes() -> None:
-    made = Workshop()
+    made = Harness()
     held = [config_map(f"a{number}", finalizers=["example.com/held"]) for number in range(20)]
     made.put(secret(objects=held), managed_resource("secret"))
     wire = Wire(MemoryTransport(made.target))
@@ -125,7 +125,7 @@ async def test_deletions_that_hang_write_nothing_as_long_as_nothing_changes() ->
 
 @virtual_time
 async def test_two_that_want_one_object_each_take_it_back_from_time_to_time_and_are_told_of_each_other() -> None:
-    made, ears = Workshop(), Ears()
+    made, ears = Harness(), Ears()
     for name, text in (("mine", "m"), ("theirs", "t")):
         made.put(secret(name, objects=[config_map("a", {"k": text})]), managed_resource(name, name=name))
     async with at_work(made.target, managed_resource_controller(ManagedResourceConfig()), observer=ears):
@@ -160,7 +160,7 @@ class Throttled(MemoryTransport):
 
 @virtual_time
 async def test_a_restart_of_a_throttled_process_is_no_trouble_of_anybody() -> None:
-    made, seen = Workshop(), set()
+    made, seen = Harness(), set()
     names = [f"mr{number}" for number in range(8)]
     for name in names:
         objects = [config_map(f"{name}-{number}") for number in range(40)]
@@ -180,7 +180,7 @@ async def test_a_restart_of_a_throttled_process_is_no_trouble_of_anybody() -> No
 
 @virtual_time
 async def test_a_fight_over_one_object_does_not_keep_the_others_waiting() -> None:
-    made, ears = Workshop(), Ears()
+    made, ears = Harness(), Ears()
     made.put(secret(objects=[config_map("a"), config_map("b")]), managed_resource("secret"))
 
     async def undo() -> None:
@@ -265,7 +265,7 @@ async def test_however_often_somebody_undoes_it_drift_is_corrected_in_every_sync
 
 @virtual_time
 async def test_an_object_out_of_sight_is_applied_repaired_from_time_to_time_and_deleted() -> None:
-    made = Workshop()
+    made = Harness()
     made.target.handle(requests.create(NAMESPACES, {"metadata": {"name": "other"}}, ""))
     made.put(secret(objects=[config_map("a"), config_map("b", namespace="other")]), managed_resource("secret"))
     made.put(config_map("b", {"k": "old"}, namespace="other"))
@@ -322,7 +322,7 @@ async def test_what_is_followed_is_kept_as_it_is_declared() -> None:
 
 @virtual_time
 async def test_a_definition_that_is_replaced_by_one_of_another_scope_is_noticed_by_the_refusal() -> None:
-    made = Workshop()
+    made = Harness()
 
     def define(scope: str) -> None:
         schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
@@ -352,7 +352,7 @@ def test_a_secret_is_decoded_once_in_a_turn() -> None:
         decompressed.append(compressed)
         yield Success(json.dumps(config_map("a")).encode())
 
-    made = Workshop(ManagedResourceConfig(decompress=decompress))
+    made = Harness(ManagedResourceConfig(decompress=decompress))
     made.put(managed_resource("secret"))
     manifest: dict[str, Any] = {**secret(), "data": {"a.br": base64.b64encode(b"?").decode()}}
     made.put(manifest)

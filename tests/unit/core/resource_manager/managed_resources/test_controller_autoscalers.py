@@ -13,10 +13,10 @@ from hedgerow_adapters.memory.faults import Answered, Fault
 from hedgerow_adapters.memory.faults import requests as picks
 from hedgerow_adapters.protocol.transport import Response
 from tests.unit.adapters.runtime.world import Wire, about_objects, at_work
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     secret,
@@ -43,7 +43,7 @@ def forbidden(plural: str) -> Fault:
 
 @virtual_time
 async def test_one_that_holds_an_autoscaler_settles_like_any_other() -> None:
-    made = Workshop()
+    made = Harness()
     made.put(secret(objects=[config_map("a"), hpa()]), managed_resource("secret"))
     wire = Wire(MemoryTransport(made.target))
     async with at_work(made.target, managed_resource_controller(ManagedResourceConfig()), transport=wire):
@@ -63,7 +63,7 @@ async def test_one_that_holds_an_autoscaler_settles_like_any_other() -> None:
 async def test_autoscalers_that_may_not_be_listed_are_told_and_keep_nothing_from_being_deleted(
     plural: str, told: str
 ) -> None:
-    made = Workshop()
+    made = Harness()
     made.put(secret(objects=[config_map("a")]), managed_resource("secret"))
     async with at_work(made.target, managed_resource_controller(ManagedResourceConfig())):
         await asyncio.sleep(20)

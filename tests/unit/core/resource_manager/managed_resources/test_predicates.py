@@ -25,7 +25,7 @@ from hedgerow.resource_manager.managed_resources.predicates import (
     object_drifted,
 )
 from hedgerow_adapters.cache import StoreSnapshot
-from tests.unit.core.resource_manager.managed_resources.workshop import CONFIG_MAPS, DEPLOYMENTS
+from tests.unit.core.resource_manager.managed_resources.harness import CONFIG_MAPS, DEPLOYMENTS
 
 KEY: Final = ObjectKey("default", "example")
 DELETED: Final = "2026-01-01T00:00:00Z"

@@ -14,13 +14,13 @@ from hedgerow.machinery.plan import Action, Create, MergePatch
 from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol import requests
-from tests.unit.core.resource_manager.token_requests.workshop import (
+from tests.unit.core.resource_manager.token_requests.harness import (
     ACCOUNT,
     KEY,
     PURPOSE,
     TARGET,
     TO_TARGET,
-    Workshop,
+    Harness,
     at,
     is_token_request,
     kubeconfig,
@@ -47,35 +47,35 @@ def kinds(actions: list[Action]) -> list[str]:
 
 
 def test_q01_a_secret_gets_a_token_of_a_service_account_that_is_made_for_it() -> None:
-    workshop = Workshop().given(token_secret())
+    harness = Harness().given(token_secret())
 
-    course = workshop.turn()
+    course = harness.turn()
 
-    assert lifetime(workshop.values["token"]) == 12 * 3600
-    assert workshop.renew_at == "2021-10-04T19:36:00Z"
+    assert lifetime(harness.values["token"]) == 12 * 3600
+    assert harness.renew_at == "2021-10-04T19:36:00Z"
     assert course.end.requeue_after == timedelta(hours=9, minutes=36).total_seconds()
-    assert workshop.account is not None
-    assert workshop.account["automountServiceAccountToken"] is False
+    assert harness.account is not None
+    assert harness.account["automountServiceAccountToken"] is False
     assert kinds(course.actions) == ["Create ServiceAccount", "Create ServiceAccount token", "MergePatch Secret"]
 
 
 def test_q02_a_service_account_whose_token_pods_get_is_changed_and_otherwise_left() -> None:
-    workshop = Workshop().given(
+    harness = Harness().given(
         token_secret(), account={"automountServiceAccountToken": True, "imagePullSecrets": [{"name": "mine"}]}
     )
 
-    workshop.turn()
+    harness.turn()
 
-    assert workshop.account is not None
-    assert workshop.account["automountServiceAccountToken"] is False
-    assert workshop.account["imagePullSecrets"] == [{"name": "mine"}]
-    assert lifetime(workshop.values["token"]) == 12 * 3600
+    assert harness.account is not None
+    assert harness.account["automountServiceAccountToken"] is False
+    assert harness.account["imagePullSecrets"] == [{"name": "mine"}]
+    assert lifetime(harness.values["token"]) == 12 * 3600
 
 
 def test_a_service_account_that_is_in_order_costs_no_request() -> None:
-    workshop = Workshop().given(token_secret(), account=ACCOUNT_IN_ORDER)
+    harness = Harness().given(token_secret(), account=ACCOUNT_IN_ORDER)
 
-    assert kinds(workshop.turn().actions) == ["Create ServiceAccount token", "MergePatch Secret"]
+    assert kinds(harness.turn().actions) == ["Create ServiceAccount token", "MergePatch Secret"]
 
 
 @pytest.mark.parametrize(
@@ -93,72 +93,72 @@ def test_a_service_account_that_is_in_order_costs_no_request() -> None:
     ],
 )
 def test_the_current_user_of_a_kubeconfig_gets_the_token(data: Mapping[str, Any]) -> None:
-    workshop = Workshop().given(token_secret(data))
+    harness = Harness().given(token_secret(data))
 
-    workshop.turn()
+    harness.turn()
 
-    text = workshop.values["kubeconfig"]
+    text = harness.values["kubeconfig"]
     user, *others = yaml.safe_load(text)["users"]
     assert lifetime(user["user"]["token"]) == 12 * 3600
     assert others in ([], [{"name": "other", "user": {"token": "untouched"}}])
     assert not text.startswith("{")
-    assert workshop.values.get("token") == data.get("token")
+    assert harness.values.get("token") == data.get("token")
 
 
 def test_q05_a_secret_of_the_target_cluster_gets_the_token_where_one_is_named() -> None:
-    workshop = Workshop().given(token_secret({"extra": "stays"}, TO_TARGET))
+    harness = Harness().given(token_secret({"extra": "stays"}, TO_TARGET))
 
-    course = workshop.turn()
+    course = harness.turn()
 
-    assert workshop.target_values is not None
-    assert lifetime(workshop.target_values["token"]) == 12 * 3600
-    assert (workshop.target.get(SECRETS, TARGET) or {})["type"] == "Opaque"
-    assert workshop.values == {"extra": "stays"}
-    assert workshop.renew_at == "2021-10-04T19:36:00Z"
+    assert harness.target_values is not None
+    assert lifetime(harness.target_values["token"]) == 12 * 3600
+    assert (harness.target.get(SECRETS, TARGET) or {})["type"] == "Opaque"
+    assert harness.values == {"extra": "stays"}
+    assert harness.renew_at == "2021-10-04T19:36:00Z"
     assert course.end.requeue_after == timedelta(hours=9, minutes=36).total_seconds()
 
 
 def test_q06_a_token_moves_when_a_secret_of_the_target_cluster_is_named_later() -> None:
-    workshop = Workshop().given(token_secret())
-    workshop.turn()
-    before = workshop.values["token"]
-    workshop.annotate(TO_TARGET)
+    harness = Harness().given(token_secret())
+    harness.turn()
+    before = harness.values["token"]
+    harness.annotate(TO_TARGET)
 
-    workshop.turn()
+    harness.turn()
 
-    assert workshop.target_values is not None
-    assert workshop.target_values["token"] != before
-    assert workshop.values == {}
+    assert harness.target_values is not None
+    assert harness.target_values["token"] != before
+    assert harness.values == {}
 
 
 def test_q07_a_kubeconfig_in_the_source_is_lost_to_a_secret_of_the_target_cluster() -> None:
-    workshop = Workshop().given(token_secret({"kubeconfig": kubeconfig()}, TO_TARGET))
+    harness = Harness().given(token_secret({"kubeconfig": kubeconfig()}, TO_TARGET))
 
-    workshop.turn()
+    harness.turn()
 
-    assert set(workshop.target_values or {}) == {"token"}
-    assert workshop.values == {}
+    assert set(harness.target_values or {}) == {"token"}
+    assert harness.values == {}
 
 
 def test_a_secret_of_the_target_cluster_keeps_what_else_it_holds() -> None:
-    workshop = Workshop().given(token_secret(said=TO_TARGET)).given_target({"kubeconfig": kubeconfig(), "ca": "stays"})
+    harness = Harness().given(token_secret(said=TO_TARGET)).given_target({"kubeconfig": kubeconfig(), "ca": "stays"})
 
-    workshop.turn()
+    harness.turn()
 
-    assert workshop.target_values is not None
-    assert workshop.target_values["ca"] == "stays"
-    user, other = yaml.safe_load(workshop.target_values["kubeconfig"])["users"]
+    assert harness.target_values is not None
+    assert harness.target_values["ca"] == "stays"
+    user, other = yaml.safe_load(harness.target_values["kubeconfig"])["users"]
     assert lifetime(user["user"]["token"]) == 12 * 3600
     assert other["user"] == {"token": "untouched"}
 
 
 @pytest.mark.parametrize("name", ["target-secret-name", "target-secret-namespace"])
 def test_q08_half_a_target_is_none(name: str) -> None:
-    workshop = Workshop().given(token_secret(said={name: "bar"}))
+    harness = Harness().given(token_secret(said={name: "bar"}))
 
-    workshop.turn()
+    harness.turn()
 
-    assert set(workshop.values) == {"token"}
+    assert set(harness.values) == {"token"}
 
 
 @pytest.mark.parametrize(
@@ -172,10 +172,10 @@ def test_q08_half_a_target_is_none(name: str) -> None:
     ],
 )
 def test_a_token_is_renewed_that_is_missing_or_due(data: Mapping[str, Any], renew_at: str) -> None:
-    workshop = Workshop().given(token_secret(data, {RENEWAL: renew_at}))
+    harness = Harness().given(token_secret(data, {RENEWAL: renew_at}))
 
-    assert workshop.turn().tokens == 1
-    assert workshop.renew_at == "2021-10-04T19:36:00Z"
+    assert harness.turn().tokens == 1
+    assert harness.renew_at == "2021-10-04T19:36:00Z"
 
 
 @pytest.mark.parametrize(
@@ -184,19 +184,19 @@ def test_a_token_is_renewed_that_is_missing_or_due(data: Mapping[str, Any], rene
     ids=["plain", "empty", "kubeconfig"],
 )
 def test_q10_a_token_that_is_not_due_is_waited_for(data: Mapping[str, Any]) -> None:
-    workshop = Workshop().given(token_secret(data, {RENEWAL: at(MINUTE)}))
+    harness = Harness().given(token_secret(data, {RENEWAL: at(MINUTE)}))
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.actions == []
     assert course.end.requeue_after == 60
-    assert workshop.account is None
+    assert harness.account is None
 
 
 def test_q11_a_token_in_the_target_cluster_is_waited_for_as_well() -> None:
-    workshop = Workshop().given(token_secret(said={**TO_TARGET, RENEWAL: at(HOUR)}))
+    harness = Harness().given(token_secret(said={**TO_TARGET, RENEWAL: at(HOUR)}))
 
-    course = workshop.given_target({"token": "valid"}).turn()
+    course = harness.given_target({"token": "valid"}).turn()
 
     assert course.actions == []
     assert course.end.requeue_after == 3600
@@ -211,41 +211,41 @@ def test_q11_a_token_in_the_target_cluster_is_waited_for_as_well() -> None:
     ],
 )
 def test_the_life_of_a_token_is_as_asked_for(duration: str, renewed_after: timedelta) -> None:
-    workshop = Workshop().given(token_secret(said={EXPIRATION: duration}))
+    harness = Harness().given(token_secret(said={EXPIRATION: duration}))
 
-    assert workshop.turn().end.requeue_after == renewed_after.total_seconds()
+    assert harness.turn().end.requeue_after == renewed_after.total_seconds()
 
 
 @pytest.mark.parametrize("duration", ["unparseable", "", "7d"])
 def test_q15_a_duration_that_is_none_is_told_and_costs_no_token(duration: str) -> None:
-    workshop = Workshop().given(token_secret(said={EXPIRATION: duration}))
+    harness = Harness().given(token_secret(said={EXPIRATION: duration}))
 
-    course = workshop.turn()
+    course = harness.turn()
 
     (problem,) = course.problems
     assert problem.startswith("Secret bar/source: metadata.annotations[")
     assert problem.endswith('token-expiration-duration]: must be a duration such as "1h30m0s", "15s" or "100ms"')
     assert course.tokens == 0
-    assert workshop.values == {}
+    assert harness.values == {}
     assert not course.end.failures[0].retryable
 
 
 def test_q16_what_the_server_refuses_is_told_in_its_words_and_tried_again() -> None:
-    workshop = Workshop().given(token_secret(said={EXPIRATION: "5m"}))
+    harness = Harness().given(token_secret(said={EXPIRATION: "5m"}))
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.refusals == [422]
     assert course.end.failures[0].retryable
     assert "may not specify a duration less than 10 minutes" in course.problems[0]
     assert course.problems[0].startswith("ServiceAccount accounts/baker: gets no token: ")
-    assert workshop.values == {}
+    assert harness.values == {}
 
 
 def test_q17_a_time_that_is_none_is_told() -> None:
-    workshop = Workshop().given(token_secret({"token": "old"}, {RENEWAL: "invalid-format"}))
+    harness = Harness().given(token_secret({"token": "old"}, {RENEWAL: "invalid-format"}))
 
-    course = workshop.turn()
+    course = harness.turn()
 
     (problem,) = course.problems
     assert problem.startswith("Secret bar/source: metadata.annotations[")
@@ -265,14 +265,14 @@ def test_q17_a_time_that_is_none_is_told() -> None:
     ],
 )
 def test_a_kubeconfig_that_cannot_be_used_is_told_and_costs_no_token(given: Any, problem: str) -> None:
-    workshop = Workshop().given(token_secret({"kubeconfig": given}))
-    before = workshop.secret
+    harness = Harness().given(token_secret({"kubeconfig": given}))
+    before = harness.secret
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.problems == [f"Secret bar/source: data[kubeconfig]: {problem}"]
     assert course.tokens == 0
-    assert workshop.secret == before
+    assert harness.secret == before
 
 
 @pytest.mark.parametrize("due_in", [None, -timedelta(minutes=1), timedelta(hours=1)])
@@ -288,20 +288,20 @@ def test_a_kubeconfig_without_a_current_user_has_no_token_so_that_its_service_ac
     given: Any, problem: str, due_in: timedelta | None
 ) -> None:
     said = {} if due_in is None else {RENEWAL: at(due_in)}
-    workshop = Workshop().given(token_secret({"kubeconfig": given}, said))
+    harness = Harness().given(token_secret({"kubeconfig": given}, said))
 
-    course = workshop.turn()
+    course = harness.turn()
 
-    assert workshop.account is not None
-    assert workshop.account["automountServiceAccountToken"] is False
+    assert harness.account is not None
+    assert harness.account["automountServiceAccountToken"] is False
     assert course.problems == [f"Secret bar/source: data[kubeconfig]: {problem}"]
     assert course.tokens == 0
 
 
 def test_a_kubeconfig_in_the_target_cluster_that_cannot_be_used_is_looked_at_again() -> None:
-    workshop = Workshop().given(token_secret(said=TO_TARGET)).given_target({"kubeconfig": "{}"})
+    harness = Harness().given(token_secret(said=TO_TARGET)).given_target({"kubeconfig": "{}"})
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.problems == ["Secret bar/foo: data[kubeconfig]: current-context: is not set"]
     assert course.end.failures[0].retryable
@@ -310,9 +310,9 @@ def test_a_kubeconfig_in_the_target_cluster_that_cannot_be_used_is_looked_at_aga
 
 @pytest.mark.parametrize("labels", [{}, {"resources.gardener.cloud/purpose": "other"}])
 def test_q22_a_secret_of_another_purpose_is_left_alone(labels: Mapping[str, str]) -> None:
-    workshop = Workshop().given(token_secret(labels=labels))
+    harness = Harness().given(token_secret(labels=labels))
 
-    assert workshop.turn().end.is_empty
+    assert harness.turn().end.is_empty
 
 
 @pytest.mark.parametrize(
@@ -326,18 +326,18 @@ def test_q22_a_secret_of_another_purpose_is_left_alone(labels: Mapping[str, str]
 )
 def test_the_class_says_which_secrets_are_handled(configured: str | None, label: str | None, *, handled: bool) -> None:
     labels = PURPOSE if label is None else {**PURPOSE, CLASS: label}
-    workshop = Workshop(TokenRequestorConfig(class_name=configured)).given(token_secret(labels=labels))
+    harness = Harness(TokenRequestorConfig(class_name=configured)).given(token_secret(labels=labels))
 
-    assert bool(workshop.turn().tokens) is handled
+    assert bool(harness.turn().tokens) is handled
 
 
 def test_q25_all_service_accounts_are_in_the_namespace_that_is_configured() -> None:
-    workshop = Workshop(TokenRequestorConfig(target_namespace="bar")).given(token_secret())
+    harness = Harness(TokenRequestorConfig(target_namespace="bar")).given(token_secret())
 
-    workshop.turn()
+    harness.turn()
 
-    assert workshop.account is None
-    assert workshop.target.get(SERVICE_ACCOUNTS, ObjectKey("bar", ACCOUNT.name)) is not None
+    assert harness.account is None
+    assert harness.target.get(SERVICE_ACCOUNTS, ObjectKey("bar", ACCOUNT.name)) is not None
 
 
 @pytest.mark.parametrize(("namespaces", "handled"), [((), True), (("bar",), True), (("foo", "baz"), False)])
@@ -345,21 +345,21 @@ def test_only_secrets_of_the_configured_source_namespaces_get_tokens(
     namespaces: tuple[str, ...], *, handled: bool
 ) -> None:
     config = TokenRequestorConfig(source_namespaces=namespaces)
-    workshop = Workshop(config=config).given(token_secret())
+    harness = Harness(config=config).given(token_secret())
     secrets, _ = token_requestor(config).watches
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.tokens == handled
-    assert (workshop.account is not None) is handled
+    assert (harness.account is not None) is handled
     change = Change(None, secrets.transform(token_secret()))
     assert set(concerned_keys(secrets, change, StoreSnapshot({}))) == ({KEY} if handled else set())
 
 
 def test_audiences_are_asked_for_as_configured() -> None:
-    workshop = Workshop(TokenRequestorConfig(audiences=("gardener", "me"))).given(token_secret())
+    harness = Harness(TokenRequestorConfig(audiences=("gardener", "me"))).given(token_secret())
 
-    (request,) = filter(is_token_request, workshop.turn().actions)
+    (request,) = filter(is_token_request, harness.turn().actions)
 
     assert isinstance(request, Create)
     assert request.manifest["spec"] == {"audiences": ["gardener", "me"], "expirationSeconds": 43200}
@@ -373,131 +373,131 @@ def test_audiences_are_asked_for_as_configured() -> None:
     ],
 )
 def test_annotations_that_name_no_service_account_are_told(said: Mapping[str, str], field: str) -> None:
-    workshop = Workshop().given(token_secret(said=said))
+    harness = Harness().given(token_secret(said=said))
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.problems == [f"Secret bar/source: metadata.annotations[{field}]: must not be empty"]
     assert course.actions == []
 
 
 def test_q26_a_namespace_that_does_not_exist_is_told_and_looked_for_again() -> None:
-    workshop = Workshop().given(token_secret(said={"namespace": "nowhere"}))
+    harness = Harness().given(token_secret(said={"namespace": "nowhere"}))
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.problems == ['ServiceAccount nowhere/baker: cannot be created: namespaces "nowhere" not found']
     assert course.end.failures[0].retryable
 
 
 def test_q27_what_has_left_leaves_the_service_account_and_everything_else_behind() -> None:
-    workshop = Workshop().given(token_secret())
-    workshop.turn()
-    workshop.change({"metadata": {"labels": {"resources.gardener.cloud/purpose": None}}})
-    unlabelled, account = workshop.secret, workshop.account
+    harness = Harness().given(token_secret())
+    harness.turn()
+    harness.change({"metadata": {"labels": {"resources.gardener.cloud/purpose": None}}})
+    unlabelled, account = harness.secret, harness.account
 
-    assert workshop.turn().end.is_empty
+    assert harness.turn().end.is_empty
 
-    assert (workshop.secret, workshop.account) == (unlabelled, account)
-    assert workshop.source.handle(requests.delete(SECRETS, KEY)).is_success
-    assert workshop.turn().end.is_empty
-    assert workshop.account == account
+    assert (harness.secret, harness.account) == (unlabelled, account)
+    assert harness.source.handle(requests.delete(SECRETS, KEY)).is_success
+    assert harness.turn().end.is_empty
+    assert harness.account == account
 
 
 def test_q28_who_else_writes_to_the_secret_loses_nothing() -> None:
-    workshop = Workshop().given(token_secret({"kubeconfig": kubeconfig()}))
+    harness = Harness().given(token_secret({"kubeconfig": kubeconfig()}))
     by_somebody_else = {"data": token_secret({"kubeconfig": {**kubeconfig(), "clusters": []}})["data"]}
 
     def change_the_authority(action: Action) -> None:
         if isinstance(action, MergePatch):
-            workshop.change(by_somebody_else)
+            harness.change(by_somebody_else)
 
-    course = workshop.turn(meanwhile=change_the_authority)
+    course = harness.turn(meanwhile=change_the_authority)
 
     assert course.refusals == [409]
     (problem,) = course.problems
     assert problem.startswith("Secret bar/source: could not update Secret with token: Operation cannot be fulfilled")
     assert course.end.failures[0].retryable
-    assert workshop.secret["data"] == by_somebody_else["data"]
+    assert harness.secret["data"] == by_somebody_else["data"]
 
-    workshop.turn()
+    harness.turn()
 
-    read = yaml.safe_load(workshop.values["kubeconfig"])
+    read = yaml.safe_load(harness.values["kubeconfig"])
     assert read["clusters"] == []
     assert lifetime(read["users"][0]["user"]["token"]) == 12 * 3600
 
 
 def test_what_changes_while_the_token_is_made_is_written_with_it() -> None:
-    workshop = Workshop().given(token_secret({"kubeconfig": kubeconfig()}))
+    harness = Harness().given(token_secret({"kubeconfig": kubeconfig()}))
     newer = {"data": token_secret({"kubeconfig": {**kubeconfig(), "clusters": []}})["data"]}
 
-    course = workshop.turn(meanwhile=lambda action: workshop.change(newer) if is_token_request(action) else None)
+    course = harness.turn(meanwhile=lambda action: harness.change(newer) if is_token_request(action) else None)
 
     assert course.refusals == []
-    assert yaml.safe_load(workshop.values["kubeconfig"])["clusters"] == []
+    assert yaml.safe_load(harness.values["kubeconfig"])["clusters"] == []
 
 
 def test_a_token_is_not_given_to_a_secret_that_wants_one_of_somebody_else_by_now() -> None:
-    workshop = Workshop().given(token_secret(), account=ACCOUNT_IN_ORDER)
+    harness = Harness().given(token_secret(), account=ACCOUNT_IN_ORDER)
     cook = {"metadata": {"name": "cook"}, **ACCOUNT_IN_ORDER}
-    assert workshop.target.handle(requests.create(SERVICE_ACCOUNTS, cook, ACCOUNT.namespace)).is_success
+    assert harness.target.handle(requests.create(SERVICE_ACCOUNTS, cook, ACCOUNT.namespace)).is_success
     told: list[Action] = []
 
     def change_once(action: Action) -> None:
         if is_token_request(action) and not told:
             told.append(action)
-            workshop.annotate({"name": "cook"})
+            harness.annotate({"name": "cook"})
 
-    unused = workshop.turn(meanwhile=change_once)
+    unused = harness.turn(meanwhile=change_once)
     assert [action.key.name for action in unused.actions] == ["baker"]
-    assert workshop.values == {}
+    assert harness.values == {}
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert [action.key.name for action in course.actions if is_token_request(action)] == ["cook"]
-    assert set(workshop.values) == {"token"}
+    assert set(harness.values) == {"token"}
 
 
 def test_a_service_account_that_the_cache_does_not_show_yet_is_asked_for() -> None:
-    workshop = Workshop(unseen={ACCOUNT}).given(token_secret(), account={"automountServiceAccountToken": True})
+    harness = Harness(unseen={ACCOUNT}).given(token_secret(), account={"automountServiceAccountToken": True})
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.refusals == [409]
-    assert workshop.account is not None
-    assert workshop.account["automountServiceAccountToken"] is False
-    assert set(workshop.values) == {"token"}
+    assert harness.account is not None
+    assert harness.account["automountServiceAccountToken"] is False
+    assert set(harness.values) == {"token"}
 
 
 def test_a_service_account_that_has_gone_before_the_cache_shows_it_is_made_again() -> None:
     still_seen = {"metadata": ACCOUNT._asdict(), **ACCOUNT_IN_ORDER}
-    workshop = Workshop(still_seen=(still_seen,)).given(token_secret())
+    harness = Harness(still_seen=(still_seen,)).given(token_secret())
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert course.refusals == [404]
     assert course.tokens == 1
-    assert set(workshop.values) == {"token"}
+    assert set(harness.values) == {"token"}
 
 
 def test_q28_who_else_writes_to_the_secret_of_the_target_cluster_loses_nothing_either() -> None:
-    workshop = Workshop().given(token_secret({"token": "old"}, TO_TARGET)).given_target({"kubeconfig": kubeconfig()})
+    harness = Harness().given(token_secret({"token": "old"}, TO_TARGET)).given_target({"kubeconfig": kubeconfig()})
     newer = {"data": token_secret({"kubeconfig": {**kubeconfig(), "clusters": []}})["data"]}
 
     def change_the_authority(action: Action) -> None:
         if isinstance(action, MergePatch) and action.key == TARGET:
-            assert workshop.target.handle(requests.merge_patch(SECRETS, TARGET, newer)).is_success
+            assert harness.target.handle(requests.merge_patch(SECRETS, TARGET, newer)).is_success
 
-    course = workshop.turn(meanwhile=change_the_authority)
+    course = harness.turn(meanwhile=change_the_authority)
 
     assert course.refusals == [409]
     assert course.problems[0].startswith("Secret bar/foo: could not update Secret with token: ")
-    assert workshop.values == {"token": "old"}, "the source is written last"
+    assert harness.values == {"token": "old"}, "the source is written last"
 
-    workshop.turn()
+    harness.turn()
 
-    assert yaml.safe_load((workshop.target_values or {})["kubeconfig"])["clusters"] == []
-    assert workshop.values == {}
+    assert yaml.safe_load((harness.target_values or {})["kubeconfig"])["clusters"] == []
+    assert harness.values == {}
 
 
 @pytest.mark.parametrize(
@@ -510,24 +510,24 @@ def test_q28_who_else_writes_to_the_secret_of_the_target_cluster_loses_nothing_e
 def test_a_token_that_is_worth_next_to_nothing_by_our_clock_is_told_and_not_written(
     behind: timedelta, expires: str
 ) -> None:
-    workshop = Workshop().given(token_secret())
-    workshop.target = type(workshop.target)(now=lambda: workshop.clock() - behind, namespaces=["accounts"])
+    harness = Harness().given(token_secret())
+    harness.target = type(harness.target)(now=lambda: harness.clock() - behind, namespaces=["accounts"])
 
-    course = workshop.turn()
+    course = harness.turn()
 
     (problem,) = course.problems
     assert problem.startswith(f"ServiceAccount accounts/baker: gets a token that expires at {expires}, ")
     assert problem.endswith("though it is 2021-10-04T10:00:00Z: the clocks differ")
     assert course.end.failures[0].retryable
-    assert workshop.values == {}
+    assert harness.values == {}
 
 
 def test_a_token_that_is_worth_a_minute_by_our_clock_is_used() -> None:
-    workshop = Workshop().given(token_secret())
+    harness = Harness().given(token_secret())
     behind = timedelta(hours=11, minutes=59)
-    workshop.target = type(workshop.target)(now=lambda: workshop.clock() - behind, namespaces=["accounts"])
+    harness.target = type(harness.target)(now=lambda: harness.clock() - behind, namespaces=["accounts"])
 
-    assert workshop.turn().end.requeue_after == 48
+    assert harness.turn().end.requeue_after == 48
 
 
 @pytest.mark.parametrize(

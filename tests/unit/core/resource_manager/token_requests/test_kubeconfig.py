@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.resource_manager.token_requests import read_kubeconfig
-from tests.unit.core.resource_manager.token_requests.workshop import kubeconfig
+from tests.unit.core.resource_manager.token_requests.harness import kubeconfig
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"]), min_size=1)
 VALUES = st.recursive(

@@ -13,13 +13,13 @@ from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import decoded_kubeconfig
 from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
-from tests.unit.core.resource_manager.token_requests.workshop import (
+from tests.unit.core.resource_manager.token_requests.harness import (
     KEY,
     PURPOSE,
     TARGET,
     TO_TARGET,
     Course,
-    Workshop,
+    Harness,
     at,
     kubeconfig,
     token_secret,
@@ -31,11 +31,11 @@ IN_ORDER = {"automountServiceAccountToken": False}
 A_BYTE_TOO_MUCH = "current-context: x # ".ljust(128 * 1024 + 1, "x")
 
 
-def one_cluster() -> Workshop:
-    """A workshop whose target cluster is the source cluster."""
-    workshop = Workshop()
-    workshop.target = workshop.source
-    return workshop
+def one_cluster() -> Harness:
+    """A harness whose target cluster is the source cluster."""
+    harness = Harness()
+    harness.target = harness.source
+    return harness
 
 
 def refused(course: Course) -> str:
@@ -53,26 +53,26 @@ def test_a_secret_that_is_its_own_target_is_told_and_costs_no_token() -> None:
 
 
 def test_a_secret_of_the_same_name_in_another_cluster_is_a_target() -> None:
-    workshop = Workshop().given_target({}, key=TARGET).given_target({}, key=KEY).given(token_secret(said=BACK))
+    harness = Harness().given_target({}, key=TARGET).given_target({}, key=KEY).given(token_secret(said=BACK))
 
-    assert workshop.turn().tokens == 1
+    assert harness.turn().tokens == 1
 
 
 def test_secrets_that_are_each_others_targets_are_told_and_cost_no_tokens() -> None:
-    workshop = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(said=BACK, key=TARGET))
+    harness = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(said=BACK, key=TARGET))
 
     for key in (KEY, TARGET):
-        course = workshop.turn(key=key)
+        course = harness.turn(key=key)
         problem = f"{TARGET_NAME}: names a Secret that wants a token itself and hands it on to another"
         assert refused(course) == f"Secret {key}: {problem}"
         assert course.end.failures[0].retryable, "nobody tells of a change of the target"
 
 
 def test_secrets_that_would_write_to_each_other_are_left_in_peace() -> None:
-    workshop = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(said=BACK, key=TARGET))
-    clusters = dict.fromkeys(Cluster, workshop.source)
+    harness = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(said=BACK, key=TARGET))
+    clusters = dict.fromkeys(Cluster, harness.source)
 
-    schedule, loop = Schedule(timedelta(seconds=2)), CalendarLoop(workshop.clock())
+    schedule, loop = Schedule(timedelta(seconds=2)), CalendarLoop(harness.clock())
 
     happenings = [*TimedSimulation(loop, clusters, [token_requestor()], schedule)]
 
@@ -82,16 +82,16 @@ def test_secrets_that_would_write_to_each_other_are_left_in_peace() -> None:
 
 @pytest.mark.parametrize("other", [{"labels": PURPOSE}, {"said": BACK, "labels": {}}], ids=["keeps", "wants none"])
 def test_a_target_that_hands_no_token_of_its_own_on_may_take_another(other: Mapping[str, Any]) -> None:
-    workshop = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(key=TARGET, **other))
+    harness = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(key=TARGET, **other))
 
-    assert workshop.turn().tokens == 1
+    assert harness.turn().tokens == 1
 
 
 @pytest.mark.parametrize("data", [{}, {"token": "old"}])
 def test_an_immutable_target_is_told_and_costs_no_token(data: Mapping[str, Any]) -> None:
-    workshop = Workshop().given(token_secret(said=TO_TARGET)).given_target(data, immutable=True)
+    harness = Harness().given(token_secret(said=TO_TARGET)).given_target(data, immutable=True)
 
-    course = workshop.turn()
+    course = harness.turn()
 
     assert refused(course) == "Secret bar/foo: immutable: is set, so that no token can be written"
     assert course.end.failures[0].retryable
@@ -99,23 +99,23 @@ def test_an_immutable_target_is_told_and_costs_no_token(data: Mapping[str, Any])
 
 @pytest.mark.parametrize(("data", "said"), [({}, {}), ({"token": "old"}, TO_TARGET)])
 def test_an_immutable_secret_is_told_and_costs_no_token(data: Mapping[str, Any], said: Mapping[str, str]) -> None:
-    course = Workshop().given({**token_secret(data, said), "immutable": True}).turn()
+    course = Harness().given({**token_secret(data, said), "immutable": True}).turn()
 
     assert refused(course) == "Secret bar/source: immutable: is set, so that no token can be written"
     assert not course.end.failures[0].retryable
 
 
 def test_an_immutable_secret_that_holds_nothing_may_have_its_token_elsewhere() -> None:
-    workshop = Workshop().given({**token_secret(said=TO_TARGET), "immutable": True})
+    harness = Harness().given({**token_secret(said=TO_TARGET), "immutable": True})
 
-    assert workshop.turn().problems == []
-    assert set(workshop.target_values or {}) == {"token"}
+    assert harness.turn().problems == []
+    assert set(harness.target_values or {}) == {"token"}
 
 
 def test_a_target_in_a_namespace_that_does_not_exist_is_looked_for_again_and_costs_no_token() -> None:
     nowhere = {**TO_TARGET, "target-secret-namespace": "nowhere"}
 
-    course = Workshop().given(token_secret(said=nowhere)).turn()
+    course = Harness().given(token_secret(said=nowhere)).turn()
 
     assert refused(course) == 'Secret nowhere/foo: cannot be created: namespaces "nowhere" not found'
     assert course.end.failures[0].retryable
@@ -123,7 +123,7 @@ def test_a_target_in_a_namespace_that_does_not_exist_is_looked_for_again_and_cos
 
 @pytest.mark.parametrize("said", [{}, {"token-renew-timestamp": at(timedelta(hours=1))}])
 def test_a_kubeconfig_that_is_too_large_to_be_read_is_told_and_costs_no_token(said: Mapping[str, str]) -> None:
-    course = Workshop().given(token_secret({"kubeconfig": A_BYTE_TOO_MUCH}, said), account=IN_ORDER).turn()
+    course = Harness().given(token_secret({"kubeconfig": A_BYTE_TOO_MUCH}, said), account=IN_ORDER).turn()
 
     assert refused(course).startswith("Secret bar/source: data[kubeconfig]: ")
     assert refused(course).endswith("is larger than 128 KiB")
@@ -134,7 +134,7 @@ def test_a_kubeconfig_that_would_be_too_large_to_be_read_again_is_told_and_costs
     compact = json.dumps({**kubeconfig(), "extra": ["x" * 30] * 3_500})
     assert len(compact) < 128 * 1024
 
-    course = Workshop().given(token_secret({"kubeconfig": compact}), account=IN_ORDER).turn()
+    course = Harness().given(token_secret({"kubeconfig": compact}), account=IN_ORDER).turn()
 
     assert refused(course) == "Secret bar/source: data[kubeconfig]: would be larger than 128 KiB with a new token"
 
@@ -144,6 +144,6 @@ def test_a_kubeconfig_is_read_once_in_a_turn(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(f"{decoded_kubeconfig.__module__}.decoded_kubeconfig", read)
     due = {"token-renew-timestamp": at(-timedelta(hours=1))}
 
-    assert Workshop().given(token_secret({"kubeconfig": kubeconfig()}, due)).turn().tokens == 1
+    assert Harness().given(token_secret({"kubeconfig": kubeconfig()}, due)).turn().tokens == 1
 
     assert read.call_count == 1

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.plan import Action
-from tests.unit.core.resource_manager.token_requests.workshop import (
+from tests.unit.core.resource_manager.token_requests.harness import (
     TO_TARGET,
     CrashedError,
-    Workshop,
+    Harness,
     at,
     encoded,
     is_token_request,
@@ -40,36 +40,36 @@ ACCOUNTS = st.sampled_from([None, {}, {"automountServiceAccountToken": True}, {"
 
 
 @st.composite
-def workshops(draw: Any, data: st.SearchStrategy[Any] = DATA, lives: st.SearchStrategy[str] = LIVES) -> Workshop:
+def harnesses(draw: Any, data: st.SearchStrategy[Any] = DATA, lives: st.SearchStrategy[str] = LIVES) -> Harness:
     said = {"token-renew-timestamp": draw(RENEWALS), "token-expiration-duration": draw(lives), **draw(PLACES)}
-    workshop = Workshop().given(token_secret(draw(data), said), account=draw(ACCOUNTS))
+    harness = Harness().given(token_secret(draw(data), said), account=draw(ACCOUNTS))
     if in_target := draw(st.none() | data):
-        workshop.given_target(in_target)
-    return workshop
+        harness.given_target(in_target)
+    return harness
 
 
-def is_valid(workshop: Workshop) -> bool:
+def is_valid(harness: Harness) -> bool:
     """Whether there is a token where it is wanted that need not be renewed yet."""
-    to_target = any(name.endswith("target-secret-name") for name in workshop.secret["metadata"]["annotations"])
-    values = (workshop.target_values or {}) if to_target else workshop.values
+    to_target = any(name.endswith("target-secret-name") for name in harness.secret["metadata"]["annotations"])
+    values = (harness.target_values or {}) if to_target else harness.values
     has_token = CANARY in values["kubeconfig"] if "kubeconfig" in values else "token" in values
-    return has_token and (workshop.renew_at or "") > at(timedelta(0)) and workshop.renew_at != "bad"
+    return has_token and (harness.renew_at or "") > at(timedelta(0)) and harness.renew_at != "bad"
 
 
-@given(workshop=workshops())
-def test_no_token_is_asked_for_while_there_is_a_valid_one(workshop: Workshop) -> None:
-    valid, course = is_valid(workshop), workshop.turn()
+@given(harness=harnesses())
+def test_no_token_is_asked_for_while_there_is_a_valid_one(harness: Harness) -> None:
+    valid, course = is_valid(harness), harness.turn()
 
     assert not (valid and course.actions)
     assert not valid or course.end.requeue_after
     assert course.tokens <= 1
 
 
-@given(workshop=workshops(), jitter=st.floats(0, 1, exclude_max=True))
-def test_after_a_turn_that_was_completed_nothing_is_left_to_do(workshop: Workshop, jitter: float) -> None:
-    done = workshop.turn(jitter=jitter)
+@given(harness=harnesses(), jitter=st.floats(0, 1, exclude_max=True))
+def test_after_a_turn_that_was_completed_nothing_is_left_to_do(harness: Harness, jitter: float) -> None:
+    done = harness.turn(jitter=jitter)
 
-    again = workshop.turn()
+    again = harness.turn()
 
     assert again.actions == []
     if not done.problems:
@@ -77,37 +77,37 @@ def test_after_a_turn_that_was_completed_nothing_is_left_to_do(workshop: Worksho
         assert abs(again.end.requeue_after - (done.end.requeue_after or 0)) <= 1  # of which less than one is cut off
 
 
-@given(workshop=workshops(), crash_after=st.integers(0, 4))
-def test_whatever_a_crash_leaves_behind_the_next_turn_completes(workshop: Workshop, crash_after: int) -> None:
+@given(harness=harnesses(), crash_after=st.integers(0, 4))
+def test_whatever_a_crash_leaves_behind_the_next_turn_completes(harness: Harness, crash_after: int) -> None:
     try:
-        workshop.turn(crash_after=crash_after)
+        harness.turn(crash_after=crash_after)
     except CrashedError:
-        course = workshop.turn()
+        course = harness.turn()
         assert course.refusals == []
         assert course.problems == [] or course.actions == []
-    assert workshop.turn().actions == []
+    assert harness.turn().actions == []
 
 
-@given(workshop=workshops(), times=st.integers(1, 3))
-def test_what_others_write_meanwhile_is_never_overwritten(workshop: Workshop, times: int) -> None:
+@given(harness=harnesses(), times=st.integers(1, 3))
+def test_what_others_write_meanwhile_is_never_overwritten(harness: Harness, times: int) -> None:
     written: list[str] = []
 
     def meddle(action: Action) -> None:
         if len(written) < times and not is_token_request(action):
             written.append(f"authority {len(written)}")
-            workshop.change({"data": {"ca": encoded(written[-1])}})
+            harness.change({"data": {"ca": encoded(written[-1])}})
 
     for _ in range(times):
-        workshop.turn(meanwhile=meddle)
-    workshop.turn()
+        harness.turn(meanwhile=meddle)
+    harness.turn()
 
-    assert workshop.turn().actions == []
-    assert workshop.values.get("ca") == (written[-1] if written else None)
+    assert harness.turn().actions == []
+    assert harness.values.get("ca") == (written[-1] if written else None)
 
 
-@given(workshop=workshops(data=BROKEN | DATA, lives=BAD_LIVES | LIVES))
-def test_failures_repeat_no_value_of_a_secret(workshop: Workshop) -> None:
-    course = workshop.turn()
+@given(harness=harnesses(data=BROKEN | DATA, lives=BAD_LIVES | LIVES))
+def test_failures_repeat_no_value_of_a_secret(harness: Harness) -> None:
+    course = harness.turn()
 
     assert CANARY not in " ".join(course.problems)
     assert not course.problems or not course.tokens

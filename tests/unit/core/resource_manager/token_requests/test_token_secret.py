@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.resource_manager.token_requests import renewal, token_requestor
 from hedgerow_adapters.cache import StoreSnapshot
-from tests.unit.core.resource_manager.token_requests.workshop import (
+from tests.unit.core.resource_manager.token_requests.harness import (
     KEY,
     NOW,
     PURPOSE,

@@ -21,12 +21,12 @@ from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.plan import Action, Create, Update
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     GADGETS,
     THINGS,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     secret,
@@ -49,8 +49,8 @@ FOOS: Final = Resource("example.com", "v1", "foos", "Foo")
 T: Final = "2026-01-01T00:00:00Z"
 
 
-def workshop(*objects: Manifest, config: ManagedResourceConfig | None = None, **spec: Any) -> Workshop:
-    made = Workshop(config)
+def harness(*objects: Manifest, config: ManagedResourceConfig | None = None, **spec: Any) -> Harness:
+    made = Harness(config)
     made.put(secret(objects=objects), managed_resource("secret", **spec))
     return made
 
@@ -73,7 +73,7 @@ def named_deployment(name: str) -> dict[str, Any]:
 
 
 def test_mr_1_objects_are_created_and_the_status_tells_so() -> None:
-    made = Workshop()
+    made = Harness()
     made.put(secret(**{"objects.yaml": SEED}), managed_resource("secret"))
 
     report = made.turn()
@@ -137,7 +137,7 @@ def test_mr_1_objects_are_created_and_the_status_tells_so() -> None:
     ],
 )
 def test_labels_are_injected_into_objects_and_their_templates(injected: Any, expected: Any) -> None:
-    made = workshop(deployment(), injectLabels=injected)
+    made = harness(deployment(), injectLabels=injected)
 
     made.turn()
 
@@ -149,7 +149,7 @@ def test_labels_are_injected_into_objects_and_their_templates(injected: Any, exp
 
 class TestWhatIsInTheSecretsChanges:
     def test_mr_7_data(self) -> None:
-        made = workshop(config_map("a", {"k": "1"}))
+        made = harness(config_map("a", {"k": "1"}))
         made.turn()
         made.say("ResourcesHealthy", "True", "ResourcesHealthy")
         made.say("ResourcesProgressing", "False", "ResourcesRolledOut")
@@ -170,7 +170,7 @@ class TestWhatIsInTheSecretsChanges:
         assert report.writes.count("Update ConfigMap default/a") == 1
 
     def test_mr_8_another_data_key(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         added = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"k": "v"}}
         made.put(secret(objects=[config_map("a")], more=[added]))
@@ -182,7 +182,7 @@ class TestWhatIsInTheSecretsChanges:
         assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
 
     def test_mr_9_another_secret(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         made.put(secret("more", objects=[config_map("b")]), managed_resource("secret", "more"))
 
@@ -192,7 +192,7 @@ class TestWhatIsInTheSecretsChanges:
         assert made.managed_resource()["status"]["observedGeneration"] == 2
 
     def test_nothing_is_read_but_what_has_changed(self) -> None:
-        made = workshop(config_map("a", {"k": "1"}), config_map("b"), config_map("c"))
+        made = harness(config_map("a", {"k": "1"}), config_map("b"), config_map("c"))
         made.turn()
         made.put(secret(objects=[config_map("a", {"k": "2"}), config_map("b"), config_map("c")]))
 
@@ -208,7 +208,7 @@ class TestModeIgnore:
     MODE_IGNORE: Final = config_map("a", annotations={MODE: "Ignore"})
 
     def test_mr_16_what_was_never_applied_is_not_created(self) -> None:
-        made = workshop(self.MODE_IGNORE)
+        made = harness(self.MODE_IGNORE)
 
         made.turn()
 
@@ -217,7 +217,7 @@ class TestModeIgnore:
         assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
 
     def test_mr_17_what_was_applied_is_let_go(self) -> None:
-        made = workshop(config_map("a", labels={"mine": "x"}))
+        made = harness(config_map("a", labels={"mine": "x"}))
         made.turn()
         made.put(secret(objects=[self.MODE_IGNORE]))
 
@@ -229,7 +229,7 @@ class TestModeIgnore:
         assert made.references() == []
 
     def test_mr_18_what_belongs_to_another_is_left_alone(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         made.patch(CONFIG_MAPS, "a", {"metadata": {"annotations": {ORIGIN: "default/other"}}})
         before = made.live(CONFIG_MAPS, "a")
@@ -241,14 +241,14 @@ class TestModeIgnore:
         assert made.references() == []
 
     def test_mr_19_the_value_is_case_sensitive(self) -> None:
-        made = workshop(config_map("a", annotations={MODE: "ignore"}))
+        made = harness(config_map("a", annotations={MODE: "ignore"}))
 
         made.turn()
 
         assert made.references() == ["ConfigMap/a"]
 
     def test_what_cannot_be_let_go_is_told_and_tried_again(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         made.put(secret(objects=[self.MODE_IGNORE]))
 
@@ -274,7 +274,7 @@ class TestIgnoredObject:
     IGNORED: Final = config_map("a", {"k": "1"}, annotations={IGNORE: "true"})
 
     def test_mr_20_it_is_created_as_it_is(self) -> None:
-        made = workshop(self.IGNORED)
+        made = harness(self.IGNORED)
 
         made.turn()
 
@@ -283,7 +283,7 @@ class TestIgnoredObject:
         assert made.managed_resource()["status"]["resources"][0]["labels"] == {MANAGED_BY: "gardener"}
 
     def test_mr_21_it_is_not_changed_then(self) -> None:
-        made = workshop(self.IGNORED)
+        made = harness(self.IGNORED)
         made.turn()
         made.patch(CONFIG_MAPS, "a", {"data": {"k": "2"}})
 
@@ -291,7 +291,7 @@ class TestIgnoredObject:
         assert made.live(CONFIG_MAPS, "a")["data"] == {"k": "2"}
 
     def test_mr_22_it_does_not_say_any_more_that_it_may_not_be_edited(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         made.put(secret(objects=[self.IGNORED]))
 
@@ -300,7 +300,7 @@ class TestIgnoredObject:
         assert made.live(CONFIG_MAPS, "a")["metadata"]["annotations"] == {ORIGIN: "default/example"}
 
     def test_mr_23_yes_is_not_true(self) -> None:
-        made = workshop(config_map("a", annotations={IGNORE: "yes"}))
+        made = harness(config_map("a", annotations={IGNORE: "yes"}))
 
         made.turn()
 
@@ -309,7 +309,7 @@ class TestIgnoredObject:
 
 class TestInvalidUpdate:
     def test_mr_29_what_is_immutable_is_made_anew_in_the_next_turn(self) -> None:
-        made = workshop({**config_map("a", {"k": "1"}), "immutable": True})
+        made = harness({**config_map("a", {"k": "1"}), "immutable": True})
         made.turn()
         before = made.live(CONFIG_MAPS, "a")["metadata"]["uid"]
         made.put(secret(objects=[{**config_map("a", {"k": "2"}), "immutable": True}]))
@@ -332,7 +332,7 @@ class TestInvalidUpdate:
     ANEW: Final = {"resources.gardener.cloud/delete-on-invalid-update": "true"}
 
     def test_mr_30_a_valid_update_is_an_update(self) -> None:
-        made = workshop(config_map("a", annotations=self.ANEW))
+        made = harness(config_map("a", annotations=self.ANEW))
         made.turn()
         before = made.live(CONFIG_MAPS, "a")["metadata"]["uid"]
         made.put(secret(objects=[config_map("a", annotations=self.ANEW, labels={"new": "x"})]))
@@ -342,8 +342,8 @@ class TestInvalidUpdate:
         assert made.live(CONFIG_MAPS, "a")["metadata"]["labels"]["new"] == "x"
         assert made.live(CONFIG_MAPS, "a")["metadata"]["uid"] == before
 
-    def refused(self, **metadata: Any) -> Workshop:
-        made = workshop({**deployment(), "metadata": {"name": "app", **metadata}})
+    def refused(self, **metadata: Any) -> Harness:
+        made = harness({**deployment(), "metadata": {"name": "app", **metadata}})
         made.turn()
         changed = deployment(selector={"matchLabels": {"app": "y"}})
         changed["spec"]["template"] = {**changed["spec"]["template"], "metadata": {"labels": {"app": "y"}}}
@@ -396,7 +396,7 @@ def definition(scope: str = "Namespaced") -> dict[str, Any]:
 @pytest.mark.parametrize("scope", ["Namespaced", "Cluster"])
 def test_mr_39_a_definition_and_its_objects_are_applied_in_one(scope: str) -> None:
     foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "f"}, "spec": {"a": 1}}
-    made = workshop(foo, definition(scope))
+    made = harness(foo, definition(scope))
 
     first = made.turn()
     made.turn()
@@ -410,7 +410,7 @@ def test_mr_39_a_definition_and_its_objects_are_applied_in_one(scope: str) -> No
 
 def test_objects_of_a_kind_that_nobody_serves_fail_after_all_that_comes_before() -> None:
     foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "f"}}
-    made = workshop(foo, config_map("a"))
+    made = harness(foo, config_map("a"))
 
     report = made.turn()
 
@@ -425,7 +425,7 @@ def test_objects_of_a_kind_that_nobody_serves_fail_after_all_that_comes_before()
 def test_the_first_error_stops_the_rest() -> None:
     broken = config_map("b")
     broken["data"] = {"k": 5}
-    made = workshop(config_map("a"), broken, config_map("c"))
+    made = harness(config_map("a"), broken, config_map("c"))
 
     made.turn()
 
@@ -446,7 +446,7 @@ class TestScaledObjects:
     }
 
     def test_mr_46_replicas_that_an_autoscaler_sets_stay(self) -> None:
-        made = workshop(deployment(replicas=1))
+        made = harness(deployment(replicas=1))
         made.turn()
         made.put(self.HPA)
         made.patch(DEPLOYMENTS, "app", {"spec": {"replicas": 5}})
@@ -459,7 +459,7 @@ class TestScaledObjects:
     @pytest.mark.parametrize("is_equivalent", [True, False])
     def test_as_2_an_autoscaler_may_name_an_equivalent_kind(self, *, is_equivalent: bool) -> None:
         kinds = [[{"group": "apps", "kind": "Deployment"}, {"group": "shop.dev", "kind": "Cart"}]]
-        made = Workshop()
+        made = Harness()
         made.put(
             secret(objects=[deployment(replicas=1)]),
             managed_resource("secret", equivalences=kinds if is_equivalent else []),
@@ -474,7 +474,7 @@ class TestScaledObjects:
         assert made.live(DEPLOYMENTS, "app")["spec"]["replicas"] == (5 if is_equivalent else 1)
 
     def test_they_do_not_once_the_autoscaler_is_gone(self) -> None:
-        made = workshop(deployment(replicas=1))
+        made = harness(deployment(replicas=1))
         made.put(self.HPA)
         made.turn()
         made.patch(DEPLOYMENTS, "app", {"spec": {"replicas": 5}})
@@ -486,7 +486,7 @@ class TestScaledObjects:
         assert made.live(DEPLOYMENTS, "app")["spec"]["replicas"] == 1
 
     def test_nothing_is_applied_as_long_as_an_autoscaler_cannot_be_understood(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         target = {"apiVersion": "a/b/c", "kind": "Deployment", "name": "app"}
         made.put({**self.HPA, "spec": {**self.HPA["spec"], "scaleTargetRef": target}})
 
@@ -498,13 +498,13 @@ class TestScaledObjects:
 
 class TestSteadyState:
     def test_mr_43_nothing_is_written_or_read(self) -> None:
-        made = workshop(config_map("a"), deployment())
+        made = harness(config_map("a"), deployment())
         made.turn()
 
         assert made.turn().requests == 0
 
     def test_a_process_that_has_just_started_reads_and_writes_nothing(self) -> None:
-        made = workshop(config_map("a"), deployment())
+        made = harness(config_map("a"), deployment())
         made.turn()
         made.restart()
 
@@ -512,7 +512,7 @@ class TestSteadyState:
         assert made.turn().requests == 0
 
     def test_mr_43_every_object_is_written_if_updates_are_always_to_be_sent(self) -> None:
-        made = workshop(config_map("a"), deployment(), config=ManagedResourceConfig(always_update=True))
+        made = harness(config_map("a"), deployment(), config=ManagedResourceConfig(always_update=True))
         made.turn()
 
         report = made.turn()
@@ -521,7 +521,7 @@ class TestSteadyState:
 
     def test_what_no_generation_tells_is_found_within_an_hour(self) -> None:
         gadget = {"apiVersion": "things.dev/v1", "kind": "Gadget", "metadata": {"name": "g", "namespace": "default"}}
-        made = workshop({**gadget, "spec": {"size": 1}})
+        made = harness({**gadget, "spec": {"size": 1}})
         made.turn()
         made.patch(GADGETS, "g", {"spec": {"size": 2}})
         assert made.turn().requests == 0
@@ -534,7 +534,7 @@ class TestSteadyState:
         assert made.turn().requests == 0
 
     def test_what_nobody_knows_after_it_was_written_is_looked_at_in_the_next_turn(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.after_write = lambda outcome: (
             replace(outcome, stored=None) if outcome.action.resource == CONFIG_MAPS else outcome
         )
@@ -544,7 +544,7 @@ class TestSteadyState:
         assert made.turn().requests == 0
 
     def test_mr_44_what_a_user_edits_is_reverted(self) -> None:
-        made = workshop(config_map("a"), config_map("b"))
+        made = harness(config_map("a"), config_map("b"))
         made.turn()
         made.patch(CONFIG_MAPS, "a", {"data": {"k": "edited", "more": "x"}})
 
@@ -555,14 +555,14 @@ class TestSteadyState:
         assert made.turn().requests == 0
 
     def test_what_a_user_deletes_is_created_again(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         made.delete(CONFIG_MAPS, "a")
 
         assert made.turn().writes == ["Create ConfigMap default/a"]
 
     def test_what_a_webhook_adds_to_every_write_is_fought_no_more_than_once(self) -> None:
-        made = workshop({"apiVersion": "things.dev/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 1}})
+        made = harness({"apiVersion": "things.dev/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 1}})
         made.turn()
         made.patch(THINGS, "t", {"metadata": {"labels": {"foreign": "x"}}})
 
@@ -573,7 +573,7 @@ class TestSteadyState:
 
     def test_what_the_definition_of_a_custom_resource_sets_is_no_drift(self) -> None:
         foo = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "f"}, "spec": {"a": 1}}
-        made = workshop(definition(), foo)
+        made = harness(definition(), foo)
         made.turn()
         made.patch(FOOS, "f", {"spec": {"size": 1}})
         made.restart()
@@ -583,7 +583,7 @@ class TestSteadyState:
         assert made.turn().writes == ["Update Foo default/f"]
 
     def test_what_somebody_else_says_in_the_status_is_corrected(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         before = made.managed_resource()["status"]
         made.say("ResourcesApplied", "False", "Sabotage")
@@ -592,14 +592,14 @@ class TestSteadyState:
         assert made.managed_resource()["status"] == before
 
     def test_what_is_not_the_manifests_to_say_stays(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         made.patch(CONFIG_MAPS, "a", {"metadata": {"labels": {"foreign": "x"}, "finalizers": ["example.com/f"]}})
 
         assert not made.turn().writes
 
     def test_mr_44_an_operation_is_done_at_once_and_looks_at_everything(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.turn()
         made.annotate(**{OPERATION: "reconcile"})
 
@@ -612,7 +612,7 @@ class TestSteadyState:
         assert not made.managed_resource()["metadata"].get("annotations")
 
     def test_mr_45_nothing_happens_while_it_is_to_wait(self) -> None:
-        made = workshop(config_map("a"))
+        made = harness(config_map("a"))
         made.annotate(**{OPERATION: "wait-for-state"})
 
         report = made.turn()
@@ -622,7 +622,7 @@ class TestSteadyState:
 
 class TestRaces:
     def test_an_object_that_exists_already_is_taken_over(self) -> None:
-        made = workshop(*(config_map(f"a{place}") for place in range(5)))
+        made = harness(*(config_map(f"a{place}") for place in range(5)))
         for place in range(5):
             made.put(config_map(f"a{place}", {"k": "other"}, labels={"foreign": "x"}))
 
@@ -637,7 +637,7 @@ class TestRaces:
         assert not made.turn().writes
 
     def test_an_update_that_comes_too_late_is_made_again_on_what_there_is_now(self) -> None:
-        made = workshop(config_map("a", {"k": "1"}))
+        made = harness(config_map("a", {"k": "1"}))
         made.turn()
         made.put(secret(objects=[config_map("a", {"k": "2"})]))
         meddling = iter("xy")
@@ -655,7 +655,7 @@ class TestRaces:
         assert made.live(CONFIG_MAPS, "a")["metadata"]["labels"] == {"x": "x", "y": "y", MANAGED_BY: "gardener"}
 
     def test_who_always_comes_too_late_says_so_in_the_servers_words(self) -> None:
-        made = workshop(config_map("a", {"k": "1"}))
+        made = harness(config_map("a", {"k": "1"}))
         made.turn()
         made.put(secret(objects=[config_map("a", {"k": "2"})]))
         count = iter(range(1000))
@@ -673,7 +673,7 @@ class TestRaces:
         assert next(count) < 10
 
     def test_an_object_that_goes_while_it_is_updated_is_created(self) -> None:
-        made = workshop(config_map("a", {"k": "1"}))
+        made = harness(config_map("a", {"k": "1"}))
         made.turn()
         made.put(secret(objects=[config_map("a", {"k": "2"})]))
 
@@ -690,7 +690,7 @@ class TestRaces:
 
 
 def test_a_large_secret_takes_no_more_steps_than_a_small_one() -> None:
-    made = workshop(*(config_map(f"a{place:04}") for place in range(300)))
+    made = harness(*(config_map(f"a{place:04}") for place in range(300)))
 
     report = made.turn()
 

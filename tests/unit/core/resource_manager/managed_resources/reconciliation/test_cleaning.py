@@ -16,7 +16,7 @@ from hedgerow.machinery.plan import Action, Delete, Update
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow_adapters.memory import InMemoryCluster
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CLAIMS,
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -26,8 +26,8 @@ from tests.unit.core.resource_manager.managed_resources.workshop import (
     NAMESPACES,
     NODES,
     STATEFUL_SETS,
+    Harness,
     Report,
-    Workshop,
     config_map,
     managed_resource,
     secret,
@@ -36,16 +36,16 @@ from tests.unit.core.resource_manager.managed_resources.workshop import (
 HELD: Final[dict[str, Any]] = {"finalizers": ["example.com/held"]}
 
 
-def applied(*objects: Manifest, config: ManagedResourceConfig | None = None, **spec: Any) -> Workshop:
+def applied(*objects: Manifest, config: ManagedResourceConfig | None = None, **spec: Any) -> Harness:
     """A ManagedResource whose objects are all there."""
-    made = Workshop(config)
+    made = Harness(config)
     made.put(secret(objects=objects), managed_resource("secret", **spec))
     made.turn()
     assert made.said()["ResourcesApplied"] == "True/ApplySucceeded", made.condition().message
     return made
 
 
-def drop_everything(made: Workshop) -> Report:
+def drop_everything(made: Harness) -> Report:
     """The Secret is empty from now on."""
     made.put(secret())
     return made.turn()
@@ -186,7 +186,7 @@ class TestWhatStays:
 
 
 class TestOverdueDeletion:
-    def deleted(self, patience: str, resource: Resource = CONFIG_MAPS) -> tuple[Workshop, Report]:
+    def deleted(self, patience: str, resource: Resource = CONFIG_MAPS) -> tuple[Harness, Report]:
         metadata: dict[str, Any] = {**HELD, "annotations": {FINALIZE_DELETION_AFTER: patience}}
         manifest = config_map("a", **metadata)
         if resource == NAMESPACES:
@@ -350,7 +350,7 @@ class TestServices:
         "spec": {"ports": [{"port": 80}]},
     }
 
-    def warn(self, made: Workshop, name: str, message: str) -> None:
+    def warn(self, made: Harness, name: str, message: str) -> None:
         now = made.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
         made.put(
             {

@@ -4,9 +4,9 @@ from typing import Final
 
 from hedgerow.api.managed_resources import KEEP_OBJECT, MANAGED_RESOURCES
 from hedgerow.machinery.objects import ObjectKey
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     secret,
@@ -18,9 +18,9 @@ TOLD: Final = (
 )
 
 
-def taken_over() -> Workshop:
+def taken_over() -> Harness:
     """Another ManagedResource has come to want an object, and has taken it."""
-    made = Workshop()
+    made = Harness()
     made.put(secret("s", objects=[config_map("a")]), managed_resource("s"))
     made.turn()
     made.put(secret("o", objects=[config_map("a", {"k": "other"})]), managed_resource("o", name=OTHER.name))

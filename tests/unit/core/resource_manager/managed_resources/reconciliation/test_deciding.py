@@ -20,10 +20,10 @@ from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow_adapters.protocol import requests
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     new_cluster,
@@ -34,8 +34,8 @@ GOING = "The resources are currently being deleted."
 IGNORED = "ManagedResourceIgnored"
 
 
-def applied(*objects: Manifest, **spec: Any) -> Workshop:
-    made = Workshop()
+def applied(*objects: Manifest, **spec: Any) -> Harness:
+    made = Harness()
     made.put(secret(objects=objects or [config_map("a")]), managed_resource("secret", **spec))
     made.turn()
     return made
@@ -100,7 +100,7 @@ class TestDeletion:
         assert made.get(CONFIG_MAPS, "a") is None
 
     def test_one_that_was_never_held_is_let_go(self) -> None:
-        made = Workshop()
+        made = Harness()
         held = managed_resource("secret")
         made.put({**held, "metadata": {**held["metadata"], "finalizers": ["example.com/other"]}})
         made.delete(MANAGED_RESOURCES, KEY.name)
@@ -109,7 +109,7 @@ class TestDeletion:
 
 
 class TestDefinition:
-    def deleted_with_its_definition(self, made: Workshop) -> None:
+    def deleted_with_its_definition(self, made: Harness) -> None:
         name = "managedresources.resources.gardener.cloud"
         made.put(
             {
@@ -137,7 +137,7 @@ class TestDefinition:
         )
 
     def test_it_counts_in_the_source_cluster(self) -> None:
-        made = Workshop(source=new_cluster())
+        made = Harness(source=new_cluster())
         made.put(secret(objects=[config_map("a")]), managed_resource("secret"))
         made.turn()
         self.deleted_with_its_definition(made)
@@ -209,7 +209,7 @@ class TestClasses:
         assert made.turn().events == ()
 
     def test_mr_14_what_is_of_another_class_is_left_alone(self) -> None:
-        made = Workshop()
+        made = Harness()
         made.put(secret(objects=[config_map("a")]), managed_resource("secret", **{"class": "test"}))
 
         assert made.turn().requests == 0
@@ -217,7 +217,7 @@ class TestClasses:
 
     def test_mr_15_the_new_instance_applies_what_the_old_one_has_let_go(self) -> None:
         old = applied()
-        new = Workshop(ManagedResourceConfig(ClassFilter("seed")), target=old.target)
+        new = Harness(ManagedResourceConfig(ClassFilter("seed")), target=old.target)
         old.put(managed_resource("secret", **{"class": "seed"}))
 
         assert (new.turn().requests, new.turn().plan.requeue_after) == (0, 5)
@@ -234,7 +234,7 @@ class TestClasses:
     def test_with_kept_objects_it_takes_over_the_very_same_ones(self) -> None:
         old = applied(keepObjects=True)
         uid = old.live(CONFIG_MAPS, "a")["metadata"]["uid"]
-        new = Workshop(ManagedResourceConfig(ClassFilter("seed")), target=old.target)
+        new = Harness(ManagedResourceConfig(ClassFilter("seed")), target=old.target)
         old.put(managed_resource("secret", keepObjects=True, **{"class": "seed"}))
 
         old.turn()
@@ -246,10 +246,10 @@ class TestClasses:
     def test_what_another_holds_is_not_deleted_for_it(self) -> None:
         """It may look after another cluster, where objects of these names are somebody else's."""
         source = new_cluster()
-        old = Workshop(source=source)
+        old = Harness(source=source)
         old.put(secret(objects=[config_map("a")]), managed_resource("secret"))
         old.turn()
-        new = Workshop(ManagedResourceConfig(ClassFilter("seed")), source=source)
+        new = Harness(ManagedResourceConfig(ClassFilter("seed")), source=source)
         new.put(config_map("a", {"mine": "x"}))
         old.put(managed_resource("secret", **{"class": "seed"}))
         old.delete(MANAGED_RESOURCES, KEY.name)
@@ -277,7 +277,7 @@ class TestIgnored:
         assert made.live(CONFIG_MAPS, "a")["data"] == {"k": "edited"}
 
     def test_one_that_never_was_applied_says_it_in_this_order(self) -> None:
-        made = Workshop()
+        made = Harness()
         made.put(managed_resource("secret"))
         made.annotate(**{IGNORE: "1"})
 
@@ -309,7 +309,7 @@ class TestIgnored:
 
 
 def test_finalizers_of_others_are_let_be() -> None:
-    made = Workshop()
+    made = Harness()
     plain = managed_resource("secret")
     made.put(secret(objects=[config_map("a")]))
     made.put({**plain, "metadata": {**plain["metadata"], "finalizers": ["example.com/other"]}})
@@ -324,11 +324,11 @@ def test_finalizers_of_others_are_let_be() -> None:
 
 
 def test_nothing_happens_about_one_that_does_not_exist() -> None:
-    assert Workshop().turn().requests == 0
+    assert Harness().turn().requests == 0
 
 
 def test_objects_say_where_they_come_from_with_the_id_of_the_cluster() -> None:
-    made = Workshop(ManagedResourceConfig(cluster_id="seed-1", managed_by="me"))
+    made = Harness(ManagedResourceConfig(cluster_id="seed-1", managed_by="me"))
     made.put(secret(objects=[config_map("a")]), managed_resource("secret"))
 
     made.turn()
@@ -340,7 +340,7 @@ def test_objects_say_where_they_come_from_with_the_id_of_the_cluster() -> None:
 
 
 def test_source_and_target_may_be_two_clusters() -> None:
-    made = Workshop(source=new_cluster())
+    made = Harness(source=new_cluster())
     made.put(secret(objects=[config_map("a")]), managed_resource("secret"))
 
     made.turn()

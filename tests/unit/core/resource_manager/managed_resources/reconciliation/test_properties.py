@@ -12,11 +12,11 @@ from hedgerow.machinery.objects import Manifest, annotations_of, key_of
 from hedgerow.machinery.plan import Action, Create, Delete, Update
 from hedgerow.machinery.steps import Step
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,
     CrashError,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     secret,
@@ -47,21 +47,21 @@ def contents(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
-def settled(made: Workshop) -> Workshop:
-    """The workshop once nothing is left to do."""
+def settled(made: Harness) -> Harness:
+    """The harness once nothing is left to do."""
     for _ in range(MOST_TURNS):
         if not made.turn().writes:
             return made
     raise AssertionError("it does not come to rest")
 
 
-def workshop(objects: Sequence[Manifest]) -> Workshop:
-    made = Workshop()
+def harness(objects: Sequence[Manifest]) -> Harness:
+    made = Harness()
     made.put(secret(objects=objects), managed_resource("secret"))
     return made
 
 
-def world(made: Workshop) -> dict[str, Any]:
+def world(made: Harness) -> dict[str, Any]:
     """All ConfigMaps as manifests would say them, and what the status says."""
     objects = {each["metadata"]["name"]: _as_written(each) for each in made.target.objects(CONFIG_MAPS)}
     found = made.source.get(MANAGED_RESOURCES, KEY)
@@ -80,7 +80,7 @@ def _finalizers(live: Manifest) -> list[str]:
 
 @given(contents(), contents())
 def test_the_plan_of_what_was_applied_is_empty(before: list[Manifest], after: list[Manifest]) -> None:
-    made = settled(workshop(before))
+    made = settled(harness(before))
     made.put(secret(objects=after))
     settled(made)
 
@@ -95,13 +95,13 @@ def test_the_plan_of_what_was_applied_is_empty(before: list[Manifest], after: li
 def test_a_crash_at_any_write_makes_no_difference_in_the_end(
     before: list[Manifest], after: list[Manifest], place: int, fate: str
 ) -> None:
-    def change(made: Workshop) -> Workshop:
+    def change(made: Harness) -> Harness:
         made.put(secret(objects=after))
         if fate == "deleted":
             made.delete(MANAGED_RESOURCES, KEY.name)
         return made
 
-    crashing, undisturbed = (change(settled(workshop(before))) for _ in range(2))
+    crashing, undisturbed = (change(settled(harness(before))) for _ in range(2))
     writes = iter(range(100))
 
     def crash(_action: Action) -> None:
@@ -121,7 +121,7 @@ def test_a_crash_at_any_write_makes_no_difference_in_the_end(
 class Interruption:
     """Something that happens once, before a step."""
 
-    def __init__(self, made: Workshop, place: int, happen: Callable[[Workshop], None]) -> None:
+    def __init__(self, made: Harness, place: int, happen: Callable[[Harness], None]) -> None:
         self._made, self._place, self._happen = made, place, happen
         self._steps = itertools.count()
         self.is_over = False
@@ -138,7 +138,7 @@ class Interruption:
             self._happen(self._made)
 
 
-def crash(_made: Workshop) -> None:
+def crash(_made: Harness) -> None:
     raise CrashError
 
 
@@ -152,7 +152,7 @@ CACHES: Final = st.sampled_from(["fresh", "as old as the reconciliation"])
 def test_a_reconciliation_that_is_closed_at_any_step_makes_no_difference_in_the_end(
     before: list[Manifest], after: list[Manifest], place: int, caches: str
 ) -> None:
-    closed, undisturbed = (settled(workshop(before)) for _ in range(2))
+    closed, undisturbed = (settled(harness(before)) for _ in range(2))
     for made in (closed, undisturbed):
         made.caches_are_fresh = caches == "fresh"
         made.put(secret(objects=after))
@@ -166,12 +166,12 @@ def test_a_reconciliation_that_is_closed_at_any_step_makes_no_difference_in_the_
     assert world(settled(closed)) == world(settled(undisturbed))
 
 
-def delete_but_for_its_objects(made: Workshop) -> None:
+def delete_but_for_its_objects(made: Harness) -> None:
     made.put(managed_resource("secret", keepObjects=True))
     made.delete(MANAGED_RESOURCES, KEY.name)
 
 
-CHANGES: Final[dict[str, Callable[[Workshop], None]]] = {
+CHANGES: Final[dict[str, Callable[[Harness], None]]] = {
     "edited": lambda made: made.put(managed_resource("secret", injectLabels={"injected": "x"})),
     "annotated": lambda made: made.annotate(other="x"),
     "emptied": lambda made: made.put(managed_resource()),
@@ -187,7 +187,7 @@ CHANGES: Final[dict[str, Callable[[Workshop], None]]] = {
 def test_a_managed_resource_that_changes_or_goes_at_any_step_comes_to_what_it_asks_for_then(
     before: list[Manifest], after: list[Manifest], place: int, change: str, caches: str
 ) -> None:
-    disturbed, undisturbed = (settled(workshop(before)) for _ in range(2))
+    disturbed, undisturbed = (settled(harness(before)) for _ in range(2))
     for made in (disturbed, undisturbed):
         made.caches_are_fresh = caches == "fresh"
         made.put(secret(objects=after))
@@ -216,7 +216,7 @@ def test_a_managed_resource_that_changes_or_goes_at_any_step_comes_to_what_it_as
 def test_no_object_is_left_of_a_new_managed_resource_that_goes_or_asks_for_nothing_from_any_step_on(
     asked: list[Manifest], place: int, change: str, caches: str
 ) -> None:
-    made = workshop(asked)
+    made = harness(asked)
     made.caches_are_fresh = caches == "fresh"
     interruption = Interruption(made, place, CHANGES[change])
 
@@ -243,7 +243,7 @@ def conditions_of(found: dict[str, Any]) -> list[tuple[str, str, str]]:
 def test_what_cannot_be_decoded_never_leads_to_a_deletion(
     before: list[Manifest], after: list[Manifest], broken: str
 ) -> None:
-    made = settled(workshop(before))
+    made = settled(harness(before))
     references = made.references()
     made.put(secret(objects=after, more=broken))
     deleted: list[Action] = []
@@ -265,7 +265,7 @@ def test_what_cannot_be_decoded_never_leads_to_a_deletion(
 def test_what_another_has_taken_over_is_not_touched_by_what_is_no_longer_asked_for(
     before: list[Manifest], after: list[Manifest], taken: dict[str, str], fate: str
 ) -> None:
-    made = settled(workshop(before))
+    made = settled(harness(before))
     names = {each["metadata"]["name"] for each in made.target.objects(CONFIG_MAPS)}
     for name in taken.keys() & names:
         made.patch(CONFIG_MAPS, name, {"metadata": {"annotations": {ORIGIN: taken[name]}}})
@@ -286,7 +286,7 @@ def test_what_another_has_taken_over_is_not_touched_by_what_is_no_longer_asked_f
 
 @given(contents(), contents(), st.lists(st.sampled_from(NAMES), unique=True))
 def test_foreign_fields_survive(before: list[Manifest], after: list[Manifest], edited: list[str]) -> None:
-    made = settled(workshop(before))
+    made = settled(harness(before))
     foreign = {"labels": {"foreign": "l"}, "annotations": {"foreign": "a"}, "ownerReferences": None}
     for name in edited:
         if made.get(CONFIG_MAPS, name) is not None:
@@ -306,8 +306,8 @@ class Instances:
     """Two instances of different classes, and who of them has written what since the ManagedResource moved."""
 
     def __init__(self, objects: Sequence[Manifest]) -> None:
-        self.old = settled(workshop(objects))
-        self.new = Workshop(ManagedResourceConfig(ClassFilter("seed")), target=self.old.target)
+        self.old = settled(harness(objects))
+        self.new = Harness(ManagedResourceConfig(ClassFilter("seed")), target=self.old.target)
         self.old.put(managed_resource("secret", **{"class": "seed"}))
         self.old.before_write = self._note
         self.new.before_write = self._note
@@ -341,7 +341,7 @@ def test_the_order_of_documents_makes_no_difference_to_what_is_applied(
     before: list[Manifest], after: list[Manifest], order: list[int]
 ) -> None:
     shuffled = [after[place] for place in order if place < len(after)]
-    one, other = settled(workshop(before)), settled(workshop(before))
+    one, other = settled(harness(before)), settled(harness(before))
     one.put(secret(objects=after))
     other.put(secret(objects=shuffled))
 

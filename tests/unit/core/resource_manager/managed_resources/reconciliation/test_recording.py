@@ -12,11 +12,11 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Action, Create, JsonPatch, WriteResult
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,
     CrashError,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     new_cluster,
@@ -32,29 +32,29 @@ def refused(name: str) -> dict[str, Any]:
     return {**config_map(name), "data": {"k": 5}}
 
 
-def workshop(*objects: Manifest) -> Workshop:
-    made = Workshop()
+def harness(*objects: Manifest) -> Harness:
+    made = Harness()
     made.put(secret(objects=objects), managed_resource("secret"))
     return made
 
 
-def rested(made: Workshop) -> Workshop:
+def rested(made: Harness) -> Harness:
     for _ in range(MOST_TURNS):
         if all(each.error for each in made.turn().outcomes):
             return made
     raise AssertionError("it does not come to rest")
 
 
-def names(made: Workshop) -> set[str]:
+def names(made: Harness) -> set[str]:
     return {each["metadata"]["name"] for each in made.target.objects(CONFIG_MAPS)}
 
 
-def applied(made: Workshop) -> dict[str, bool]:
+def applied(made: Harness) -> dict[str, bool]:
     """Which objects the status refers to, and whether it says that they are applied."""
     return {each.key.name: each.is_applied for each in references_of(made.managed_resource())}
 
 
-def correct(made: Workshop, correction: str) -> None:
+def correct(made: Harness, correction: str) -> None:
     match correction:
         case "deleted":
             made.delete(MANAGED_RESOURCES, KEY.name)
@@ -80,7 +80,7 @@ def test_a_delivery_that_fails_half_way_and_is_corrected_leaves_nothing_behind(
     def manifest(place: int) -> dict[str, Any]:
         return config_map(f"c{place}", annotations={IGNORE: "true"} if place in created_as_they_are else {})
 
-    made = rested(workshop(*(manifest(place) for place in range(before))))
+    made = rested(harness(*(manifest(place) for place in range(before))))
     made.put(secret(objects=[refused(f"c{place}x") if place == failing else manifest(place) for place in range(6)]))
     rested(made)
     if restarts:
@@ -94,7 +94,7 @@ def test_a_delivery_that_fails_half_way_and_is_corrected_leaves_nothing_behind(
 
 @given(st.integers(0, 8), CORRECTIONS)
 def test_a_process_that_dies_at_any_write_leaves_nothing_behind_either(place: int, correction: str) -> None:
-    made = workshop(*(config_map(f"c{each}") for each in range(6)))
+    made = harness(*(config_map(f"c{each}") for each in range(6)))
     writes = iter(range(100))
 
     def crash(_action: Action) -> None:
@@ -114,7 +114,7 @@ def test_a_process_that_dies_at_any_write_leaves_nothing_behind_either(place: in
 
 
 def test_the_status_refers_to_old_and_new_objects_before_the_first_is_created() -> None:
-    made = rested(workshop(config_map("old", labels={"x": "1"})))
+    made = rested(harness(config_map("old", labels={"x": "1"})))
     made.put(secret(objects=[config_map("old", labels={"x": "2"}), config_map("new"), refused("refused")]))
     seen: list[tuple[dict[str, bool], dict[str, str]]] = []
 
@@ -130,7 +130,7 @@ def test_the_status_refers_to_old_and_new_objects_before_the_first_is_created() 
 
 
 def test_a_failed_delivery_tells_what_it_has_applied() -> None:
-    made = workshop(config_map("a", labels={"x": "1"}), refused("b"), config_map("c"))
+    made = harness(config_map("a", labels={"x": "1"}), refused("b"), config_map("c"))
 
     made.turn()
 
@@ -141,7 +141,7 @@ def test_a_failed_delivery_tells_what_it_has_applied() -> None:
 
 
 def test_a_label_of_a_failed_delivery_goes_with_its_correction() -> None:
-    made = workshop(config_map("a", labels={"x": "1"}), refused("b"))
+    made = harness(config_map("a", labels={"x": "1"}), refused("b"))
     made.turn()
     made.put(secret(objects=[config_map("a")]))
 
@@ -152,7 +152,7 @@ def test_a_label_of_a_failed_delivery_goes_with_its_correction() -> None:
 
 @pytest.mark.parametrize("correction", ["changed", "emptied", "deleted"])
 def test_an_object_of_somebody_else_that_was_never_applied_stays(correction: str) -> None:
-    made = workshop(refused("a"), config_map("b"))
+    made = harness(refused("a"), config_map("b"))
     made.put(config_map("b", {"mine": "x"}))
     made.turn()
 
@@ -164,7 +164,7 @@ def test_an_object_of_somebody_else_that_was_never_applied_stays(correction: str
 
 @pytest.mark.parametrize("is_applied", [False, True])
 def test_an_object_that_may_not_be_read_holds_nothing_up_if_it_was_never_applied(*, is_applied: bool) -> None:
-    made = workshop(*([] if is_applied else [refused("a")]), config_map("b"))
+    made = harness(*([] if is_applied else [refused("a")]), config_map("b"))
     made.turn()
     made.answer = lambda question: (
         NotAnswered(403, "Forbidden", "you may not")
@@ -179,7 +179,7 @@ def test_an_object_that_may_not_be_read_holds_nothing_up_if_it_was_never_applied
 
 
 def test_nothing_is_created_if_the_status_cannot_be_written() -> None:
-    made = workshop(config_map("a"))
+    made = harness(config_map("a"))
 
     def interfere(action: Action) -> None:
         if isinstance(action, JsonPatch):
@@ -196,7 +196,7 @@ def test_nothing_is_created_if_the_status_cannot_be_written() -> None:
 
 
 def test_objects_are_recorded_only_when_the_old_ones_are_gone() -> None:
-    made = rested(workshop(config_map("a", finalizers=["example.com/held"])))
+    made = rested(harness(config_map("a", finalizers=["example.com/held"])))
     made.put(secret(objects=[config_map("b")]))
 
     rested(made)
@@ -205,7 +205,7 @@ def test_objects_are_recorded_only_when_the_old_ones_are_gone() -> None:
 
 
 def test_a_large_first_application_costs_no_request_more_than_before() -> None:
-    made = workshop(*(config_map(f"c{place}") for place in range(300)))
+    made = harness(*(config_map(f"c{place}") for place in range(300)))
 
     report = made.turn()
 
@@ -216,10 +216,10 @@ def test_a_large_first_application_costs_no_request_more_than_before() -> None:
 @pytest.mark.parametrize("correction", ["changed", "emptied", "deleted"])
 def test_an_instance_of_another_class_deletes_only_what_carries_the_origin(correction: str) -> None:
     source = new_cluster()
-    old = Workshop(source=source)
+    old = Harness(source=source)
     old.put(secret(objects=[config_map("a"), config_map("b")]), managed_resource("secret"))
     rested(old)
-    new = Workshop(ManagedResourceConfig(ClassFilter("seed")), source=source)
+    new = Harness(ManagedResourceConfig(ClassFilter("seed")), source=source)
     new.put(config_map("a", {"mine": "x"}), config_map("b", annotations={ORIGIN: "default/example"}))
     old.put(managed_resource("secret", **{"class": "seed"}))
     rested(old)

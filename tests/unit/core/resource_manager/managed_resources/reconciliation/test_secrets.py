@@ -16,9 +16,9 @@ from hedgerow.resource_manager.managed_resources.config import ManagedResourceCo
 from hedgerow.resource_manager.managed_resources.decoding import LONGEST, OVERTIME
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import MOST_ERRORS
 from hedgerow_adapters.memory.clock import SettableClock
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     secret,
@@ -67,46 +67,46 @@ def documents(draw: st.DrawFn) -> str:
 
 @given(st.lists(documents(), min_size=1, max_size=3), st.sampled_from(["---\n", "", "\n"]))
 def test_nothing_is_told_of_the_values_of_a_secret(texts: list[str], between: str) -> None:
-    workshop = Workshop()
-    workshop.put(secret(k=between.join(texts)), managed_resource("secret"))
+    harness = Harness()
+    harness.put(secret(k=between.join(texts)), managed_resource("secret"))
 
-    report = workshop.turn()
+    report = harness.turn()
 
-    assert CANARY not in json.dumps(workshop.managed_resource()["status"])
+    assert CANARY not in json.dumps(harness.managed_resource()["status"])
     assert CANARY not in "".join(report.events)
     assert CANARY not in "".join(map(str, report.plan.failures))
 
 
 def test_a_large_secret_is_summed_up_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checksums, "SLICE", 1024)
-    workshop = Workshop()
+    harness = Harness()
     text = "---\n".join(json.dumps(config_map(f"large-{number}")) + "\n" for number in range(10))
-    workshop.put(secret(k=f"# YAML\n{text}"), managed_resource("secret"))
+    harness.put(secret(k=f"# YAML\n{text}"), managed_resource("secret"))
 
-    report = workshop.turn()
+    report = harness.turn()
 
-    told = workshop.managed_resource()["status"]["secretsDataChecksum"]
+    told = harness.managed_resource()["status"]["secretsDataChecksum"]
     assert told == hashlib.sha256(f"# YAML\n{text}".encode() * 10).hexdigest()
     assert report.pauses >= 8
 
 
 def test_a_large_secret_is_decoded_in_slices_and_applied() -> None:
-    workshop = Workshop()
+    harness = Harness()
     text = "---\n".join(f"{json.dumps(config_map(f'large-{number}'))}\n" for number in range(500))
-    workshop.put(secret(k=f"# YAML\n{text}"), managed_resource("secret"))
+    harness.put(secret(k=f"# YAML\n{text}"), managed_resource("secret"))
 
-    report = workshop.turn()
+    report = harness.turn()
 
     assert report.pauses > 16
-    assert len(workshop.references()) == 500
-    assert workshop.said()["ResourcesApplied"] == "True/ApplySucceeded"
+    assert len(harness.references()) == 500
+    assert harness.said()["ResourcesApplied"] == "True/ApplySucceeded"
 
 
-def frugal(*secrets: Manifest, documents: int) -> Workshop:
+def frugal(*secrets: Manifest, documents: int) -> Harness:
     """A ManagedResource of these Secrets, and a controller that reads so many documents in a turn."""
-    workshop = Workshop(ManagedResourceConfig(budget=lambda: ReadingBudget(documents=documents)))
-    workshop.put(*secrets, managed_resource(*(each["metadata"]["name"] for each in secrets)))
-    return workshop
+    harness = Harness(ManagedResourceConfig(budget=lambda: ReadingBudget(documents=documents)))
+    harness.put(*secrets, managed_resource(*(each["metadata"]["name"] for each in secrets)))
+    return harness
 
 
 def told(*errors: str) -> str:
@@ -120,39 +120,37 @@ def exceeded(limit: str, index: int, key: str, name: str) -> str:
 
 def test_documents_before_a_limit_are_applied_and_nothing_behind_it_is_deleted() -> None:
     a, b = secret("a", k=[config_map("read")]), secret("b", k=[config_map("cut-off")], m=[config_map("behind")])
-    workshop = frugal(a, b, documents=4)
-    workshop.turn()
-    workshop.put(secret("a", broken="--- x", k=[config_map("read", {"k": "new"}), config_map("added")]))
-    workshop.put(secret("b", k=[config_map("added-too"), config_map("cut-off")], m=[config_map("behind")]))
+    harness = frugal(a, b, documents=4)
+    harness.turn()
+    harness.put(secret("a", broken="--- x", k=[config_map("read", {"k": "new"}), config_map("added")]))
+    harness.put(secret("b", k=[config_map("added-too"), config_map("cut-off")], m=[config_map("behind")]))
 
-    report = workshop.turn()
+    report = harness.turn()
 
     errors = (
         "Could not decode resource at index 0 in 'broken' in secret 'default/a': invalid Yaml document separator: x.",
         exceeded("more than 4 documents", 1, "k", "b"),
     )
-    assert workshop.said()["ResourcesApplied"] == "False/DecodingFailed"
-    assert workshop.condition().message == told(*errors)
-    assert workshop.live(CONFIG_MAPS, "read")["data"] == {"k": "new"}
-    assert workshop.references() == [
-        f"ConfigMap/{name}" for name in ("added", "added-too", "behind", "cut-off", "read")
-    ]
-    assert all(workshop.get(CONFIG_MAPS, name) for name in ("added", "added-too", "behind", "cut-off"))
+    assert harness.said()["ResourcesApplied"] == "False/DecodingFailed"
+    assert harness.condition().message == told(*errors)
+    assert harness.live(CONFIG_MAPS, "read")["data"] == {"k": "new"}
+    assert harness.references() == [f"ConfigMap/{name}" for name in ("added", "added-too", "behind", "cut-off", "read")]
+    assert all(harness.get(CONFIG_MAPS, name) for name in ("added", "added-too", "behind", "cut-off"))
     assert not report.plan.failures[0].retryable
 
 
 def test_secrets_over_a_limit_are_not_decoded_again_before_they_change() -> None:
-    workshop = frugal(secret("a", k=[config_map(name) for name in ("one", "two", "three")]), documents=2)
-    workshop.turn()
+    harness = frugal(secret("a", k=[config_map(name) for name in ("one", "two", "three")]), documents=2)
+    harness.turn()
 
-    again = workshop.turn()
-    workshop.put(secret("a", k=[config_map("one"), config_map("two")]))
-    workshop.turn()
+    again = harness.turn()
+    harness.put(secret("a", k=[config_map("one"), config_map("two")]))
+    harness.turn()
 
     assert (again.waits, again.requests) == (0, 0)
     assert again.plan.requeue_after == 60
-    assert workshop.said()["ResourcesApplied"] == "True/ApplySucceeded"
-    assert workshop.references() == ["ConfigMap/one", "ConfigMap/two"]
+    assert harness.said()["ResourcesApplied"] == "True/ApplySucceeded"
+    assert harness.references() == ["ConfigMap/one", "ConfigMap/two"]
 
 
 class PassingClock(SettableClock):
@@ -164,28 +162,28 @@ class PassingClock(SettableClock):
 
 
 def test_secrets_that_take_too_long_are_applied_as_far_as_the_time_reaches_and_tried_again() -> None:
-    workshop = Workshop()
+    harness = Harness()
     text = f"---\n{json.dumps(config_map('read'))}\n---\n[{'[],' * 9_000}[]]\n---\n{json.dumps(config_map('last'))}\n"
-    workshop.put(secret(k=text), managed_resource("secret"))
-    workshop.clock = PassingClock()
+    harness.put(secret(k=text), managed_resource("secret"))
+    harness.clock = PassingClock()
 
-    report = workshop.turn()
+    report = harness.turn()
 
-    assert workshop.condition().message == told(exceeded(OVERTIME, 1, "k", "secret"))
+    assert harness.condition().message == told(exceeded(OVERTIME, 1, "k", "secret"))
     assert report.plan.failures[0].retryable
-    assert workshop.references() == ["ConfigMap/read"]
+    assert harness.references() == ["ConfigMap/read"]
 
-    workshop.clock = SettableClock()
-    workshop.turn()
-    assert workshop.references() == ["ConfigMap/last", "ConfigMap/read"]
+    harness.clock = SettableClock()
+    harness.turn()
+    assert harness.references() == ["ConfigMap/last", "ConfigMap/read"]
 
 
 def test_errors_without_number_are_counted() -> None:
-    workshop = Workshop()
-    workshop.put(secret(**{f"k{number:03}": "--- x" for number in range(100)}), managed_resource("secret"))
+    harness = Harness()
+    harness.put(secret(**{f"k{number:03}": "--- x" for number in range(100)}), managed_resource("secret"))
 
-    workshop.turn()
+    harness.turn()
 
-    message = workshop.condition().message
+    message = harness.condition().message
     assert message.count("Could not decode resource") == MOST_ERRORS + 1
     assert "(79 more errors.) Could not decode resource at index 0 in 'k099'" in message

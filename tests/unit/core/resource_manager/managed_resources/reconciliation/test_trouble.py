@@ -9,10 +9,10 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Action, ApiError, Create, JsonPatch, MergePatch, WriteResult
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,
-    Workshop,
+    Harness,
     config_map,
     managed_resource,
     secret,
@@ -21,15 +21,15 @@ from tests.unit.core.resource_manager.managed_resources.workshop import (
 NAMELESS_KIND = '{"metadata":{"creationTimestamp":null}}'
 
 
-def workshop(*secrets: Manifest, **spec: Any) -> Workshop:
-    made = Workshop()
+def harness(*secrets: Manifest, **spec: Any) -> Harness:
+    made = Harness()
     made.put(*secrets, managed_resource(*(each["metadata"]["name"] for each in secrets), **spec))
     return made
 
 
 class TestSecretThatCannotBeRead:
     def test_mr_4_is_told_and_tried_again(self) -> None:
-        made = Workshop()
+        made = Harness()
         made.put(managed_resource("foo"))
 
         report = made.turn()
@@ -45,7 +45,7 @@ class TestSecretThatCannotBeRead:
         assert (again.writes, again.events) == ([], ())
 
     def test_nothing_is_deleted_meanwhile(self) -> None:
-        made = workshop(secret("one", objects=[config_map("a")]), secret("two", objects=[config_map("b")]))
+        made = harness(secret("one", objects=[config_map("a")]), secret("two", objects=[config_map("b")]))
         made.turn()
         made.delete(SECRETS, "one")
 
@@ -55,7 +55,7 @@ class TestSecretThatCannotBeRead:
         assert made.references() == ["ConfigMap/a", "ConfigMap/b"]
 
     def test_a_reference_without_a_name_is_no_reference_to_nothing(self) -> None:
-        made = workshop(secret(objects=[config_map("a")]))
+        made = harness(secret(objects=[config_map("a")]))
         made.turn()
         made.put(managed_resource(""))
 
@@ -65,7 +65,7 @@ class TestSecretThatCannotBeRead:
         assert made.get(CONFIG_MAPS, "a") is not None
 
     def test_it_is_told_when_all_is_well_again(self) -> None:
-        made = Workshop()
+        made = Harness()
         made.put(managed_resource("secret"))
         made.turn()
         made.put(secret(objects=[config_map("a")]))
@@ -76,8 +76,8 @@ class TestSecretThatCannotBeRead:
 class TestSilenceOfTheApiServer:
     SILENCE: Final = NotAnswered(500, "", "would wait behind other requests")
 
-    def restarted(self) -> Workshop:
-        made = workshop(secret(objects=[config_map("a"), config_map("b"), config_map("c")]))
+    def restarted(self) -> Harness:
+        made = harness(secret(objects=[config_map("a"), config_map("b"), config_map("c")]))
         made.turn()
         made.restart()
         return made
@@ -96,7 +96,7 @@ class TestSilenceOfTheApiServer:
         assert self.SILENCE.message in failure.problem
 
     def test_says_nothing_about_objects_that_are_to_go(self) -> None:
-        made = workshop(secret(objects=[config_map("a", finalizers=["example.com/held"])]))
+        made = harness(secret(objects=[config_map("a", finalizers=["example.com/held"])]))
         made.turn()
         made.delete(MANAGED_RESOURCES, KEY.name)
         made.turn()
@@ -134,7 +134,7 @@ class TestSilenceOfTheApiServer:
 class TestCreationThatIsRefusedForAnyReason:
     def test_of_objects_that_exist_leads_to_a_look_at_all_others_at_once(self) -> None:
         objects = [config_map(f"a{number:03}") for number in range(100)]
-        made = workshop(secret(objects=objects))
+        made = harness(secret(objects=objects))
         made.put(*({**each, "data": {"k": "old"}} for each in objects))
         quota = ApiError(403, "Forbidden", "exceeded quota")
         made.after_write = lambda outcome: (
@@ -150,7 +150,7 @@ class TestCreationThatIsRefusedForAnyReason:
 
 class TestDocumentThatCannotBeApplied:
     def test_mr_5_it_says_not_what_it_is(self) -> None:
-        made = workshop(secret(objects=NAMELESS_KIND))
+        made = harness(secret(objects=NAMELESS_KIND))
 
         made.turn()
 
@@ -158,7 +158,7 @@ class TestDocumentThatCannotBeApplied:
         assert made.condition().message.startswith("error during apply of object ")
 
     def test_mr_6_what_was_applied_before_stays(self) -> None:
-        made = workshop(secret(objects=[config_map("a")]))
+        made = harness(secret(objects=[config_map("a")]))
         made.turn()
         made.put(secret(objects=[config_map("a")], more=NAMELESS_KIND))
 
@@ -169,7 +169,7 @@ class TestDocumentThatCannotBeApplied:
         assert made.get(CONFIG_MAPS, "a") is not None
 
     def test_mr_42_what_was_said_is_kept_while_it_is_tried_again(self) -> None:
-        made = workshop(secret(objects=NAMELESS_KIND))
+        made = harness(secret(objects=NAMELESS_KIND))
         made.turn()
         before = made.condition().message
         seen = []
@@ -186,7 +186,7 @@ class TestDocumentThatCannotBeApplied:
         assert seen == [("Progressing/ApplyFailed", before)]
 
     def test_to_try_again_in_vain_writes_nothing(self) -> None:
-        made = workshop(secret(objects=[config_map("a")], nameless=NAMELESS_KIND))
+        made = harness(secret(objects=[config_map("a")], nameless=NAMELESS_KIND))
         made.turn()
 
         report = made.turn()
@@ -195,7 +195,7 @@ class TestDocumentThatCannotBeApplied:
         assert report.plan.failures[0].retryable
 
     def test_a_label_that_is_no_text_is_named(self) -> None:
-        made = workshop(secret(objects=[config_map("a", labels={"a": 1})]))
+        made = harness(secret(objects=[config_map("a", labels={"a": 1})]))
 
         made.turn()
 
@@ -204,7 +204,7 @@ class TestDocumentThatCannotBeApplied:
         )
 
     def test_a_template_that_takes_no_labels_is_named(self) -> None:
-        made = workshop(secret(objects=[{**config_map("a"), "spec": {"template": "what?"}}]))
+        made = harness(secret(objects=[{**config_map("a"), "spec": {"template": "what?"}}]))
 
         made.turn()
 
@@ -217,7 +217,7 @@ class TestDocumentThatCannotBeApplied:
 
 class TestDocumentThatCannotBeDecoded:
     def test_mr_40_everything_else_is_applied(self) -> None:
-        made = workshop(secret(a="a: [", b=[config_map("b")]))
+        made = harness(secret(a="a: [", b=[config_map("b")]))
 
         report = made.turn()
 
@@ -234,7 +234,7 @@ class TestDocumentThatCannotBeDecoded:
         assert made.turn().requests == 0
 
     def test_mr_41_what_it_described_before_stays(self) -> None:
-        made = workshop(secret(a=[config_map("a")], b=[config_map("b")]))
+        made = harness(secret(a=[config_map("a")], b=[config_map("b")]))
         made.turn()
         made.put(secret(a="a: [", b=[config_map("b")]))
 
@@ -244,7 +244,7 @@ class TestDocumentThatCannotBeDecoded:
         assert made.references() == ["ConfigMap/a", "ConfigMap/b"]
 
     def test_it_is_told_when_all_is_well_again(self) -> None:
-        made = workshop(secret(a="a: ["))
+        made = harness(secret(a="a: ["))
         assert made.turn().events[0].startswith("Warning DecodingFailed: ")
         made.put(secret(a=[config_map("a")]))
 
@@ -252,7 +252,7 @@ class TestDocumentThatCannotBeDecoded:
 
 
 def test_an_object_that_stands_in_several_secrets_is_applied_once_and_told_about() -> None:
-    made = workshop(secret("one", objects=[config_map("a", {"k": "1"})]), secret("two", objects=[config_map("a")]))
+    made = harness(secret("one", objects=[config_map("a", {"k": "1"})]), secret("two", objects=[config_map("a")]))
 
     report = made.turn()
 
@@ -264,7 +264,7 @@ def test_an_object_that_stands_in_several_secrets_is_applied_once_and_told_about
 
 
 def test_a_finalizer_that_somebody_else_adds_at_the_same_time_is_not_lost() -> None:
-    made = workshop(secret(objects=[config_map("a")]))
+    made = harness(secret(objects=[config_map("a")]))
 
     def meddle(action: Action) -> None:
         if isinstance(action, MergePatch):
@@ -280,7 +280,7 @@ def test_a_finalizer_that_somebody_else_adds_at_the_same_time_is_not_lost() -> N
 
 
 def test_a_release_that_comes_too_late_is_made_again() -> None:
-    made = workshop(secret(objects=[config_map("a")]))
+    made = harness(secret(objects=[config_map("a")]))
     made.turn()
     made.delete(MANAGED_RESOURCES, KEY.name)
     made.turn()
@@ -301,7 +301,7 @@ def test_a_release_that_comes_too_late_is_made_again() -> None:
 
 
 def test_nothing_is_applied_when_the_status_cannot_be_written() -> None:
-    made = workshop(secret(objects=[config_map("a")]))
+    made = harness(secret(objects=[config_map("a")]))
 
     def meddle(action: Action) -> None:
         if isinstance(action, JsonPatch):
@@ -316,7 +316,7 @@ def test_nothing_is_applied_when_the_status_cannot_be_written() -> None:
 
 
 def test_what_has_another_shape_than_any_server_stores_is_told_and_harms_nobody() -> None:
-    made = workshop(secret(objects=[config_map("a")]))
+    made = harness(secret(objects=[config_map("a")]))
     made.turn()
     made.put(managed_resource("secret", keepObjects="perhaps", equivalences="what?"))
 

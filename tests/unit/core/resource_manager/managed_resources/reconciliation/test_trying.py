@@ -22,12 +22,12 @@ from hedgerow.resource_manager.managed_resources.reconciliation.state import Obj
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation import LocalWebhooks
-from tests.unit.core.resource_manager.managed_resources.workshop import (
+from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     KEY,
+    Harness,
     Report,
-    Workshop,
     config_map,
     managed_resource,
     secret,
@@ -54,39 +54,39 @@ def deployment() -> Manifest:
     }
 
 
-def workshop(*objects: Manifest) -> Workshop:
-    made = Workshop()
+def harness(*objects: Manifest) -> Harness:
+    made = Harness()
     made.clock.advance(AFTER_ITS_MINUTE.total_seconds())
     made.put(secret(objects=objects), managed_resource("secret"))
     return made
 
 
-def serve_webhook(made: Workshop) -> None:
+def serve_webhook(made: Harness) -> None:
     """Serve the project's own webhook for high availability."""
     made.target.answer_webhooks(LocalWebhooks(made.target, webhooks(CONFIG)))
 
 
-def register_webhook(made: Workshop, **fields: Any) -> None:
+def register_webhook(made: Harness, **fields: Any) -> None:
     """Register it for every namespace, or with other fields."""
     (manifest,) = build_webhook_configurations(Mode.RUNTIME, "", "garden", b"", CONFIG)
     entries = [{**each, "namespaceSelector": {}, "failurePolicy": "Ignore", **fields} for each in manifest["webhooks"]]
     made.put({**manifest, "webhooks": entries})
 
 
-def consider(made: Workshop, **annotations: str) -> None:
+def consider(made: Harness, **annotations: str) -> None:
     """Have the webhook consider the namespace."""
     metadata = {"labels": {f"{HA}/consider": "true"}, "annotations": annotations}
     made.patch(NAMESPACES, "default", {"metadata": metadata})
 
 
-def look(made: Workshop, after: timedelta = PERIOD) -> Report:
+def look(made: Harness, after: timedelta = PERIOD) -> Report:
     """The turn at the next look."""
     made.clock.advance(after.total_seconds())
     return made.turn()
 
 
-def settled(*objects: Manifest) -> Workshop:
-    made = workshop(*objects)
+def settled(*objects: Manifest) -> Harness:
+    made = harness(*objects)
     made.turn()
     assert not look(made, timedelta(0)).requests
     return made
@@ -107,7 +107,7 @@ class TestWhatChangesWrites:
         assert not any(look(made).writes for _ in range(200))
 
     def test_zones_that_a_namespace_is_annotated_with_later_reach_a_deployment(self) -> None:
-        made = workshop(deployment())
+        made = harness(deployment())
         serve_webhook(made)
         register_webhook(made)
         made.turn()
@@ -177,7 +177,7 @@ class TestWhatChangesWrites:
                 "spec": {"group": "ex.io", "scope": "Namespaced", "names": names, "versions": [version]},
             }
 
-        made = workshop(
+        made = harness(
             {"apiVersion": "ex.io/v1", "kind": "Foo", "metadata": {"name": "f", "namespace": "default"}},
             config_map("a"),
         )
@@ -211,7 +211,7 @@ class TestTime:
         assert {late - early for early, late in itertools.pairwise(tried)} == {60}
 
     def test_not_all_managed_resources_are_tried_at_one_time(self) -> None:
-        made = Workshop()
+        made = Harness()
         keys = [ObjectKey(KEY.namespace, f"mr{number}") for number in range(40)]
         for _, name in keys:
             made.put(secret(name, objects=[config_map(name)]), managed_resource(name, name=name))
@@ -263,7 +263,7 @@ class TestTime:
         assert not any(look(made).dry_runs for _ in range(130))
 
 
-def refuse(made: Workshop, code: int, reason: str) -> None:
+def refuse(made: Harness, code: int, reason: str) -> None:
     """Have every dry run refused."""
 
     def answer(outcome: WriteResult) -> WriteResult:

@@ -128,7 +128,7 @@ class Report:
         return len(self.outcomes) + len(self.questions)
 
 
-class Workshop:
+class Harness:
     """A cluster, or two, and one instance of the controller."""
 
     def __init__(
@@ -272,11 +272,11 @@ def new_cluster(clock: SettableClock | None = None) -> InMemoryCluster:
 class _Answering:
     """The clusters, but for what a test answers itself."""
 
-    workshop: Workshop
+    harness: Harness
     surroundings: InMemory
 
     def answer(self, question: Question) -> Answer:
-        return self.workshop.answer(question) or self.surroundings.answer(question)
+        return self.harness.answer(question) or self.surroundings.answer(question)
 
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         return self.surroundings.look_up(kind, cluster)

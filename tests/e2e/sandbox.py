@@ -11,7 +11,7 @@ from tests.e2e.resource_manager import configuration
 
 Manifest = dict[str, Any]
 
-LABEL: Final = "tests.hedgerow.dev/territory"
+LABEL: Final = "tests.hedgerow.dev/sandbox"
 N: Final = "networking.resources.gardener.cloud"
 DESCRIPTION: Final = "gardener.cloud/description"
 WRITES: Final = ("create", "update", "patch", "delete", "deletecollection")
@@ -34,7 +34,7 @@ def path_of(kind: str, namespace: str = "", name: str = "") -> str:
     return "/".join(parts)
 
 
-class Territory:
+class Sandbox:
     """Namespaces that carry one label, which the processes of the test are told to look after, and no others.
 
     Processes speak as a service account of the test's own, with exactly the documented permissions. What a test leaves

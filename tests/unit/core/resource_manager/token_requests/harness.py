@@ -124,7 +124,7 @@ def is_token_request(action: Action) -> bool:
 
 
 @dataclass
-class Workshop:
+class Harness:
     """The two clusters, and a token requestor that works on the usual Secret."""
 
     config: TokenRequestorConfig = field(default_factory=TokenRequestorConfig)
@@ -138,7 +138,7 @@ class Workshop:
         namespaces = ["bar", ACCOUNT.namespace]
         self.source, self.target = (InMemoryCluster(now=self.clock, namespaces=namespaces) for _ in range(2))
 
-    def given(self, secret: Manifest, *, account: Mapping[str, Any] | None = None) -> "Workshop":
+    def given(self, secret: Manifest, *, account: Mapping[str, Any] | None = None) -> "Harness":
         """The same with a Secret, and with the ServiceAccount if its fields are given."""
         assert self.source.handle(requests.create(SECRETS, secret, secret["metadata"]["namespace"])).is_success
         if account is not None:
@@ -146,7 +146,7 @@ class Workshop:
             assert self.target.handle(requests.create(SERVICE_ACCOUNTS, manifest, ACCOUNT.namespace)).is_success
         return self
 
-    def given_target(self, data: Mapping[str, Any], *, key: ObjectKey = TARGET, **fields: object) -> "Workshop":
+    def given_target(self, data: Mapping[str, Any], *, key: ObjectKey = TARGET, **fields: object) -> "Harness":
         """The same with a Secret in the target cluster."""
         values = {name: encoded(value) for name, value in data.items()}
         manifest = {"metadata": key._asdict(), "data": values, **fields}

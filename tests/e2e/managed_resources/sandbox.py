@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.e2e.managed_resources.manifests import RBAC, managed_resource, named, secret_of
-from tests.e2e.managed_resources.places import Manifest, collection, collection_of, path_of
+from tests.e2e.managed_resources.urls import Manifest, collection, collection_of, path_of
 from tests.e2e.permissions import ACCOUNT, account_kubeconfig, user_of
 from tests.e2e.resource_manager import configuration
 
@@ -19,7 +19,7 @@ SETTLED: Final = {"ResourcesApplied": "True", "ResourcesHealthy": "True", "Resou
 FINALIZER: Final = "resources.gardener.cloud/gardener-resource-manager"
 
 
-class Estate:
+class ManagedResourceSandbox:
     """A namespace, a class and an account of the test's own; whoever may do everything speaks for the test itself."""
 
     def __init__(self, control_plane: ControlPlane, name: str, folder: Path) -> None:
@@ -207,9 +207,9 @@ def _next_of(events: Iterator[Manifest], missing: Mapping[str, Any]) -> Manifest
     return changed
 
 
-def uids(estate: Estate, objects: Iterable[Manifest]) -> list[str]:
+def uids(sandbox: ManagedResourceSandbox, objects: Iterable[Manifest]) -> list[str]:
     """Which objects these are."""
-    return [estate.uid(each) for each in objects]
+    return [sandbox.uid(each) for each in objects]
 
 
 def _told(place: Mapping[str, Any]) -> str:
