@@ -1,7 +1,6 @@
-"""A process's part in the election of its component, and what people are told of it.
+"""The log lines, the metric and the Events of a leader election, in the words of client-go.
 
-Decides how an election shows: in the log, in the metric, and in Events about the Lease, worded as client-go's users
-know them. Who leads is decided elsewhere.
+Does not decide who leads.
 
 Source: managed-resources §4.3.
 """
@@ -29,12 +28,12 @@ class Elector(Protocol):
     """What carries out the election."""
 
     def may_write(self) -> bool:
-        """Whether this process leads at this moment and does not mean to stop."""
+        """True if this process leads and is not stopping."""
         ...
 
     @property
     def lease_uid(self) -> str | None:
-        """Which Lease it is; none: there is none as far as this process knows."""
+        """The uid of the Lease; none if this process has seen no Lease."""
         ...
 
 

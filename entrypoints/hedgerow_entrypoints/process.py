@@ -42,7 +42,7 @@ from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
 from hedgerow_entrypoints.collector import keep_searches_short, leave_out_what_exists
-from hedgerow_entrypoints.crew import Crew
+from hedgerow_entrypoints.controller_set import ControllerSet
 from hedgerow_entrypoints.election_events import ElectionEvents
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.heap import give_memory_back
@@ -108,9 +108,9 @@ class Process:
             elector = await self._elector(clusters.source)
             caches = Caches(clusters, random=random.random)
             admission = serving(self._webhooks, self._configuration.server.webhooks, caches, self._metrics)
-            crew = Crew()
+            controllers = ControllerSet()
             files = FileBudget.of(CONNECTIONS + admission.connections)
-            await self._serve_probes(stack, clusters, crew, admission, files)
+            await self._serve_probes(stack, clusters, controllers, admission, files)
             stack.push_async_callback(admission.end)
             await admission.start(files)
             cluster_id = await self._cluster_id(clusters)
@@ -120,8 +120,8 @@ class Process:
                     self._decide = self._recording.begin(cluster_id).decide
                 # To declare controllers imports them, which takes long enough for a probe to notice.
                 declared = await asyncio.to_thread(self._declare, cluster_id)
-                crew.sign_on([self._runner(each, caches, elector) for each in declared])
-                await self._work(elector, caches, crew.runners, admission)
+                controllers.add([self._runner(each, caches, elector) for each in declared])
+                await self._work(elector, caches, controllers.runners, admission)
         self._log.info("Stopped")
 
     async def _cluster_id(self, clusters: Clusters) -> str | None:
@@ -274,11 +274,11 @@ class Process:
         self,
         stack: contextlib.AsyncExitStack,
         clusters: Clusters,
-        crew: Crew,
+        controllers: ControllerSet,
         admission: Serving,
         files: FileBudget,
     ) -> None:
-        readers = [crew, *admission.views]
+        readers = [controllers, *admission.views]
         try:
             await stack.enter_async_context(
                 probes(

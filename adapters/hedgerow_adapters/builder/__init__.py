@@ -1,9 +1,9 @@
-"""Hands over objects to the resource manager, and waits for them: what controllers and tools call with a transport.
+"""Create ManagedResources for objects, and wait for them: functions for controllers and tools, called with a transport.
 
-A registry makes data of objects. `create_for_seed`, `create_for_shoot`, `create` and `create_from_unstructured` write
-that into a Secret, and the ManagedResource of it; `reconcile` and `reconcile_secret` write one of both alone. What is
-written, the core's `managed_resources.builder` decides: nothing here does, and nothing is sent where nothing changes.
-Every function can be cancelled and called again. What stands here follows semantic versioning.
+A registry serialises objects. `create_for_seed`, `create_for_shoot`, `create` and `create_from_unstructured` write the
+result into a Secret, and a ManagedResource that names it; `reconcile` and `reconcile_secret` write one of the two. The
+core's `managed_resources.builder` decides the content. Nothing is sent where nothing changes. Every function can be
+cancelled and called again. The exported names follow semantic versioning.
 
 Example:
     async def hand_over(transport: Transport, objects: list[Manifest]) -> str:

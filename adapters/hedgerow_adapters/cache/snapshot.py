@@ -33,7 +33,7 @@ class StoreSnapshot:
         Args:
             target: those of the target cluster.
             source: those of the source cluster.
-            dynamic: where else the objects of a resource are, if they are at hand at the moment.
+            dynamic: the store of a resource that only a dynamic watch reads, if it has synced.
         """
         self._target = target
         self._source = source or {}

@@ -1,4 +1,4 @@
-"""What an API server's refusal means: a typed value from its Status, and which permission is missing.
+"""The error that an API server answers: a typed value from its Status, and the missing permission.
 
 Pure: decides from the answer and the request alone.
 
@@ -36,7 +36,7 @@ _RBAC_DENIAL: Final = re.compile(r'User ".*" cannot \S+ (resource|path) "')
 
 @dataclass(frozen=True, slots=True)
 class StatusError:
-    """Why an API server did not do what it was asked to."""
+    """Why a request failed, from the Status in the answer."""
 
     status: int
     reason: str
@@ -71,7 +71,7 @@ class StatusError:
 
     @property
     def is_conflict(self) -> bool:
-        """Whether the object is no longer the version, or the very one, that the request was meant for."""
+        """True if the object has changed since: another version, or another uid."""
         return self.status == HTTPStatus.CONFLICT and self.reason == "Conflict"
 
     @property

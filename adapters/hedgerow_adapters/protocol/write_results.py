@@ -1,4 +1,4 @@
-"""What an API server's answer to a write means for the action that asked for it.
+"""The result of an action, from the API server's answer to its request.
 
 Pure: decides from the action and the answer alone.
 """
@@ -14,7 +14,7 @@ from hedgerow_adapters.protocol.transport import Response
 
 
 def write_result_of(action: Action, response: Response) -> WriteResult:
-    """What became of an action, in the words of the server; to delete what is gone is a success."""
+    """The result of an action; the deletion of an object that is gone succeeds."""
     if response.is_success:
         return WriteResult(action, stored_by(action, response))
     error = status_error(response)
@@ -26,7 +26,7 @@ def write_result_of(action: Action, response: Response) -> WriteResult:
 
 
 def stored_by(action: Action, response: Response) -> Manifest | None:
-    """The object as a server has it after an action that it carried out; none where it is gone, or it does not say."""
+    """The stored object after a successful action; none if it is gone, or the answer lacks it."""
     body = response.body
     if not isinstance(body, Mapping):
         return None
@@ -37,31 +37,31 @@ def stored_by(action: Action, response: Response) -> Manifest | None:
 
 
 def is_done_already(action: Action, error: StatusError) -> bool:
-    """Whether a refusal says that there is nothing left to do."""
+    """True if the error says that there is nothing left to do."""
     return isinstance(action, Delete) and error.is_absence_of(action.key.name)
 
 
 def api_error_of(action: Action, error: StatusError) -> ApiError:
-    """A refusal as decisions are told it: with the reason `NotFound` only if that is proven."""
+    """The error for decisions: it has the reason `NotFound` only if that is proven."""
     reason = "" if _is_unproven(action, error) else error.reason
     return ApiError(error.status, reason, error.message, error.details)
 
 
 def not_answered(error: StatusError, name: str = "") -> NotAnswered:
-    """A refused question as decisions are told it: with the reason `NotFound` only if that is proven.
+    """The failed read for decisions: it has the reason `NotFound` only if that is proven.
 
     Args:
-        error: the refusal.
-        name: of the object that was asked for; empty: a list or something else was.
+        error: the server's error.
+        name: of the object that was read; empty: a list or something else was.
     """
     is_unproven = error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(name)
     return NotAnswered(error.status, "" if is_unproven else error.reason, error.message)
 
 
 def _is_unproven(action: Action, error: StatusError) -> bool:
-    """True if a refusal seems to say that the object does not exist, and does not prove it.
+    """True if the error suggests that the object does not exist, without proof.
 
-    The refusal of a new object may name its namespace.
+    The error of a creation may name the namespace.
     """
     if isinstance(action, Create) and not action.subresource:
         return error.is_unproven_absence

@@ -1,9 +1,10 @@
-"""The caches of a process: what its controllers and webhooks read of the clusters, each thing once for all who read it.
+"""The caches of a process: each resource is cached once for all controllers and webhooks that read it.
 
-Expected flow: every controller asks for its `view`, and whoever else reads for what he is `reading`, before `run` is
-started; `run` in a task then keeps the stores in step with the API servers, and lets those that are followed come and
-go. Guarantees: a listener hears of changes in their order, when the store shows them already; one that raises keeps no
-other from hearing of them, and ends `run` with its error, as nothing would tell it again what it has missed.
+Expected flow: before `run` starts, every controller asks for its `view`, and every other reader for its `reading`.
+`run` in a task then keeps the stores in step with the API servers, and begins and ends dynamic watches.
+
+Guarantees: a listener hears of changes in order, after the store shows them. A listener that raises keeps no other from
+hearing of them, and ends `run` with its error, because nothing would repeat what it has missed.
 """
 
 import asyncio
@@ -73,17 +74,19 @@ class Caches:
         *,
         keeps: Keeps = lambda _resource, _silence: None,
     ) -> View:
-        """What a controller reads; it is kept in step by `run`, if that is started afterwards.
+        """The view of a controller; `run`, started afterwards, keeps it in step.
 
         Args:
-            controller: who reads.
-            listener_of: who is to hear of the changes that a watch of the controller sees.
+            controller: reads the view.
+            listener_of: the listener of the changes that a watch of the controller sees.
             observer: is told what happens to the watches.
-            keeps: is told what comes to be followed, and how to ask for how many seconds nothing has been heard of it.
+            keeps: called for each resource of a dynamic watch, with a function that returns the seconds since the
+                server last sent anything about it.
 
         Raises:
-            ValueError: another controller has an index of the same name over the same objects, or the controller
-                follows what objects name that it does not watch, or keeps less of what it follows than it declares.
+            ValueError: another controller has an index of the same name over the same objects; or the index of a
+                dynamic watch is over objects that the controller does not watch; or a dynamic watch and a declared one
+                transform the same objects differently.
         """
         _insist_on_one_projection(controller)
         view = self.reading(controller.watches, controller.indexes, observer)

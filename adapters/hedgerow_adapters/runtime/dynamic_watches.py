@@ -1,12 +1,14 @@
 """Watches of kinds that only objects name: they begin when a kind is named and served, and end when it is not.
 
-Expected flow: a `DynamicWatches` is told whenever the objects have changed that name kinds. Guarantees: a kind that is not
-served, a list that is slow, forbidden or fails, delays nobody and is tried again in the background; a kind that nobody
-names is watched for a minute longer, so that nothing flaps; the objects that name a kind are looked at when its own
-objects are at hand for the first time, so that nothing is missed that happened before.
+Expected flow: `DynamicWatches` hears of each change of the objects that name kinds.
 
-Caveats: that two watches are one is known only where they are equal, mappings and predicates included; otherwise a
-change may be mapped twice, from the one cache.
+Guarantees: no controller waits for a kind that is not served, or for a list that is slow, forbidden or fails; it is
+tried again in the background. The watch of a kind ends a minute after the last object has ceased to name it. When the
+objects of a kind are listed for the first time, the keys of the objects that name the kind are enqueued, so that no
+earlier change is missed.
+
+Caveats: two watches share a subscription only if they are equal, with `enqueue` and `predicate`. Otherwise a change may
+enqueue its keys twice, from the one cache.
 """
 
 import asyncio
@@ -58,29 +60,29 @@ class CachePool(Protocol):
         ...
 
     async def pause(self, cluster: Cluster, seconds: float) -> bool:
-        """Wait for so many seconds, or until an API server that was away is ready again; whether it is."""
+        """Wait for so many seconds, or until an unreachable API server is ready again; true if it is."""
         ...
 
 
 class Showcase(Protocol):
-    """What a controller sees."""
+    """The snapshot that a controller reads."""
 
     def show(self, cluster: Cluster, cache: Cache) -> None:
-        """Show what a cache holds as well, as soon as it is complete and for as long."""
+        """Add a cache to the snapshot; it is visible while it is complete."""
         ...
 
     def hide(self, cluster: Cluster, cache: Cache) -> None:
-        """Do not show any longer what a cache holds."""
+        """Remove a cache from the snapshot."""
         ...
 
     def silence_of(self, cluster: Cluster, resource: Resource) -> float:
-        """For how many seconds nothing has been heard of what is followed; 0 if it is not at the moment."""
+        """Seconds since the API server last sent anything about a resource; 0 if no dynamic watch reads it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What following stands on: who follows, and where."""
+    """What the dynamic watches of one controller use."""
 
     caches: CachePool
     view: Showcase
@@ -88,7 +90,7 @@ class Ground:
     listener_of: Callable[[Watch], Listener]
     observer: InformerObserver
     keeps: Keeps
-    """Told once of each resource that comes to be followed."""
+    """Called once for each resource that a dynamic watch reads."""
 
 
 class DynamicWatches:
@@ -98,10 +100,10 @@ class DynamicWatches:
         """Nothing is named yet.
 
         Args:
-            dynamic: what is watched.
-            ground: who follows, and where.
+            dynamic: the declaration.
+            ground: the caches and the snapshot of the controller.
             names: the objects that name kinds.
-            wakes: those who hear of these objects.
+            wakes: the listeners of these objects.
         """
         self._dynamic = dynamic
         self._ground = ground
@@ -113,7 +115,7 @@ class DynamicWatches:
         self._told: set[tuple[Cluster, Resource]] = set()
 
     def names_changed(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:  # noqa: ARG002 -- a listener
-        """Follow what is named now."""
+        """Begin and end watches, so that they match the kinds that objects name now."""
         named = self._names.values_of(self._dynamic.kinds)
         for kind in named:
             if kind not in self._kinds:
@@ -130,26 +132,26 @@ class DynamicWatches:
 
     @property
     def discovery(self) -> Discovery:
-        """What is known of the kinds that may be named."""
+        """The discovery of the cluster whose kinds are watched."""
         return self._ground.caches.discovery_of(self._dynamic.cluster)
 
     async def pause(self, attempt: int, *, is_away: bool) -> None:
-        """Wait before something is tried again that has come to nothing so many times in a row.
+        """Wait before the next attempt.
 
         Args:
-            attempt: how many times.
-            is_away: whether the API server does not answer, so that to be ready again is all that it takes.
+            attempt: how many attempts have failed in a row.
+            is_away: true if the API server is unreachable: the wait ends when it is ready again.
         """
         caches = self._ground.caches
         seconds = restart_delay(attempt, caches.random())
         await (caches.pause(self._dynamic.cluster, seconds) if is_away else asyncio.sleep(seconds))
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Have something done beside."""
+        """Start a task in the background."""
         return self._ground.caches.start(work)
 
     def read(self, kind: Kind, resource: Resource) -> None:
-        """Watch what has to be watched because of a kind."""
+        """Begin the watches that a kind needs."""
         for watch in self._dynamic.watches(resource):
             reading = self._readings.get(watch)
             if reading is None:
@@ -158,7 +160,7 @@ class DynamicWatches:
             reading.begin(kind)
 
     def stop_reading(self, kind: Kind) -> None:
-        """Watch nothing because of a kind."""
+        """End the watches that only this kind needs."""
         for watch, reading in list(self._readings.items()):
             if not reading.is_needed_without(kind):
                 del self._readings[watch]
@@ -170,14 +172,14 @@ class DynamicWatches:
             self._ground.keeps(resource, partial(self._ground.view.silence_of, cluster, resource))
 
     def _wake(self, kind: Kind) -> None:
-        """Have everybody look at the objects that name a kind, as if a list had just brought them."""
+        """Enqueue the keys of the objects that name a kind, as if a list had just returned them."""
         changes = [Change(None, manifest) for manifest in self._names.under(self._dynamic.kinds, kind)]
         for listener in self._wakes:
             listener(changes, is_event=False)
 
 
 class _NamedKind:
-    """One kind that is named."""
+    """One kind that objects name."""
 
     def __init__(self, kind: Kind, watches: DynamicWatches) -> None:
         self._kind = kind
@@ -186,12 +188,12 @@ class _NamedKind:
         self._task = watches.start(self._pursue())
 
     def end(self) -> None:
-        """Follow the kind no longer."""
+        """Stop watching the kind."""
         self._task.cancel()
         self._serve(None)
 
     async def _pursue(self) -> None:
-        """Keep up with what is served."""
+        """Watch the kind whenever the API server serves it."""
         discovery, fruitless = self._watches.discovery, 0
         while True:
             answer = (await discovery.look_up([self._kind]))[self._kind]
@@ -205,7 +207,7 @@ class _NamedKind:
                 await self._watches.pause(fruitless, is_away=is_away)
 
     def _serve(self, resource: Resource | None) -> None:
-        """The kind is served as this resource, or not at all."""
+        """Watch the kind as this resource; none: the kind is not served."""
         if resource == self._resource:
             return
         if self._resource is not None:
@@ -216,10 +218,10 @@ class _NamedKind:
 
 
 class _Reading:
-    """One watch, because of one or several kinds."""
+    """One watch that one or several kinds need."""
 
     def __init__(self, watch: Watch, ground: Ground, wake: Callable[[Kind], None]) -> None:
-        # What is served today may not be tomorrow, which then is no trouble.
+        # The API server may stop serving the resource at any time. That is no error.
         self._read = replace(watch, may_be_absent=True)
         self._ground = ground
         self._wake = wake
@@ -234,18 +236,18 @@ class _Reading:
             self._listener([Change(None, manifest) for manifest in self._cache.store.all()], is_event=False)
 
     def begin(self, kind: Kind) -> None:
-        """Read because of one more kind."""
+        """Note one more kind that needs the watch."""
         self._kinds.add(kind)
         if self._is_at_hand:
             self._wake(kind)
 
     def is_needed_without(self, kind: Kind) -> bool:
-        """Whether there are other kinds to read for; it is not read for this one any more."""
+        """Remove a kind; true if another one still needs the watch."""
         self._kinds.discard(kind)
         return bool(self._kinds)
 
     def end(self) -> None:
-        """Read no longer."""
+        """End the watch."""
         self._ground.view.hide(self._read.cluster, self._cache)
         self._cache.dismiss(self._hear, self._ground.observer)
         self._ground.caches.leave(self._read)

@@ -53,7 +53,7 @@ class ControllerObserver:
         """A key was slowed down, or is no longer; so many are now."""
 
     def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
-        """Somebody else turned out to undo what is done for a key, which waits so many seconds for a start."""
+        """A write conflict began for a key, which now waits so many seconds."""
 
     def began(self, key: ObjectKey) -> None:
         """A reconciliation begins; all that is told until it ends, in the same task, belongs to it."""

@@ -1,9 +1,8 @@
-"""Who goes first where several controllers of a process have much to do at once.
+"""Which controller of a process goes first when several are busy.
 
-What one controller does is often what gives another one something to do: who judges objects is best asked when all of
-them are applied, once instead of after each step, and not at the expense of those that are still to be applied. So a
-controller gives way to those that it names. It is never kept from its work for long: what has waited for `AT_MOST` gets
-its turn whoever else is busy, and who is at one and the same key for that long stands in nobody's way.
+The writes of one controller enqueue keys of another. Health, for example, is best judged once, after all objects are
+applied. So a controller yields to those that it names, but never for long: a key waits at most `AT_MOST` seconds, and
+a controller that works on one key for longer than that no longer counts as busy.
 """
 
 import asyncio
@@ -11,39 +10,38 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol
 
 AT_MOST: Final = 5.0
-"""Seconds for which a key gives way: enough for hundreds of objects to be written, and far less than the period after
-which everything is looked at again anyway."""
+"""Seconds that a key yields at most: enough to write hundreds of objects, and far less than a sync period."""
 
 
 class Busy(Protocol):
-    """Somebody who has something to do from time to time."""
+    """Something that is busy from time to time, such as a work queue."""
 
     def is_busy(self, at_most: float) -> bool:
-        """Whether anything waits to be done, or is being done that was begun less than so many seconds ago."""
+        """True if keys wait, or a key is being worked on that was begun less than so many seconds ago."""
         ...
 
     def when_done(self, tell: Callable[[], None]) -> None:
-        """Tell somebody each time that something is done."""
+        """Call a function each time that a key is done."""
         ...
 
 
 class Precedence:
-    """The controllers of a process."""
+    """The work queues of the controllers of a process."""
 
     def __init__(self) -> None:
         self._known: dict[str, Busy] = {}
 
     def enter(self, name: str, busy: Busy) -> None:
-        """Let one more be known."""
+        """Add the queue of a controller."""
         self._known[name] = busy
 
     def way(self, names: Iterable[str] = ()) -> "Way":
-        """The way of one that goes after some others; those that are not in this process do not stand in it."""
+        """The way of a controller that yields to some others; names of no controller of the process are ignored."""
         return Way(self._known, frozenset(names))
 
 
 class Way:
-    """What somebody who goes after others may have to wait for."""
+    """Whether a controller may go on, or yields."""
 
     def __init__(self, known: Mapping[str, Busy], names: frozenset[str]) -> None:
         self._known = known
@@ -53,11 +51,11 @@ class Way:
 
     @property
     def is_clear(self) -> bool:
-        """Whether nobody who goes first has anything to do."""
+        """True if no controller that goes first is busy."""
         return not any(self._known[name].is_busy(AT_MOST) for name in self._names if name in self._known)
 
     async def cleared(self, seconds: float) -> None:
-        """Return when the way is clear, which it is not now, or after so many seconds."""
+        """Wait until the way is clear, or for so many seconds. Call it only while the way is not clear."""
         for name in (self._names & self._known.keys()) - self._listened_to:
             self._known[name].when_done(self._look)
             self._listened_to.add(name)

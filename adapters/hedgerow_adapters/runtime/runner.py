@@ -79,7 +79,7 @@ class ControllerRunner:
             caches: what it reads, and where to write; somebody else has to `run` them.
             recorder: records the events that plans ask for.
             observer: is told what happens.
-            precedence: of the controllers of the process; none: nobody goes first.
+            precedence: of the controllers of the process; none: the controller yields to no other.
             may_write: asked before every write.
             decide: makes the decisions.
             guards_deletions: whether mass deletions are held back; not in a cluster that is thrown away.
@@ -128,12 +128,11 @@ class ControllerRunner:
         self._may_start.set()
 
     def reconfigure(self, config: Any, concerned: Callable[[ObjectKey], bool] = lambda _key: True) -> None:
-        """Decide by another configuration from now on, and look at every key again that it concerns.
+        """Use another configuration from now on, and reconcile every key again that it concerns.
 
-        A turn that is under way ends by the configuration that it began with, but deletes nothing more that needs a
-        forecast, and is followed by one more. None of these keys waits for the end of a conflict: that was over the last
-        configuration. What the controller watches stays as it was declared. Where nothing has started yet, everything
-        is looked at anyway.
+        A turn under way ends by the old configuration, but makes no more deletions that need a forecast; its key is
+        enqueued again. None of these keys waits because of a write conflict, which belonged to the old configuration.
+        The watches stay as declared. Before the start there is nothing to enqueue.
 
         Args:
             config: what decisions are told from now on.
@@ -240,14 +239,14 @@ class ControllerRunner:
             self._deletions.forget_if_bare(key_of(change.old))
 
     def _let_owner_go_first(self, change: Change, keys: Collection[ObjectKey]) -> None:
-        """Let what an owner asks for not wait because of a conflict, unless that is a conflict over the owner itself."""
+        """Reconcile an owner that has changed at once, unless the conflict is over the owner itself."""
         primary, cluster = self.controller.primary, self.controller.primary_cluster
         owner = key_of(change.new or change.old or {})
         if owner in keys and not self._turns.conflicts.concerns_itself(owner, primary, cluster):
             self.queue.release(owner)
 
     def _let_others_go_on(self, key: ObjectKey, watch: Watch, place: ObjectKey) -> None:
-        """Let what is asked for, or what befalls other objects of a key, not wait for the end of a conflict."""
+        """Let new desired state, and changes of other objects of a key, not wait for the end of a conflict."""
         if self._turns.conflicts.concerns(key, watch.resource, place, watch.cluster):
             return
         if watch.is_desired_state:
@@ -335,21 +334,21 @@ class ControllerRunner:
         except LeaseLostError:
             return self._give_up(key)
         except OutdatedTurnError:
-            self._remember(key, None)
+            self._keep_state(key, None)
             self.queue.add(key)
             return Turned(key, "requeue")
         except NoRoomError:
             return Turned(key, "requeue")
         if configured is self.controller:
-            self._remember(key, course.plan.state)
+            self._keep_state(key, course.plan.state)
         else:
-            self._remember(key, None)
+            self._keep_state(key, None)
             self.queue.release(key)
         if course.plan.failures:
             self._observer.refused(key, course.plan.failures)
         return self._next_turn(key, course)
 
-    def _remember(self, key: ObjectKey, state: object) -> None:
+    def _keep_state(self, key: ObjectKey, state: object) -> None:
         if state is None:
             self._states.pop(key, None)
         else:
@@ -357,7 +356,7 @@ class ControllerRunner:
 
     def _give_up(self, key: ObjectKey) -> Turned:
         """End a turn before its decision has come to its end: the next one begins from nothing."""
-        self._remember(key, None)
+        self._keep_state(key, None)
         return Turned(key, "error", self.queue.retry(key))
 
     def _next_turn(self, key: ObjectKey, course: Course) -> Turned:

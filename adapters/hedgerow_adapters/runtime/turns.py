@@ -190,7 +190,7 @@ class Turns:
 
         Args:
             key: whose turn it is.
-            state: what its last turn wanted this one to be told.
+            state: the `state` of its last plan.
 
         Raises:
             EndlessDecisionError: the decision goes on and on.

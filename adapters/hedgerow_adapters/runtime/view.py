@@ -1,4 +1,4 @@
-"""What one reader sees of the caches of a process: the snapshot that its decisions read, and how complete that is."""
+"""The snapshot that one controller or webhook reads of the caches of a process, and whether it has synced."""
 
 import asyncio
 import contextlib
@@ -13,14 +13,14 @@ from hedgerow_adapters.informer import Informer
 from hedgerow_adapters.runtime.shared_cache import Cache
 
 LATE_AFTER: Final = 10.0
-"""Seconds for which a start waits for what is not essential, once everything else was listed."""
+"""Seconds for which a start waits for watches that are not `required_for_sync`, once all others have synced."""
 
 
 class View:
-    """What one controller, or another reader, sees.
+    """The caches of one controller or webhook.
 
-    What it follows is seen while it is there; nothing is ever waited for because of it. What is not essential is seen
-    from the time on when it was listed, and is waited for only for a while.
+    The snapshot shows a dynamic watch while its cache is complete, and never waits for it. It shows a watch that is not
+    `required_for_sync` from its first list on; the start waits only `LATE_AFTER` for that.
     """
 
     def __init__(
@@ -28,11 +28,11 @@ class View:
         caches: Mapping[tuple[Cluster, Resource], Cache],
         beside: Mapping[tuple[Cluster, Resource], Cache] = MappingProxyType({}),
     ) -> None:
-        """What some caches hold.
+        """The view of some caches.
 
         Args:
-            caches: of what is essential.
-            beside: of what is not.
+            caches: those that are required for the sync.
+            beside: those that are not.
         """
         self._caches = caches
         self._beside = beside
@@ -43,15 +43,15 @@ class View:
         self.snapshot: Final = StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE], self._other_store)
 
     def show(self, cluster: Cluster, cache: Cache) -> None:
-        """Show what a cache holds as well, as soon as it is complete and for as long."""
+        """Add a cache to the snapshot; it is visible while it is complete."""
         self._dynamic.setdefault((cluster, cache.resource), []).append(cache)
 
     def hide(self, cluster: Cluster, cache: Cache) -> None:
-        """Do not show any longer what a cache holds."""
+        """Remove a cache from the snapshot."""
         self._dynamic[cluster, cache.resource].remove(cache)
 
     def silence_of(self, cluster: Cluster, resource: Resource) -> float:
-        """For how many seconds nothing has been heard of what is followed; 0 if it is not at the moment."""
+        """Seconds since the API server last sent anything about a resource; 0 if no dynamic watch reads it."""
         return max((cache.silence() for cache in self._dynamic.get((cluster, resource), ())), default=0.0)
 
     def informer_of(self, cluster: Cluster, resource: Resource, key: ObjectKey) -> Informer | None:
@@ -63,11 +63,11 @@ class View:
         return cache.informer_of(key) if cache is not None else None
 
     def is_complete(self, cluster: Cluster) -> bool:
-        """Whether everything essential that is read of a cluster has been listed."""
+        """True if every watch of a cluster that is required for the sync has been listed."""
         return all(informer.synced.is_set() for informer in self._informers(cluster))
 
     async def completed(self) -> None:
-        """Return when everything has been listed; what is not essential is not waited for for long."""
+        """Return when everything has been listed; wait at most `LATE_AFTER` for what is not required for the sync."""
         for informer in self._informers(*Cluster):
             await informer.synced.wait()
         with contextlib.suppress(TimeoutError):
@@ -81,7 +81,7 @@ class View:
         await asyncio.gather(*(informer.relist() for informer in self._informers(*Cluster)))
 
     def silences(self) -> Iterator[tuple[Resource, Callable[[], float]]]:
-        """What is read, and how to ask for how many seconds nothing has been heard of it."""
+        """Each resource that is read, with a function that returns the seconds since the server last sent anything."""
         return ((resource, cache.silence) for (_, resource), cache in (*self._caches.items(), *self._beside.items()))
 
     def _other_store(self, cluster: Cluster, resource: Resource) -> ObjectStore | None:

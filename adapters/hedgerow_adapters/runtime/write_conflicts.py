@@ -1,24 +1,21 @@
-"""Whether somebody else keeps undoing what a controller does, and how long its key waits then.
+"""Write conflicts: whether another client keeps reverting a controller's writes, and how long the key waits then.
 
-Decides from what was carried out and when; is told the time. Of an object it holds a few numbers, and those not for
-long.
+Decides from results and their times; the caller passes the time. It keeps a few numbers for each object, for a while.
 
-An object is fought over when it was corrected for one key more than `CORRECTIONS` times within `WITHIN` seconds, each
-time by an equal write or to an equal object: the other side may write the same every time or something else each time.
-It may be another key of the same controller; each then waits for itself. The key waits from then on, `FIRST_WAIT`
-seconds and twice as long with every further such correction, up to `LONGEST_WAIT`. So an object that is undone at once,
-for ever, is written at most 15 times in the first hour and 6 times an hour from then on; however the other side times
-it, it is fewer than 50 times an hour. The conflict is over when for `WITHIN` seconds beyond a wait nothing had to be
-corrected; the first look after a wait that finds nothing to correct already makes the key as fast as any other. A key
-need not wait out its time where somebody asks for something new, nor longer than `BESIDE_WAIT` where something happens
-to an object that is not fought over; an equal correction after that makes it wait twice as long all the same.
+A write conflict begins when one key has corrected an object more than `CORRECTIONS` times within `WITHIN` seconds, each
+time with an equal write or to an equal object. The other client may write the same content every time, or another one.
+It may be another key of the same controller; then each key waits.
 
-A controller may let its keys wait for less (`Controller.longest_wait`); then it writes more often.
+In a conflict the key waits `FIRST_WAIT` seconds, and twice as long after every further such correction, up to
+`LONGEST_WAIT`. An object that is reverted at once is written at most 15 times in the first hour, and 6 times an hour
+afterwards; with any other timing fewer than 50 times an hour. `Controller.longest_wait` shortens the wait.
 
-A write that left the version of its object as it was is no correction: there was nothing to correct.
+The conflict ends when `WITHIN` seconds beyond a wait have passed without a correction. A turn without a correction ends
+the wait. A change of desired state ends the wait too, and a change of another object of the key shortens it to
+`BESIDE_WAIT`; the next equal correction still doubles it.
 
-Anything else that is done to the object for the same key starts the count anew: then the wish has changed, as it does
-where a user adds and removes what asks for a policy.
+A write that leaves the object's version as it was is no correction. Any other write to the object for the same key
+starts the count anew, because the desired state has changed.
 """
 
 from collections import OrderedDict
@@ -39,16 +36,16 @@ from hedgerow.machinery.plan import (
 )
 
 CORRECTIONS: Final = 5
-"""So many equal corrections are bad luck; one more is a conflict."""
+"""Equal corrections without a conflict; one more is a conflict."""
 WITHIN: Final = 600.0
 """Seconds in which they count together."""
 FIRST_WAIT: Final = 30.0
 LONGEST_WAIT: Final = 600.0
 BESIDE_WAIT: Final = 75.0
-"""Seconds within which a change of another object is looked at; as others may change one all the time, so rarely that
-the conflict stays as slow as is promised."""
+"""Seconds after which a key in conflict is reconciled because another of its objects has changed. Other clients may
+change one all the time, so the wait is long enough to keep the promised rate."""
 REMEMBERED: Final = 16_384
-"""Objects of which corrections are remembered, in up to 8 MB; beyond that the longest untouched are forgotten early."""
+"""Objects whose corrections are remembered, in up to 8 MB; beyond that the oldest are forgotten early."""
 
 _VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp"})
 
@@ -58,7 +55,7 @@ _Content: TypeAlias = tuple[int, ...]
 
 
 class WriteConflict(NamedTuple):
-    """An object that somebody else keeps changing back."""
+    """An object that another client keeps reverting."""
 
     action: Action
     """The last correction."""
@@ -67,7 +64,7 @@ class WriteConflict(NamedTuple):
     """From the first of them to the last."""
 
     def __str__(self) -> str:
-        """As people are told it."""
+        """The text of the event and the log line."""
         minutes = max(1, round(self.seconds / 60))
         within = f"{minutes} minute{'s' if minutes > 1 else ''}"
         what = f"{self.action.resource.kind} {self.action.key}"
@@ -75,32 +72,32 @@ class WriteConflict(NamedTuple):
 
 
 class Slowdown(NamedTuple):
-    """What a conflict means for a key."""
+    """How long a key waits because of its conflicts."""
 
     seconds: float
     """How long the key waits now."""
     begun: tuple[WriteConflict, ...]
-    """The conflicts that were not known before."""
+    """The conflicts that begin now."""
 
 
 class _Corrections(NamedTuple):
     """The equal corrections of one object for one key."""
 
     content: _Content | None
-    """None after the first, whose content is not looked at: nearly all objects are written just once."""
+    """None after the first correction: nearly all objects are written just once, so its content is not hashed."""
     times: tuple[float, ...]
     wait: float = 0.0
-    """How long the key waits after the last of them; 0 where there is no fight."""
+    """How long the key waits after the last of them; 0 without a conflict."""
 
     def is_over(self, now: float) -> bool:
-        """Whether they say nothing about the present any more."""
+        """True if the corrections are too old to count."""
         return now - self.times[-1] > self.wait + WITHIN
 
 
 def changed_nothing(action: Action, stored: Manifest | None) -> bool:
-    """Whether the object is still of the version that a write was made for, so that nothing had to be corrected.
+    """True if the object still has the version that the write was made for: nothing had to be corrected.
 
-    Who writes the same again and again on purpose conflicts with nobody, and neither does who asks for tokens.
+    Token requests never count as corrections.
 
     Args:
         action: the write that the server carried out.
@@ -131,14 +128,14 @@ class WriteConflictDetector:
         self._corrections: OrderedDict[_Identity, _Corrections] = OrderedDict()
 
     def __len__(self) -> int:
-        """Of how many objects corrections are remembered, each counted for every key that it was corrected for."""
+        """The number of remembered objects; an object counts once for each key that has corrected it."""
         return len(self._corrections)
 
     def carried_out(self, key: ObjectKey, results: Iterable[WriteResult], now: float) -> Slowdown | None:
-        """Note what was carried out for a key in one reconciliation; how it is slowed down if that is a conflict.
+        """Note the results of one turn of a key; return its slowdown, if there is a conflict.
 
         Args:
-            key: whose turn it was.
+            key: the key of the turn.
             results: of the actions that the server carried out, with the objects that it stored.
             now: a monotonic time in seconds.
         """
@@ -153,11 +150,11 @@ class WriteConflictDetector:
         return Slowdown(wait, tuple(begun)) if wait else None
 
     def concerns_itself(self, key: ObjectKey, resource: Resource, cluster: Cluster) -> bool:
-        """Whether what is fought over for a key is the very object of that name, as far as is known."""
+        """True if a key is in conflict over its own primary object, as far as is known."""
         return self.concerns(key, resource, key, cluster)
 
     def concerns(self, key: ObjectKey, resource: Resource, place: ObjectKey, cluster: Cluster) -> bool:
-        """Whether an object is fought over for a key, as far as is known."""
+        """True if a key is in conflict over an object, as far as is known."""
         corrections = self._corrections.get(hash((key, cluster, resource, place)))
         return corrections is not None and corrections.wait > 0
 

@@ -93,7 +93,7 @@ def _is_settled(simulation: Simulation, done: list[Step], last: _LastTurns) -> b
             turns[entry] += 1
             if turns[entry] > MOST_TURNS_AT_ONCE:
                 return False
-        if simulation.fights:
+        if simulation.conflicts:
             return False
         if all(only_asks(step.action) for step in done[known:]):
             return True

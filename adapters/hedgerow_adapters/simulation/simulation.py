@@ -210,9 +210,9 @@ class Simulation:
         return self._loop.moment(min(readings)) if readings else None
 
     @property
-    def fights(self) -> int:
+    def conflicts(self) -> int:
         """How many times controllers, or keys of one, turned out to undo each other's work."""
-        return sum(seat.account.fights for seat in self._seats)
+        return sum(seat.account.conflicts for seat in self._seats)
 
     def look_at_everything(self) -> None:
         """Give every key a turn, in order."""

@@ -90,7 +90,7 @@ def decided(
         now: the time at which all of it happens.
         surroundings: where questions are answered, kinds looked up and actions carried out.
         jitter: where between 0 and 1 the turn is to lie among those that would all be due at one time.
-        state: what the last turn of the key wanted this one to be told.
+        state: the `state` of the key's last plan.
         looks_before: whether the steps are to tell what their objects were before.
 
     Raises:

@@ -206,7 +206,7 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
-        """Count a conflict and say what it is about."""
+        """Count a write conflict, and log the object."""
         self._metrics.conflicts.inc()
         self._log.warning(
             "Write conflict", what=conflict, resource=conflict.action.resource, key=conflict.action.key, wait=wait

@@ -208,7 +208,7 @@ class _ControllerFamilies:
         )
         self.conflicts = Counter(
             "hedgerow_write_conflicts_total",
-            "Objects that somebody else turned out to change back again and again.",
+            "Objects that another client keeps reverting.",
             by_controller,
             registry=registry,
         )

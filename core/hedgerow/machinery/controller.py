@@ -21,7 +21,7 @@ from hedgerow.machinery.steps import Step
 Config = TypeVar("Config")
 
 SINGLETON: Final = ObjectKey("", "")
-"""The key of a controller that has no keys: one round of its work."""
+"""The only key of a periodic controller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +110,15 @@ class Watch(Read):
 class DynamicWatch:
     """Watches of kinds that only objects name.
 
-    For every kind that an index finds objects under, its resource is watched as soon as, and as long as, the API server
-    serves it. What is followed never keeps a controller from its work.
+    Every kind that is a value of an index is watched while the API server serves it. A dynamic watch never delays the
+    start of its controller.
     """
 
     kinds: Index[Kind]
     watches: Callable[[Resource], tuple[Watch, ...]]
-    """How the objects of a resource are watched, and what else has to be watched because of them."""
+    """The watch of the resource, and of other resources that its objects need."""
     cluster: Cluster = Cluster.TARGET
-    """Whose kinds they are."""
+    """The cluster that serves the kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Context(Generic[Config]):
     """When the decision began; a decision that needs the time of a later step awaits `Now`."""
     config: Config
     state: Any = None
-    """The `state` of the last plan of the key; none in a process that has just started. The decision depends on it."""
+    """The `state` of the last plan of the key; none at the start of a process. It is an input: it may decide."""
     jitter: float = 0.0
     """From 0 to less than 1, the same for the whole turn: by it decisions spread what would all be due at one time."""
     server_versions: frozenset[str] = frozenset()
@@ -161,12 +161,12 @@ class Controller(Generic[Config]):
     primary_cluster: Cluster = Cluster.TARGET
     dynamic_watches: tuple[DynamicWatch, ...] = ()
     yields_to: tuple[str, ...] = ()
-    """Controllers of the same process by whose work its own comes about, so that its keys wait a moment while these
-    have something to do."""
+    """Controllers of the same process that go first: while one of them has keys to reconcile, keys of this controller
+    wait up to five seconds."""
     permissions: tuple[Permission, ...] = ()
     """What it has to be allowed beside to list and watch what it declares to watch."""
     periodic: bool = False
-    """Whether it has the one key `SINGLETON` and no others, and looks at the world when its plans say so."""
+    """True if its only key is `SINGLETON`, which its plans requeue."""
     longest_wait: float | None = None
     """Seconds that a key waits at most, however often it fails or somebody undoes its writes; none: as long as the
     runtime lets keys wait."""

@@ -117,7 +117,7 @@ def only_asks(action: Action) -> bool:
 
 
 class Cause(NamedTuple):
-    """One of the causes that a server names for a error."""
+    """One of the causes that a server names for an error."""
 
     reason: str
     message: str
@@ -126,12 +126,12 @@ class Cause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """Why an action was not carried out, in the words of the server, or of the connection to it."""
+    """Why an action failed, in the words of the server or of the connection."""
 
     code: int
-    """HTTP status; 0 where there was no answer."""
+    """HTTP status; 0 if no answer arrived."""
     reason: str
-    """As in a Status, such as `Invalid`; empty where there is none."""
+    """The reason of the Status, such as `Invalid`; empty if there is none."""
     message: str
     causes: tuple[Cause, ...] = ()
 
@@ -147,9 +147,9 @@ class WriteResult:
 
     action: Action
     stored: Manifest | None = None
-    """The object as the server has it now; none where it is gone, or was not written."""
+    """The object as stored; none if it is gone, or was not written."""
     error: ApiError | None = None
-    """None: the action was carried out."""
+    """None: the action succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class InOrder(Step[tuple[WriteResult, ...]]):
-    """Actions one after the other. The first refused action is the last that is tried, and has the last result."""
+    """Actions one after the other. The first error ends the sequence, and is in the last result."""
 
     actions: tuple[Action, ...]
 
@@ -195,7 +195,7 @@ class Plan:
     in_order: bool = False
     """Whether the actions are carried out one after the other, the first that fails being the last."""
     state: object = None
-    """What the next turn of the key is told in this process, as `Context.state`. Its decision depends on it."""
+    """The `Context.state` of the key's next turn in this process. It is an input of that decision: it may decide."""
 
     @property
     def deletions(self) -> int:

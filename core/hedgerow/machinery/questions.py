@@ -91,7 +91,7 @@ class NotAnswered:
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether there was no answer at all, so that nothing is known, not even that something is wrong."""
+        """True if no answer arrived: the state of the object is unknown."""
         return self.code == 500 and not self.reason  # noqa: PLR2004 -- HTTP status
 
 

@@ -37,11 +37,11 @@ class Snapshot(Protocol):
         ...
 
     def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
-        """Whether the objects of a resource are at hand: watched, and listed completely.
+        """True if the objects of a resource are watched and completely listed.
 
-        What a controller declares to watch always is, unless it is not essential; what it follows may not be yet, and
-        of the others nothing is told by `get` and `list`, either. Where a process is restricted to some namespaces,
-        those are all objects that are in sight: one that is not there may be out of it.
+        A declared watch has always synced if it is `required_for_sync`; a dynamic watch may not have. `get` and `list`
+        return nothing of a resource that has not synced. In a process that is restricted to some namespaces, objects in
+        other namespaces are never visible.
         """
         ...
 

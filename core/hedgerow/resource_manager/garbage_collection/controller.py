@@ -32,7 +32,7 @@ _LABELLED: Final = f"{GARBAGE_COLLECTABLE}=true"
 _MAY_BE_ABSENT: Final = frozenset({MANAGED_RESOURCES, OLD_CRON_JOBS})
 _Objects: TypeAlias = Mapping[Resource, Sequence[Manifest]]
 _CONFLICT: Final = 409
-"""Code of a error: the object is not the one any more that was looked at."""
+"""Code of an error: the object changed after the decision read it."""
 
 
 @dataclass(frozen=True, slots=True)

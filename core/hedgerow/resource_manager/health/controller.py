@@ -76,7 +76,7 @@ def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURREN
 
     kinds, permissions = managed_kinds(config.class_filter), (Permission.of(CORE_EVENTS, "list"),)
     dynamic = DynamicWatch(kinds, watches)
-    return _controller("health", config, concurrency, reconcile_health, follow=follow, permissions=permissions)
+    return _controller("health", config, concurrency, reconcile_health, dynamic=dynamic, permissions=permissions)
 
 
 def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
@@ -89,7 +89,7 @@ def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONC
     dynamic = DynamicWatch(managed_workloads(config.class_filter), watches)
     permissions = (Permission.of(PODS, "list", "watch"), Permission.of(REPLICA_SETS, "list", "watch"))
     name = "health-progressing"
-    return _controller(name, config, concurrency, reconcile_progress, follow=follow, permissions=permissions)
+    return _controller(name, config, concurrency, reconcile_progress, dynamic=dynamic, permissions=permissions)
 
 
 def _controller(

@@ -1,11 +1,11 @@
-"""What ManagedResources ask for, and how it is kept so.
+"""ManagedResources: apply the objects that they deliver, and keep them as desired.
 
-For tools that work with ManagedResources: `decoded_secret` says what a Secret holds, `build_desired` which objects come
-of it, `scaled_objects` what autoscalers have a say in, `application` what to write so that one object is applied, and
-`managed_resource_controller` does all of it. In `merge` is what a live object becomes, in `builder` how objects are
-handed over. What stands here follows semantic versioning.
+For tools that work with ManagedResources: `decoded_secret` decodes the manifests of a Secret, `build_desired` returns
+the desired objects, `scaled_objects` the objects that autoscalers scale, `application` the write that applies one
+object. `managed_resource_controller` is the whole controller. `merge` merges a desired object into the live one;
+`builder` builds ManagedResources. The exported names follow semantic versioning.
 
-Each name is imported when it is first asked for: who only produces ManagedResources decodes none.
+Each name is imported on first use, so that a tool that only builds ManagedResources does not load the decoder.
 """
 
 from importlib import import_module

@@ -104,17 +104,17 @@ class AllowedPort(NamedTuple):
 
     port: PolicyPort
     alias: str
-    """What the label is called after; empty: after the Service and the port."""
+    """The name in the label; empty: the label has the names of the Service and the port."""
     reason: str
     field: str
-    """Where the Service asks for it."""
+    """The field of the Service that asks for the port."""
 
 
 def allowed_ports_of(service: ServiceView) -> Result[tuple[AllowedPort, ...], tuple[DomainFailure, ...]]:
     """The ports of the Service's spec, then those of its allowed-ports annotations by alias, each once.
 
-    They are sorted, so that which of two gets a name that both ask for does not depend on the order they stand in. An
-    annotation that cannot be understood forbids everything: nobody knows which policies it stands for.
+    They are sorted: if two ask for the same policy name, their order in the object must not decide. An annotation that
+    cannot be parsed is a failure of the whole Service, because the policies that it asks for are unknown.
     """
     if problem := too_many_ports(len(service.ports)):
         return Failure((DomainFailure(SERVICES, service.key, "spec.ports", problem),))

@@ -1,4 +1,4 @@
-"""Controllers that give way to others, on virtual time."""
+"""Controllers that yield to others, on virtual time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -103,7 +103,7 @@ async def test_who_is_stuck_with_a_key_stands_in_nobodys_way() -> None:
 
 
 @virtual_time
-async def test_a_controller_gives_way_to_those_that_it_names() -> None:
+async def test_a_controller_yields_to_those_that_it_names() -> None:
     precedence, first = Precedence(), WorkQueue(ControllerObserver())
     precedence.enter("first", first)
     first.add(A)
@@ -121,7 +121,7 @@ async def test_a_controller_gives_way_to_those_that_it_names() -> None:
 
 
 @virtual_time
-async def test_a_controller_at_work_is_one_that_others_give_way_to() -> None:
+async def test_a_controller_at_work_is_one_that_others_yield_to() -> None:
     precedence = Precedence()
     async with at_work(World(), precedence=precedence) as runner:
         assert precedence.way([CONTROLLER.name]).is_clear

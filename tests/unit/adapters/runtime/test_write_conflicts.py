@@ -1,4 +1,4 @@
-"""Who fights over what, decided from corrections and their times."""
+"""When a write conflict begins and ends, decided from corrections and their times."""
 
 from dataclasses import replace
 

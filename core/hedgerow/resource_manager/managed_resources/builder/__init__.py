@@ -1,8 +1,7 @@
-"""How other controllers hand over objects: a Secret that holds them, and a ManagedResource that names the Secret.
+"""Build ManagedResources for other controllers: a Secret with the objects, and a ManagedResource that names it.
 
-Start with `Registry`, which turns objects into the data of a Secret, then `new_secret` and `new_for_shoot` or
-`new_for_seed`; `desired_managed_resource` and `desired_secret` say what becomes of those that exist. What stands here
-follows semantic versioning.
+Start with `Registry`, which serialises objects for a Secret, then `new_secret` and `new_for_shoot` or `new_for_seed`.
+`desired_managed_resource` and `desired_secret` update existing ones. The exported names follow semantic versioning.
 """
 
 from hedgerow.resource_manager.managed_resources.builder.changes import (

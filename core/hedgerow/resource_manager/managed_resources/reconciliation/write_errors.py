@@ -1,4 +1,4 @@
-"""What a refused write of an object comes to: another look, a new object in its place, or an error.
+"""What follows the API error of a write: another attempt, replacing the object, or an error.
 
 Source: managed-resources §7.9.
 """
@@ -15,7 +15,7 @@ _NO_ANSWER: Final = 0
 _CONFLICT: Final = 409
 _INVALID: Final = 422
 MOST_ATTEMPTS: Final = 4
-"""After how many refusals of one object no other attempt is made in the same turn."""
+"""Attempts to write one object in one turn."""
 _IMMUTABLE: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _IMMUTABILITY: Final = "field is immutable when `immutable` is set"
 _MADE_ANEW: Final = (
@@ -25,9 +25,9 @@ _MADE_ANEW: Final = (
 
 
 def is_worth_another_look(writes: Sequence[WriteResult]) -> bool:
-    """Whether the refusal of the last write may be due to the object being another than it seemed.
+    """True if the last write may have failed because the object differs from the one that was read.
 
-    A creation may be refused for anything, for an API server finds out last that the object exists.
+    That holds for every creation: an API server checks last whether the object exists.
     """
     last = writes[-1]
     if last.error is None or last.error.code == _NO_ANSWER or len(writes) >= MOST_ATTEMPTS:
@@ -36,17 +36,17 @@ def is_worth_another_look(writes: Sequence[WriteResult]) -> bool:
 
 
 def has_come_too_late(write: WriteResult) -> bool:
-    """Whether a write was refused because somebody else was faster, to whatever end."""
+    """True if a write failed because another client changed or deleted the object first."""
     return write.error is not None and (write.error.is_not_found or write.error.code == _CONFLICT)
 
 
 def exists_already(error: ApiError) -> bool:
-    """Whether a creation was refused because there is such an object."""
+    """True if a creation failed because the object exists."""
     return error.code == _CONFLICT
 
 
 def replacement(refused: WriteResult) -> Delete | None:
-    """The deletion of an object that cannot become what it is to be; none where it is not to be deleted for that."""
+    """The deletion of an object that cannot be updated as desired; none if it must not be deleted for that."""
     action, error = refused.action, refused.error
     if not isinstance(action, Update) or error is None or error.code != _INVALID:
         return None
@@ -67,11 +67,11 @@ def _is_immutable(merged: Manifest, error: ApiError) -> bool:
 
 
 def error_text(writes: Sequence[WriteResult], text: str) -> str:
-    """What is said of an object whose last write ends the turn.
+    """The error of an object whose last write ends the turn.
 
     Args:
-        writes: all writes of this turn to it, the last of which was refused, or deleted it.
-        text: how messages name it.
+        writes: all writes of this turn to the object. The last one failed, or deleted the object.
+        text: the name of the object in messages.
     """
     *before, last = writes
     if isinstance(last.action, Delete):
