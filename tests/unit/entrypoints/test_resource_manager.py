@@ -154,8 +154,6 @@ print(*sys.modules)
         "cryptography",
         "hedgerow.resource_manager.garbage_collection",
         "hedgerow.resource_manager.kubelet_certificates",
-        "hedgerow.resource_manager.network_policies.controller",
-        "hedgerow.resource_manager.network_policies.policies",
         "hedgerow.resource_manager.nodes",
         "hedgerow.resource_manager.token_invalidation",
         "hedgerow.resource_manager.token_requests",
