@@ -17,7 +17,7 @@ from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.reading import (
-    UnreadableError,
+    each_at,
     integer_at,
     list_at,
     object_at,
@@ -45,6 +45,11 @@ class Taint(NamedTuple):
     key: str
     value: str
     effect: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "Taint":
+        """A taint as it stands in a Node."""
+        return cls(*(text_at(manifest, name) or "" for name in cls._fields))
 
 
 def decide(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemComponentsConfig) -> Decision:
@@ -101,11 +106,8 @@ def with_tolerations(pod: Manifest, wanted: Sequence[Manifest]) -> Manifest:
     """
     own = list_at(pod, "spec", "tolerations")
     distinct: dict[Identity, Any] = {}
-    for index, (raw, toleration) in enumerate(zip(own, objects_at(pod, "spec", "tolerations"), strict=True)):
-        try:
-            distinct.setdefault(identity(toleration), raw)
-        except UnreadableError as error:
-            raise error.below(f"spec.tolerations[{index}]") from error
+    for raw, told_by in zip(own, each_at(identity, pod, "spec", "tolerations"), strict=True):
+        distinct.setdefault(told_by, raw)
     for toleration in wanted:
         distinct.setdefault(identity(toleration), toleration)
     changed = [*distinct.values()]
@@ -149,8 +151,7 @@ def is_selected(node: Manifest, config: SystemComponentsConfig) -> bool:
 
 def effective_taints(node: Manifest) -> Iterator[Taint]:
     """The taints of a Node that are not ignored."""
-    for fields in objects_at(node, "spec", "taints"):
-        taint = Taint(*(text_at(fields, name) or "" for name in Taint._fields))
+    for taint in each_at(Taint.of, node, "spec", "taints"):
         if KUBERNETES not in taint.key and taint.key != TO_BE_DELETED:
             yield taint
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from hedgerow.api.kubernetes import LAST_APPLIED
 from hedgerow.api.managed_resources import APPLIED, NOT_APPLIED
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
-from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, texts_at
+from hedgerow.machinery.reading import UnreadableError, each_at, object_at, text_at, texts_at
 
 DEFAULT_NAMESPACE: Final = "default"
 
@@ -139,7 +139,7 @@ def references_in(status: Manifest) -> tuple[Reference, ...]:
     Raises:
         UnreadableError: the entries have a shape that no API server stores.
     """
-    found = map(_reference, objects_at(status, "resources"))
+    found = each_at(_reference, status, "resources")
     return tuple(each for each in found if all(each.kind) and each.key.name)
 
 
@@ -149,8 +149,8 @@ def kinds_of_references(managed_resource: Manifest) -> set[Kind]:
     Raises:
         UnreadableError: the entries have a shape that no API server stores.
     """
-    entries = objects_at(managed_resource, "status", "resources")
-    return {kind for entry in entries if all(kind := _kind(entry)) and text_at(entry, "name")}
+    entries = each_at(lambda entry: (_kind(entry), text_at(entry, "name")), managed_resource, "status", "resources")
+    return {kind for kind, name in entries if all(kind) and name}
 
 
 def _kind(entry: Manifest) -> Kind:
@@ -177,15 +177,7 @@ def referenced_names(managed_resource: Manifest) -> tuple[str, ...]:
     Raises:
         UnreadableError: the references have a shape that no API server stores.
     """
-    refs = objects_at(managed_resource, "spec", "secretRefs")
-    return tuple(_name(place, ref) for place, ref in enumerate(refs))
-
-
-def _name(place: int, ref: Mapping[str, Any]) -> str:
-    try:
-        return text_at(ref, "name") or ""
-    except UnreadableError as error:
-        raise error.below(f"spec.secretRefs[{place}]") from None
+    return each_at(lambda ref: text_at(ref, "name") or "", managed_resource, "spec", "secretRefs")
 
 
 def secret_names(managed_resource: Manifest) -> tuple[str, ...]:

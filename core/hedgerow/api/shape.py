@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import ShapeError, child, json_type, perhaps, rendered
+from hedgerow.machinery.fields import Problem, child, json_type, perhaps, rendered
 from hedgerow.machinery.times import parse_timestamp
 
 _EXPECTED: Final = {
@@ -63,7 +63,7 @@ T = TypeVar("T", bound=Typed)
 Item = TypeVar("Item")
 
 
-def read(shape: type[T], document: object) -> Result[T, tuple[ShapeError, ...]]:
+def read(shape: type[T], document: object) -> Result[T, tuple[Problem, ...]]:
     """The document as a type, or every value in it that does not fit."""
     unsaid = _unsaid(shape, document)
     try:
@@ -73,10 +73,10 @@ def read(shape: type[T], document: object) -> Result[T, tuple[ShapeError, ...]]:
     return Failure(unsaid) if unsaid else Success(read_as)
 
 
-def _unsaid(shape: type[Typed], document: object) -> tuple[ShapeError, ...]:
+def _unsaid(shape: type[Typed], document: object) -> tuple[Problem, ...]:
     if not isinstance(document, Mapping):
         return ()
-    return tuple(ShapeError(name, "must be set") for name in shape.said_by_documents if document.get(name) is None)
+    return tuple(Problem(name, "must be set") for name in shape.said_by_documents if document.get(name) is None)
 
 
 def unreadable(message: str) -> PydanticCustomError:
@@ -115,23 +115,23 @@ Items = Annotated[tuple[Item, ...], Field(strict=False)]
 """A list that nobody changes; strict types would take no list for it."""
 
 
-def _shape_error(shape: type[Typed], error: ErrorDetails) -> ShapeError:
+def _shape_error(shape: type[Typed], error: ErrorDetails) -> Problem:
     """A complaint of pydantic's about a document of a shape, in our words."""
     place, expected = error["loc"], _EXPECTED.get(error["type"])
     if place and place[-1] == _KEY:
         place, expected = place[:-1], _EXPECTED["invalid_key"]
     path = reduce(_below, place, "")
     if error["type"] == _MISSING:
-        return ShapeError(path, "must be set")
+        return Problem(path, "must be set")
     if error["type"] == _UNDECLARED:
-        return ShapeError(path, f"no such value{perhaps(str(place[-1]), _declared(shape, place[:-1]))}")
+        return Problem(path, f"no such value{perhaps(str(place[-1]), _declared(shape, place[:-1]))}")
     found = error["input"]
     if error["type"] == _OTHER:
-        return ShapeError(path, f"expected {error['ctx']['expected']}, got {rendered(found)}".replace("'", '"'))
+        return Problem(path, f"expected {error['ctx']['expected']}, got {rendered(found)}".replace("'", '"'))
     if expected is None:
-        return ShapeError(path, error["msg"])
+        return Problem(path, error["msg"])
     got = rendered(found) if isinstance(found, float) else json_type(found)
-    return ShapeError(path, f"expected {expected}, got {got}")
+    return Problem(path, f"expected {expected}, got {got}")
 
 
 def _declared(shape: type[Typed], place: Sequence[int | str]) -> list[str]:

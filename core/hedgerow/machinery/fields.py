@@ -6,11 +6,11 @@ as it takes to recognise them.
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 from types import NoneType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hedgerow.machinery.times import format_duration
 
@@ -65,39 +65,42 @@ _REASONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeError:
-    """A value of another JSON type than its field takes, an unreadable one, or none where there must be one."""
-
-    path: str
-    """The field from the top of the document; empty: the document itself."""
-    problem: str
-
-    def __str__(self) -> str:
-        """Path and problem: `controllers.networkPolicy.concurrentSyncs: expected an integer, got a string`."""
-        return f"{self.path}: {self.problem}" if self.path else self.problem
-
-
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """One field whose value breaks a rule.
+class Problem:
+    """What is wrong with one field of what a user wrote.
 
     Source: managed-resources §3.2; webhooks-and-tokens §9.1.
     """
 
     path: str
-    """The field as users write it, from the top of the document: `controllers.networkPolicy.concurrentSyncs`."""
-    type: FieldErrorType
-    problem: str
-    """What follows after the type, which opens with the value where that is to be shown; empty: nothing."""
+    """The field, from the top of what was written: `controllers.networkPolicy.concurrentSyncs`; empty: all of it."""
+    text: str
+    """One clause without a full stop. After a type it opens with the value if that is shown, and may be empty."""
+    type: FieldErrorType | None = None
+    """The kind of mistake as API servers name it; none where the value cannot be read at all."""
 
     @property
     def body(self) -> str:
         """The text without the path, as the causes of a Status carry it."""
-        return f"{self.type.value}: {self.problem}" if self.problem else self.type.value
+        if self.type is None:
+            return self.text
+        return f"{self.type.value}: {self.text}" if self.text else self.type.value
+
+    @property
+    def reason(self) -> str:
+        """How the causes of a Status name the kind of mistake."""
+        return (self.type or FieldErrorType.INVALID).reason
 
     def __str__(self) -> str:
-        """Path, type and problem: `logLevel: Unsupported value: "foo": supported values: "debug", "info", "error"`."""
-        return f"{self.path}: {self.body}"
+        """Path, type and text: `logLevel: Unsupported value: "foo": supported values: "debug", "info", "error"`."""
+        return f"{self.path}: {self.body}" if self.path else self.body
+
+    def below(self, parent: str) -> Self:
+        """The same problem as seen from further out.
+
+        Args:
+            parent: the path of what was written, from the top of what it is part of.
+        """
+        return replace(self, path=f"{parent}.{self.path}" if self.path else parent)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -127,7 +130,7 @@ def unknown_fields(value: Mapping[Any, Any], known: Collection[str]) -> Iterator
             yield shown, f"is an unknown field{perhaps(shown, known)}"
 
 
-def invalid(path: str, value: object, detail: str) -> FieldError:
+def invalid(path: str, value: object, detail: str) -> Problem:
     """The error of a field whose value breaks a rule, which `detail` states.
 
     Args:
@@ -135,38 +138,38 @@ def invalid(path: str, value: object, detail: str) -> FieldError:
         value: what stands there; a duration or any JSON value.
         detail: the rule, in lower case and without a full stop.
     """
-    return FieldError(path, FieldErrorType.INVALID, f"{rendered(value)}: {detail}")
+    return Problem(path, f"{rendered(value)}: {detail}", FieldErrorType.INVALID)
 
 
-def invalid_unshown(path: str, detail: str) -> FieldError:
+def invalid_unshown(path: str, detail: str) -> Problem:
     """The error of a field whose value breaks a rule and must not be repeated, because it may be confidential."""
-    return FieldError(path, FieldErrorType.INVALID, detail)
+    return Problem(path, detail, FieldErrorType.INVALID)
 
 
-def required(path: str, detail: str = "") -> FieldError:
+def required(path: str, detail: str = "") -> Problem:
     """The error of a field that is missing or empty; `detail` says what it must hold, if that is not plain."""
-    return FieldError(path, FieldErrorType.REQUIRED, detail)
+    return Problem(path, detail, FieldErrorType.REQUIRED)
 
 
-def unsupported(path: str, value: str, supported: Sequence[str]) -> FieldError:
+def unsupported(path: str, value: str, supported: Sequence[str]) -> Problem:
     """The error of a field that takes none but the supported values, which are listed in the order given."""
     listed = ", ".join(map(rendered, supported))
-    return FieldError(path, FieldErrorType.UNSUPPORTED, f"{rendered(value)}: supported values: {listed}")
+    return Problem(path, f"{rendered(value)}: supported values: {listed}", FieldErrorType.UNSUPPORTED)
 
 
-def duplicate(path: str, value: object) -> FieldError:
+def duplicate(path: str, value: object) -> Problem:
     """The error of an item that stands in its list before already."""
-    return FieldError(path, FieldErrorType.DUPLICATE, rendered(value))
+    return Problem(path, rendered(value), FieldErrorType.DUPLICATE)
 
 
-def too_long(path: str, most_bytes: int) -> FieldError:
+def too_long(path: str, most_bytes: int) -> Problem:
     """The error of a field that holds more bytes than it may; the value is left out, because it is long."""
-    return FieldError(path, FieldErrorType.TOO_LONG, f"must have at most {most_bytes} bytes")
+    return Problem(path, f"must have at most {most_bytes} bytes", FieldErrorType.TOO_LONG)
 
 
-def forbidden(path: str, detail: str) -> FieldError:
+def forbidden(path: str, detail: str) -> Problem:
     """The error of a field that must not be set as it is; `detail` says why."""
-    return FieldError(path, FieldErrorType.FORBIDDEN, detail)
+    return Problem(path, detail, FieldErrorType.FORBIDDEN)
 
 
 def rendered(value: object) -> str:

@@ -5,10 +5,12 @@ is told by path. What no rule reads may be of any shape, and stays as it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
-from hedgerow.machinery.fields import shape_of
+from hedgerow.machinery.fields import Problem, shape_of
 from hedgerow.machinery.objects import Manifest
+
+T = TypeVar("T")
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -16,34 +18,26 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class UnreadableError(Exception):
     """A field has another shape than a rule can read; the text names the field and says so.
 
-    Whoever decides turns it into what he decides for such an object: a denial, a failure, a condition.
+    Whoever decides turns its problem into the answer for such an object: a denial, a failure, a condition.
     """
 
-    def __init__(self, path: str, expected: str, value: Any) -> None:
-        super().__init__(f"{path or 'object'}: expected {expected}, got {shape_of(value)}")
-        self._place = (path, expected, value)
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem) if problem.path else f"object: {problem}")
+        self.problem = problem
 
-    def below(self, parent: str) -> "UnreadableError":
-        """The same, told to somebody who sees the object from further out.
-
-        Args:
-            parent: path of the object that was read.
-        """
-        path, expected, value = self._place
-        return UnreadableError(f"{parent}.{path}", expected, value)
+    def below(self, parent: str) -> Self:
+        """The same for a reader who sees the object from further out; `parent` is the object's path from there."""
+        return type(self)(self.problem.below(parent))
 
 
-class TooMuchError(UnreadableError):
-    """A field holds more than a rule can work with; the text names the field and the limit."""
+def too_much(path: str, what: str, most: int) -> UnreadableError:
+    """The error of a field that holds more than `most` of something."""
+    return UnreadableError(Problem(path, f"holds more than {most} {what}"))
 
-    def __init__(self, path: str, what: str, most: int) -> None:
-        Exception.__init__(self, f"{path}: holds more than {most} {what}")
-        self._limit = (path, what, most)
 
-    def below(self, parent: str) -> "TooMuchError":
-        """As above."""
-        path, what, most = self._limit
-        return TooMuchError(f"{parent}.{path}", what, most)
+def unexpected(path: str, expected: str, value: Any) -> UnreadableError:
+    """The error of a value of another shape than expected; an empty path: the object itself."""
+    return UnreadableError(Problem(path, f"expected {expected}, got {shape_of(value)}"))
 
 
 def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
@@ -58,7 +52,7 @@ def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
         if member is None:
             return _NOTHING
         if not isinstance(member, (dict, Mapping)):
-            raise UnreadableError(".".join(path[: depth + 1]), "an object", member)
+            raise unexpected(".".join(path[: depth + 1]), "an object", member)
         value = member
     return value
 
@@ -79,7 +73,7 @@ def list_at(manifest: Manifest, *path: str) -> Sequence[Any]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise UnreadableError(".".join(path), "a list", value)
+        raise unexpected(".".join(path), "a list", value)
     return value
 
 
@@ -92,8 +86,23 @@ def objects_at(manifest: Manifest, *path: str) -> Sequence[Mapping[str, Any]]:
     items = list_at(manifest, *path)
     for index, item in enumerate(items):
         if item is not None and not isinstance(item, (dict, Mapping)):
-            raise UnreadableError(f"{'.'.join(path)}[{index}]", "an object", item)
+            raise unexpected(f"{'.'.join(path)}[{index}]", "an object", item)
     return [item or _NOTHING for item in items]
+
+
+def each_at(read: Callable[[Mapping[str, Any]], T], manifest: Manifest, *path: str) -> tuple[T, ...]:
+    """Every object of the list at a path, as a function reads it; none where the list is absent or null.
+
+    Raises:
+        UnreadableError: as `objects_at`, or what `read` raises, with the path of the item.
+    """
+    found = []
+    for index, item in enumerate(objects_at(manifest, *path)):
+        try:
+            found.append(read(item))
+        except UnreadableError as error:
+            raise error.below(f"{'.'.join(path)}[{index}]") from error
+    return tuple(found)
 
 
 def text_at(manifest: Manifest, *path: str) -> str | None:
@@ -104,7 +113,7 @@ def text_at(manifest: Manifest, *path: str) -> str | None:
     """
     value = _member_at(manifest, path)
     if value is not None and not isinstance(value, str):
-        raise UnreadableError(".".join(path), "a string", value)
+        raise unexpected(".".join(path), "a string", value)
     return value
 
 
@@ -119,7 +128,7 @@ def integer_at(manifest: Manifest, *path: str) -> int | None:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    raise UnreadableError(".".join(path), "an integer", value)
+    raise unexpected(".".join(path), "an integer", value)
 
 
 def boolean_at(manifest: Manifest, *path: str) -> bool | None:
@@ -130,7 +139,7 @@ def boolean_at(manifest: Manifest, *path: str) -> bool | None:
     """
     value = _member_at(manifest, path)
     if value is not None and not isinstance(value, bool):
-        raise UnreadableError(".".join(path), "a boolean", value)
+        raise unexpected(".".join(path), "a boolean", value)
     return value
 
 
@@ -143,7 +152,7 @@ def texts_at(manifest: Manifest, *path: str) -> Mapping[str, str]:
     texts = object_at(manifest, *path)
     for name, text in texts.items():
         if not isinstance(text, str):
-            raise UnreadableError(f"{'.'.join(path)}[{name}]", "a string", text)
+            raise unexpected(f"{'.'.join(path)}[{name}]", "a string", text)
     return texts
 
 
@@ -176,13 +185,7 @@ def with_each(
     Raises:
         UnreadableError: something at, above or directly below the path has another shape, or `changed` cannot read it.
     """
-    before = objects_at(manifest, *path)
-    after = []
-    for index, item in enumerate(before):
-        try:
-            after.append(changed(item))
-        except UnreadableError as error:
-            raise error.below(f"{'.'.join(path)}[{index}]") from error
+    before, after = objects_at(manifest, *path), each_at(changed, manifest, *path)
     if all(new is old for new, old in zip(after, before, strict=True)):
         return manifest
     raw = list_at(manifest, *path)

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import shape_of, unknown_fields
+from hedgerow.machinery.fields import Problem, shape_of, unknown_fields
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 
 Labels: TypeAlias = Mapping[str, str]
@@ -115,42 +115,28 @@ def matches_any(selectors: Iterable[LabelSelector], labels: Labels) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class FieldProblem:
-    """What is wrong with one field of a value that users wrote."""
-
-    field: str
-    """Path of the field, such as `namespaceSelectors[0].matchExpressions[1].values`; empty: the whole value."""
-    problem: str
-    """One clause without a full stop, starting in lower case unless with a quoted text."""
-
-    def __str__(self) -> str:
-        """Field and problem."""
-        return f"{self.field}: {self.problem}" if self.field else self.problem
-
-
 def _quoted(text: str) -> str:
     """A text as a message shows it: on one line, and no longer than it takes to recognise it."""
     return json.dumps(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}...", ensure_ascii=False)
 
 
-def _key_problems(key: object, field: str) -> Iterator[FieldProblem]:
+def _key_problems(key: object, field: str) -> Iterator[Problem]:
     """What is wrong with a label key."""
     if not isinstance(key, str):
-        yield FieldProblem(field, f"must be a label key, is {shape_of(key)}")
+        yield Problem(field, f"must be a label key, is {shape_of(key)}")
     elif problem := label_key_problem(key):
-        yield FieldProblem(field, f"{_quoted(key)} is no label key: {problem}")
+        yield Problem(field, f"{_quoted(key)} is no label key: {problem}")
 
 
-def _value_problems(value: object, field: str) -> Iterator[FieldProblem]:
+def _value_problems(value: object, field: str) -> Iterator[Problem]:
     """What is wrong with a label value."""
     if not isinstance(value, str):
-        yield FieldProblem(field, f"must be a label value, is {shape_of(value)}")
+        yield Problem(field, f"must be a label value, is {shape_of(value)}")
     elif problem := label_value_problem(value):
-        yield FieldProblem(field, f"{_quoted(value)} is no label value: {problem}")
+        yield Problem(field, f"{_quoted(value)} is no label value: {problem}")
 
 
-def unknown_field_problems(value: object, field: str = "") -> Iterator[FieldProblem]:
+def unknown_field_problems(value: object, field: str = "") -> Iterator[Problem]:
     """The fields that no label selector has. To ignore a misspelt one would select more than was meant.
 
     Args:
@@ -161,64 +147,64 @@ def unknown_field_problems(value: object, field: str = "") -> Iterator[FieldProb
         return
     inside = f"{field}." if field else ""
     for name, problem in unknown_fields(value, _FIELDS):
-        yield FieldProblem(f"{inside}{name}", problem)
+        yield Problem(f"{inside}{name}", problem)
     expressions = value.get("matchExpressions")
     for index, expression in enumerate(expressions if isinstance(expressions, (list, tuple)) else ()):
         if isinstance(expression, (dict, Mapping)):
             for name, problem in unknown_fields(expression, _FIELDS_OF_REQUIREMENTS):
-                yield FieldProblem(f"{inside}matchExpressions[{index}].{name}", problem)
+                yield Problem(f"{inside}matchExpressions[{index}].{name}", problem)
 
 
-def _match_labels_problems(labels: object, field: str) -> Iterator[FieldProblem]:
+def _match_labels_problems(labels: object, field: str) -> Iterator[Problem]:
     """What is wrong with the labels of a selector."""
     if labels is None:
         return
     if not isinstance(labels, (dict, Mapping)):
-        yield FieldProblem(field, f"must be an object of label keys and values, is {shape_of(labels)}")
+        yield Problem(field, f"must be an object of label keys and values, is {shape_of(labels)}")
         return
     for key, value in labels.items():
         yield from _key_problems(key, field)
         yield from _value_problems(value, f"{field}[{key}]")
 
 
-def _values_problems(values: object, operator: object, field: str) -> Iterator[FieldProblem]:
+def _values_problems(values: object, operator: object, field: str) -> Iterator[Problem]:
     """What is wrong with the values of a match expression."""
     if values is not None and not isinstance(values, (list, tuple)):
-        yield FieldProblem(field, f"must be a list of label values, is {shape_of(values)}")
+        yield Problem(field, f"must be a list of label values, is {shape_of(values)}")
         return
     if operator in (Operator.IN, Operator.NOT_IN) and not values:
-        yield FieldProblem(field, f"must have at least one value for operator {operator}")
+        yield Problem(field, f"must have at least one value for operator {operator}")
     if operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST) and values:
-        yield FieldProblem(field, f"must be empty for operator {operator}")
+        yield Problem(field, f"must be empty for operator {operator}")
     for index, value in enumerate(values or ()):
         yield from _value_problems(value, f"{field}[{index}]")
 
 
-def _requirement_problems(expression: object, field: str) -> Iterator[FieldProblem]:
+def _requirement_problems(expression: object, field: str) -> Iterator[Problem]:
     """What is wrong with one match expression; a missing key or operator is reported as the empty text."""
     if not isinstance(expression, (dict, Mapping)):
-        yield FieldProblem(field, f"must be an object with key and operator, is {shape_of(expression)}")
+        yield Problem(field, f"must be an object with key and operator, is {shape_of(expression)}")
         return
     operator = expression.get("operator", "")
     yield from _key_problems(expression.get("key", ""), f"{field}.key")
     if not isinstance(operator, str) or operator not in _OPERATORS:
         written = _quoted(operator) if isinstance(operator, str) else shape_of(operator)
-        yield FieldProblem(f"{field}.operator", f"must be In, NotIn, Exists or DoesNotExist, is {written}")
+        yield Problem(f"{field}.operator", f"must be In, NotIn, Exists or DoesNotExist, is {written}")
     yield from _values_problems(expression.get("values"), operator, f"{field}.values")
 
 
-def _match_expressions_problems(expressions: object, field: str) -> Iterator[FieldProblem]:
+def _match_expressions_problems(expressions: object, field: str) -> Iterator[Problem]:
     """What is wrong with the match expressions of a selector."""
     if expressions is None:
         return
     if not isinstance(expressions, (list, tuple)):
-        yield FieldProblem(field, f"must be a list of match expressions, is {shape_of(expressions)}")
+        yield Problem(field, f"must be a list of match expressions, is {shape_of(expressions)}")
         return
     for index, expression in enumerate(expressions):
         yield from _requirement_problems(expression, f"{field}[{index}]")
 
 
-def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector, tuple[FieldProblem, ...]]:
+def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector, tuple[Problem, ...]]:
     """The label selector that a value from JSON or YAML spells, or everything that is wrong with it.
 
     Absent and null parts are empty. Unknown fields are refused: without its misspelt `matchLabel`, a selector would
@@ -234,7 +220,7 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
     if isinstance(value, LabelSelector):
         return Success(value)
     if not isinstance(value, (dict, Mapping)):
-        return Failure((FieldProblem(field, f"must be a label selector, is {shape_of(value)}"),))
+        return Failure((Problem(field, f"must be a label selector, is {shape_of(value)}"),))
     inside = f"{field}." if field else ""
     labels, expressions = value.get("matchLabels"), value.get("matchExpressions")
     problems = (
@@ -309,7 +295,7 @@ def parse_selector_query(text: str) -> Result[LabelSelector, str]:
                 if labels.setdefault(key, value) != value:
                     expressions.append(Requirement(key, Operator.IN, (value,)))
     selector = LabelSelector(tuple(labels.items()), tuple(expressions))
-    return parse_label_selector(selector.manifest()).alt(lambda problems: problems[0].problem)
+    return parse_label_selector(selector.manifest()).alt(lambda problems: problems[0].text)
 
 
 def _requirement_query(requirement: Requirement) -> str:

@@ -7,7 +7,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.registration import Mode, registered_paths
 from hedgerow.api.origins import asks_for_identity
-from hedgerow.machinery.fields import FieldError, ShapeError
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.permissions import Permission
 from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode
@@ -59,7 +59,7 @@ def warnings(values: Values, namespace: str) -> tuple[str, ...]:
 
 def _with_possible_ports(
     decoded: Decoded,
-) -> Result[ResourceManagerConfiguration, tuple[ShapeError | FieldError, ...]]:
+) -> Result[ResourceManagerConfiguration, tuple[Problem, ...]]:
     """The configuration, unless no container could have its ports."""
     problems = tuple(decoded.configuration.server.impossible_ports())
     return Failure(problems) if problems else Success(decoded.configuration)

@@ -93,7 +93,7 @@ def errors(configuration: Manifest, _old: Manifest | None) -> Iterator[FieldErro
     # What is left is rare, and still must not be stored: nobody could call it.
     rest = () if found else entries_problems(webhooks, "webhooks")
     yield from found
-    yield from (FieldError("FieldValueInvalid", each.field, f"Invalid value: {each.problem}") for each in rest)
+    yield from (FieldError("FieldValueInvalid", each.path, f"Invalid value: {each.text}") for each in rest)
 
 
 def _errors(webhook: Manifest, path: str) -> Iterator[FieldError]:

@@ -17,7 +17,7 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import INTEGER, TEXT
-from hedgerow.machinery.fields import FieldError, invalid
+from hedgerow.machinery.fields import Problem, invalid
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest
@@ -26,7 +26,7 @@ RECORD_TYPES: Final = ("A", "AAAA", "CNAME", "TXT")
 LONGEST_LABEL: Final = 63
 
 
-def domain_errors(path: str, name: str) -> Iterator[FieldError]:
+def domain_errors(path: str, name: str) -> Iterator[Problem]:
     """A name must be a domain of two labels or more; a dot at its end is allowed. Of long labels the first is told."""
     if not name:
         yield missing(path)
@@ -41,19 +41,19 @@ def domain_errors(path: str, name: str) -> Iterator[FieldError]:
         yield invalid(path, label, f"must be no more than {LONGEST_LABEL} characters")
 
 
-def name_is_domain(record: Manifest, _where: str) -> Iterator[FieldError]:
+def name_is_domain(record: Manifest, _where: str) -> Iterator[Problem]:
     """The name is a domain, or a wildcard directly below one."""
     yield from domain_errors("spec.name", (value_at(record, "spec.name") or "").removeprefix("*."))
 
 
-def single_alias(record: Manifest, _where: str) -> Iterator[FieldError]:
+def single_alias(record: Manifest, _where: str) -> Iterator[Problem]:
     """A name is an alias of one other name only."""
     values = value_at(record, "spec.values") or ()
     if value_at(record, "spec.recordType") == "CNAME" and len(values) > 1:
         yield invalid("spec.values", values, "CNAME records must have a single value")
 
 
-def values_fit_record_type(record: Manifest, _where: str) -> Iterator[FieldError]:
+def values_fit_record_type(record: Manifest, _where: str) -> Iterator[Problem]:
     """Values are addresses of the family, or domains, as the type of the record says; texts may be anything."""
     record_type = value_at(record, "spec.recordType")
     for index, value in enumerate(value_at(record, "spec.values") or ()):
@@ -66,7 +66,7 @@ def values_fit_record_type(record: Manifest, _where: str) -> Iterator[FieldError
             yield from domain_errors(path, text)
 
 
-def _address_errors(path: str, text: str, family: Family) -> Iterator[FieldError]:
+def _address_errors(path: str, text: str, family: Family) -> Iterator[Problem]:
     address = parse_address(text)
     if address is None or family_of(address) is not family:
         yield invalid(path, text, f"must be a valid {family} address")

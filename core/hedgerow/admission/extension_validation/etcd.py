@@ -11,7 +11,7 @@ from hedgerow.admission.extension_validation.comparison import same
 from hedgerow.admission.extension_validation.kind import Kind, declared, spec_shape
 from hedgerow.admission.extension_validation.shape import DURATION, QUANTITY, TEXT
 from hedgerow.api.gardener import ETCDS
-from hedgerow.machinery.fields import FieldError, invalid, invalid_unshown, shortened
+from hedgerow.machinery.fields import Problem, invalid, invalid_unshown, shortened
 from hedgerow.machinery.objects import Manifest, is_terminating, key_of
 
 STORE: Final = "spec.backup.store"
@@ -48,21 +48,21 @@ def has_store(etcd: Manifest) -> bool:
     return value_at(etcd, STORE) is not None
 
 
-def prefix_names_etcd(etcd: Manifest, _where: str) -> Iterator[FieldError]:
+def prefix_names_etcd(etcd: Manifest, _where: str) -> Iterator[Problem]:
     """Backups lie below a prefix that tells them from those of any other Etcd."""
     prefix = value_at(etcd, PREFIX) or ""
     if has_store(etcd) and not all(part in prefix for part in key_of(etcd)):
         yield invalid(PREFIX, prefix, "must contain object name and namespace")
 
 
-def provider_is_supported(etcd: Manifest, _where: str) -> Iterator[FieldError]:
+def provider_is_supported(etcd: Manifest, _where: str) -> Iterator[Problem]:
     """The provider of the store, if named, is one that Etcds can be backed up to."""
     provider = value_at(etcd, PROVIDER)
     if provider and provider not in PROVIDERS:
         yield invalid(PROVIDER, provider, f"unsupported storage provider: {shortened(provider)}")
 
 
-def spec_change(new: Manifest, old: Manifest) -> Iterator[FieldError]:
+def spec_change(new: Manifest, old: Manifest) -> Iterator[Problem]:
     """The spec of an Etcd in deletion stays as it is; otherwise the prefix does, as long as there is a store."""
     if is_terminating(new):
         if not same(value_at(new, "spec"), value_at(old, "spec"), _SPEC):

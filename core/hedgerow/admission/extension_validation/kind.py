@@ -13,7 +13,7 @@ from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, a
 from hedgerow.admission.extension_validation.comparison import differences
 from hedgerow.admission.extension_validation.shape import TEXT, JsonType, Shape, misfits, shape
 from hedgerow.api.gardener import extension_resource
-from hedgerow.machinery.fields import FieldError, forbidden
+from hedgerow.machinery.fields import Problem, forbidden
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
 
 MOST_DIFFERENCES: Final = 10
@@ -31,15 +31,15 @@ class Kind:
     change_checks: tuple[ChangeCheck, ...]
     """What must hold for every update beside that."""
 
-    def misfits(self, manifest: Any) -> tuple[FieldError, ...]:
+    def misfits(self, manifest: Any) -> tuple[Problem, ...]:
         """The fields that have another type than the kind gives them; checks must not see such an object."""
         return misfits(manifest, self.shape)
 
-    def errors(self, manifest: Manifest) -> Iterator[FieldError]:
+    def errors(self, manifest: Manifest) -> Iterator[Problem]:
         """What the checks find wrong with an object that is to be created."""
         return all_of(self.checks, manifest)
 
-    def update_errors(self, new: Manifest, old: Manifest) -> Iterator[FieldError]:
+    def update_errors(self, new: Manifest, old: Manifest) -> Iterator[Problem]:
         """What the checks find wrong with an update: first with the change, then with the new object."""
         for check in self.change_checks:
             yield from check(new, old)
@@ -97,7 +97,7 @@ def spec_change(expected: Shape, *checks: ChangeCheck) -> ChangeCheck:
         checks: what must hold for a change of an object that is not in deletion.
     """
 
-    def check(new: Manifest, old: Manifest) -> Iterator[FieldError]:
+    def check(new: Manifest, old: Manifest) -> Iterator[Problem]:
         if not is_terminating(new):
             for single in checks:
                 yield from single(new, old)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, immutable, not_negative_if_present
 from hedgerow.admission.extension_validation.shape import BOOLEAN, INTEGER, TEXT
-from hedgerow.machinery.fields import FieldError, forbidden, invalid, required, shortened, too_long
+from hedgerow.machinery.fields import Problem, forbidden, invalid, required, shortened, too_long
 from hedgerow.machinery.names import (
     annotation_key_problem,
     dns_label_problem,
@@ -44,7 +44,7 @@ FIELDS: Final = {
 }
 
 
-def name(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def name(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """There is a name, which is a DNS subdomain; a prefix for the server to complete does not replace it."""
     text = text_at(manifest, "metadata", "name")
     if not text:
@@ -53,7 +53,7 @@ def name(manifest: Manifest, _where: str) -> Iterator[FieldError]:
         yield invalid("metadata.name", text, problem)
 
 
-def generate_name(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def generate_name(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """A prefix for names is a DNS subdomain once something follows the dash at its end."""
     text = text_at(manifest, "metadata", "generateName")
     if not text:
@@ -63,7 +63,7 @@ def generate_name(manifest: Manifest, _where: str) -> Iterator[FieldError]:
         yield invalid("metadata.generateName", text, problem)
 
 
-def namespace_given(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def namespace_given(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """A namespaced object names its namespace, by a DNS label."""
     text = text_at(manifest, "metadata", "namespace")
     if not text:
@@ -72,13 +72,13 @@ def namespace_given(manifest: Manifest, _where: str) -> Iterator[FieldError]:
         yield invalid("metadata.namespace", text, problem)
 
 
-def namespace_absent(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def namespace_absent(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """A cluster-scoped object has no namespace."""
     if text_at(manifest, "metadata", "namespace"):
         yield forbidden("metadata.namespace", "not allowed on this type")
 
 
-def labels(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def labels(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Keys and values have the syntax of labels."""
     for key, value in _texts(manifest, "labels").items():
         if problem := label_key_problem(key):
@@ -87,7 +87,7 @@ def labels(manifest: Manifest, _where: str) -> Iterator[FieldError]:
             yield invalid("metadata.labels", value, problem)
 
 
-def annotations(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def annotations(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Keys have the syntax of labels, in whatever case, and all together are not too long."""
     texts = _texts(manifest, "annotations")
     for key in texts:
@@ -97,7 +97,7 @@ def annotations(manifest: Manifest, _where: str) -> Iterator[FieldError]:
         yield too_long("metadata.annotations", MOST_ANNOTATION_BYTES)
 
 
-def finalizers(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def finalizers(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Finalizers have the syntax of label keys; dependents are either orphaned or deleted first."""
     texts = _finalizers(manifest)
     for text in texts:
@@ -107,7 +107,7 @@ def finalizers(manifest: Manifest, _where: str) -> Iterator[FieldError]:
         yield invalid("metadata.finalizers", texts, 'must not hold both "orphan" and "foregroundDeletion"')
 
 
-def owner_references(manifest: Manifest, _where: str) -> Iterator[FieldError]:
+def owner_references(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Owners are named completely, are no Events, and at most one of them is the controller."""
     path = "metadata.ownerReferences"
     controllers = 0
@@ -120,7 +120,7 @@ def owner_references(manifest: Manifest, _where: str) -> Iterator[FieldError]:
             yield invalid(path, reference, "only one reference can have controller set to true")
 
 
-def _incomplete_owner(reference: Mapping[str, Any], path: str) -> Iterator[FieldError]:
+def _incomplete_owner(reference: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """The API server names these fields without the index of the reference."""
     api_version = reference.get("apiVersion") or ""
     if api_version.count("/") > 1 or not api_version.rpartition("/")[2]:
@@ -130,20 +130,20 @@ def _incomplete_owner(reference: Mapping[str, Any], path: str) -> Iterator[Field
             yield invalid(f"{path}.{field}", "", f"{field} must not be empty")
 
 
-def resource_version(new: Manifest, _old: Manifest) -> Iterator[FieldError]:
+def resource_version(new: Manifest, _old: Manifest) -> Iterator[Problem]:
     """An update says which version of the object it changes."""
     if not text_at(new, "metadata", "resourceVersion"):
         yield invalid("metadata.resourceVersion", "", "must be specified for an update")
 
 
-def generation_not_decremented(new: Manifest, old: Manifest) -> Iterator[FieldError]:
+def generation_not_decremented(new: Manifest, old: Manifest) -> Iterator[Problem]:
     """Generations only grow."""
     generation = object_at(new, "metadata").get("generation") or 0
     if generation < (object_at(old, "metadata").get("generation") or 0):
         yield invalid("metadata.generation", generation, "must not be decremented")
 
 
-def no_new_finalizers(new: Manifest, old: Manifest) -> Iterator[FieldError]:
+def no_new_finalizers(new: Manifest, old: Manifest) -> Iterator[Problem]:
     """An object that is being deleted gets no further finalizers."""
     added = sorted({*_finalizers(new)} - {*_finalizers(old)})
     if added and text_at(old, "metadata", "deletionTimestamp"):

@@ -15,7 +15,7 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import TEXT
-from hedgerow.machinery.fields import FieldError, duplicate, invalid, shortened, unsupported
+from hedgerow.machinery.fields import Problem, duplicate, invalid, shortened, unsupported
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.objects import Manifest
 
@@ -24,7 +24,7 @@ POD_CIDR: Final = "spec.podCIDR"
 SERVICE_CIDR: Final = "spec.serviceCIDR"
 
 
-def addressing(network: Manifest, _where: str) -> Iterator[FieldError]:
+def addressing(network: Manifest, _where: str) -> Iterator[Problem]:
     """One family of addresses, and ranges of it that do not overlap; ranges wait until the family is right."""
     families = [family or "" for family in value_at(network, "spec.ipFamilies") or ()]
     is_wrong = False
@@ -37,7 +37,7 @@ def addressing(network: Manifest, _where: str) -> Iterator[FieldError]:
     yield from range_errors({path: value_at(network, path) or "" for path in (POD_CIDR, SERVICE_CIDR)}, primary)
 
 
-def family_errors(families: list[str]) -> Iterator[FieldError]:
+def family_errors(families: list[str]) -> Iterator[Problem]:
     """Families are known ones, each once, and only one for now."""
     known = True
     before: set[str] = set()
@@ -54,7 +54,7 @@ def family_errors(families: list[str]) -> Iterator[FieldError]:
         yield invalid("spec.ipFamilies", families, "dual-stack networking is not supported")
 
 
-def range_errors(ranges: dict[str, str], primary: Family) -> Iterator[FieldError]:
+def range_errors(ranges: dict[str, str], primary: Family) -> Iterator[Problem]:
     """Both ranges are there, can be read, are of the family, and do not overlap: each asked of both in turn."""
     yield from (missing(path, FIELD_IS_REQUIRED) for path, text in ranges.items() if not text)
     parsed: dict[str, Network] = {}

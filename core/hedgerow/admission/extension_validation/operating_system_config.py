@@ -19,7 +19,7 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import TEXT
-from hedgerow.machinery.fields import FieldError, duplicate, invalid_unshown
+from hedgerow.machinery.fields import Problem, duplicate, invalid_unshown
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.objects import Manifest
 
@@ -30,7 +30,7 @@ OF_SECRET_REF: Final = (required("content.secretRef.name"), required("content.se
 OF_INLINE: Final = (one_of("content.inline.encoding", ENCODINGS), required("content.inline.data"))
 
 
-def content(file: Manifest, where: str) -> Iterator[FieldError]:
+def content(file: Manifest, where: str) -> Iterator[Problem]:
     """The content of a file comes from exactly one of two sources, which is complete."""
     from_secret = value_at(file, "content.secretRef") is not None
     from_inline = value_at(file, "content.inline") is not None
@@ -46,7 +46,7 @@ def content(file: Manifest, where: str) -> Iterator[FieldError]:
 OF_FILE: Final[tuple[Check, ...]] = (required("path"), content)
 
 
-def files(config: Manifest, _where: str) -> Iterator[FieldError]:
+def files(config: Manifest, _where: str) -> Iterator[Problem]:
     """Every file is complete, and none is written twice."""
     paths: set[str] = set()
     for index, item in enumerate(value_at(config, "spec.files") or ()):

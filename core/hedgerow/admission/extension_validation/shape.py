@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from returns.pipeline import is_successful
 
-from hedgerow.machinery.fields import FieldError, FieldErrorType, shape_of
+from hedgerow.machinery.fields import FieldErrorType, Problem, shape_of
 from hedgerow.machinery.quantities import parse_quantity
 from hedgerow.machinery.times import parse_duration
 
@@ -91,17 +91,17 @@ def _shape(fields: Sequence[tuple[Sequence[str], JsonType]]) -> Shape:
     return Shape(LIST if EACH_ITEM in below else json_type, {step: _shape(inner) for step, inner in below.items()})
 
 
-def misfits(manifest: Any, expected: Shape) -> tuple[FieldError, ...]:
+def misfits(manifest: Any, expected: Shape) -> tuple[Problem, ...]:
     """The fields of an object that have another type than expected, in the order of the table."""
     return tuple(_misfits(manifest, "", expected))
 
 
-def _misfit(path: str, expected: JsonType, value: Any) -> FieldError:
+def _misfit(path: str, expected: JsonType, value: Any) -> Problem:
     """The error of a field that has another type than expected; the value is left out, which may be of any size."""
-    return FieldError(path, FieldErrorType.INVALID, f"expected {expected.name}, got {shape_of(value)}")
+    return Problem(path, f"expected {expected.name}, got {shape_of(value)}", FieldErrorType.INVALID)
 
 
-def _misfits(value: Any, path: str, expected: Shape) -> Iterator[FieldError]:
+def _misfits(value: Any, path: str, expected: Shape) -> Iterator[Problem]:
     if value is None and path:
         return
     if not expected.json_type.fits(value):

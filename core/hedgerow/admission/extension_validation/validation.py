@@ -6,10 +6,10 @@ Source: webhooks-and-tokens §9.1, §9.2.
 from typing import Any
 
 from hedgerow.admission.extension_validation.kinds import KINDS
-from hedgerow.machinery.fields import FieldError
+from hedgerow.machinery.fields import Problem
 
 
-def validate_create(kind: str, manifest: Any) -> tuple[FieldError, ...]:
+def validate_create(kind: str, manifest: Any) -> tuple[Problem, ...]:
     """What is wrong with an object that is to be created: metadata first, then the spec.
 
     Args:
@@ -20,7 +20,7 @@ def validate_create(kind: str, manifest: Any) -> tuple[FieldError, ...]:
     return rules.misfits(manifest) or tuple(rules.errors(manifest))
 
 
-def validate_update(kind: str, new: Any, old: Any) -> tuple[FieldError, ...]:
+def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
     """What is wrong with an update: the change of metadata, that of the spec, then the new object as if created.
 
     Args:

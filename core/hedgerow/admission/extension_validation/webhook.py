@@ -12,7 +12,7 @@ from hedgerow.admission.extension_validation.kind import Kind
 from hedgerow.admission.extension_validation.kinds import KINDS
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
 from hedgerow.admission.webhook import Webhook, type_problem
-from hedgerow.machinery.fields import FieldError, joined
+from hedgerow.machinery.fields import Problem, joined
 from hedgerow.machinery.objects import Manifest, Resource, key_of
 
 NAME: Final = "extension-validation"
@@ -51,15 +51,13 @@ def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
     return None
 
 
-def _verdict(rules: Kind, manifest: Manifest, found: Iterable[FieldError]) -> Decision:
+def _verdict(rules: Kind, manifest: Manifest, found: Iterable[Problem]) -> Decision:
     """The denial that lists what is wrong with an object, if anything is."""
     errors = tuple(islice(found, MOST_ERRORS + 1))
     if not errors:
         return Allowed()
     resource, name = rules.resource, key_of(manifest).name
-    causes = [
-        {"reason": error.type.reason, "message": error.body, "field": error.path} for error in errors[:MOST_ERRORS]
-    ]
+    causes = [{"reason": error.reason, "message": error.body, "field": error.path} for error in errors[:MOST_ERRORS]]
     return Denied(
         INVALID,
         f'{resource.kind}.{resource.group} "{name}" is invalid: {_listed(errors)}',
@@ -68,7 +66,7 @@ def _verdict(rules: Kind, manifest: Manifest, found: Iterable[FieldError]) -> De
     )
 
 
-def _listed(errors: Sequence[FieldError]) -> str:
+def _listed(errors: Sequence[Problem]) -> str:
     """The text of the first errors, and whether there are more."""
     return joined([*errors[:MOST_ERRORS], *(["and more"] if len(errors) > MOST_ERRORS else [])])
 

@@ -18,7 +18,7 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import BYTES, DURATION, QUANTITY, TEXT
-from hedgerow.machinery.fields import FieldError, invalid
+from hedgerow.machinery.fields import Problem, invalid
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.quantities import parse_quantity
@@ -51,7 +51,7 @@ def is_extended(resource: str) -> bool:
     return not own and label_key_problem(f"requests.{resource}") is None
 
 
-def capacity(pool: Manifest, where: str) -> Iterator[FieldError]:
+def capacity(pool: Manifest, where: str) -> Iterator[Problem]:
     """A machine has no negative amount of anything, and whole numbers of what is counted."""
     amounts = value_at(pool, "nodeTemplate.capacity") or {}
     for resource in sorted(amounts):

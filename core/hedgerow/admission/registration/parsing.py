@@ -14,8 +14,9 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.registration.registered import GROUP, Client, Entry, Registrations, Rule, Scope
 from hedgerow.admission.registration.shape import URL, entries_problems
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, key_of
-from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
+from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
 
 API_VERSION: Final = f"{GROUP}/v1"
 MUTATING: Final = "MutatingWebhookConfiguration"
@@ -30,7 +31,7 @@ class RegistrationProblem:
 
     kind: str
     name: str
-    problem: FieldProblem
+    problem: Problem
 
     def __str__(self) -> str:
         """Object, field and problem."""
@@ -61,9 +62,9 @@ def _metadata_problems(manifest: Manifest) -> Iterator[RegistrationProblem]:
     """What keeps an object from having a name, or none."""
     metadata = manifest.get("metadata")
     if not (metadata is None or isinstance(metadata, Mapping)):
-        yield RegistrationProblem(manifest["kind"], "", FieldProblem("metadata", "must be an object"))
+        yield RegistrationProblem(manifest["kind"], "", Problem("metadata", "must be an object"))
     elif not isinstance(key_of(manifest).name, str):
-        yield RegistrationProblem(manifest["kind"], "", FieldProblem("metadata.name", "must be a string"))
+        yield RegistrationProblem(manifest["kind"], "", Problem("metadata.name", "must be a string"))
 
 
 def _problems(manifest: Manifest) -> Iterator[RegistrationProblem]:

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from hedgerow.admission.registration.registered import ANY, Scope
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE
-from hedgerow.machinery.selectors import FieldProblem, parse_label_selector
+from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.selectors import parse_label_selector
 
 URL: Final = re.compile(
     r"https://(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]/:?#@]+)(?::(?P<port>[0-9]{1,5}))?(?P<path>/[^?#]*)?"
@@ -27,21 +28,21 @@ _LONGEST_TIMEOUT: Final = 30
 _LARGEST_PORT: Final = 65535
 
 
-def entries_problems(webhooks: Any, field: str) -> Iterator[FieldProblem]:
+def entries_problems(webhooks: Any, field: str) -> Iterator[Problem]:
     """What is wrong with the webhooks of one registration object; absent ones are none."""
     if webhooks is None:
         return
     if not isinstance(webhooks, list):
-        yield FieldProblem(field, "must be a list")
+        yield Problem(field, "must be a list")
         return
     for index, webhook in enumerate(webhooks):
         if isinstance(webhook, Mapping):
             yield from _entry_problems(webhook, f"{field}[{index}].")
         else:
-            yield FieldProblem(f"{field}[{index}]", "must be an object")
+            yield Problem(f"{field}[{index}]", "must be an object")
 
 
-def _entry_problems(webhook: Mapping[str, Any], inside: str) -> Iterator[FieldProblem]:
+def _entry_problems(webhook: Mapping[str, Any], inside: str) -> Iterator[Problem]:
     yield from _text_problems(webhook, "name", inside)
     yield from _client_problems(webhook.get("clientConfig"), f"{inside}clientConfig")
     yield from _rules_problems(webhook.get("rules"), f"{inside}rules")
@@ -56,22 +57,22 @@ def _entry_problems(webhook: Mapping[str, Any], inside: str) -> Iterator[FieldPr
         yield from _number_problems(webhook["timeoutSeconds"], _LONGEST_TIMEOUT, f"{inside}timeoutSeconds")
     yield from _texts_problems(webhook, "admissionReviewVersions", inside)
     if webhook.get("matchConditions"):
-        yield FieldProblem(f"{inside}matchConditions", "cannot be evaluated")
+        yield Problem(f"{inside}matchConditions", "cannot be evaluated")
 
 
-def _client_problems(client: Any, field: str) -> Iterator[FieldProblem]:
+def _client_problems(client: Any, field: str) -> Iterator[Problem]:
     if not isinstance(client, Mapping):
-        yield FieldProblem(field, "must be an object")
+        yield Problem(field, "must be an object")
         return
     url, service = client.get("url"), client.get("service")
     if (url is None) is (service is None):
-        yield FieldProblem(field, "must have either url or service")
+        yield Problem(field, "must have either url or service")
     if url is not None and not (isinstance(url, str) and _is_url(url)):
-        yield FieldProblem(f"{field}.url", "must be an https URL without query, fragment or user")
+        yield Problem(f"{field}.url", "must be an https URL without query, fragment or user")
     if service is not None:
         yield from _service_problems(service, f"{field}.service")
     if not isinstance(client.get("caBundle") or "", str):
-        yield FieldProblem(f"{field}.caBundle", "must be a string")
+        yield Problem(f"{field}.caBundle", "must be a string")
 
 
 def is_base_url(text: str) -> bool:
@@ -85,28 +86,28 @@ def _is_url(text: str) -> bool:
     return parts is not None and 1 <= int(parts["port"] or 1) <= _LARGEST_PORT
 
 
-def _service_problems(service: Any, field: str) -> Iterator[FieldProblem]:
+def _service_problems(service: Any, field: str) -> Iterator[Problem]:
     if not isinstance(service, Mapping):
-        yield FieldProblem(field, "must be an object")
+        yield Problem(field, "must be an object")
         return
     yield from _text_problems(service, "name", f"{field}.")
     yield from _text_problems(service, "namespace", f"{field}.")
     path = service.get("path") or "/"
     if not (isinstance(path, str) and path.startswith("/")):
-        yield FieldProblem(f"{field}.path", "must start with a slash")
+        yield Problem(f"{field}.path", "must start with a slash")
     if service.get("port") is not None:
         yield from _number_problems(service["port"], _LARGEST_PORT, f"{field}.port")
 
 
-def _rules_problems(rules: Any, field: str) -> Iterator[FieldProblem]:
+def _rules_problems(rules: Any, field: str) -> Iterator[Problem]:
     if rules is None:
         return
     if not isinstance(rules, list):
-        yield FieldProblem(field, "must be a list")
+        yield Problem(field, "must be a list")
         return
     for index, rule in enumerate(rules):
         if not isinstance(rule, Mapping):
-            yield FieldProblem(f"{field}[{index}]", "must be an object")
+            yield Problem(f"{field}[{index}]", "must be an object")
             continue
         inside = f"{field}[{index}]."
         for name in ("apiGroups", "apiVersions", "resources"):
@@ -116,7 +117,7 @@ def _rules_problems(rules: Any, field: str) -> Iterator[FieldProblem]:
             yield from _choice_problems(rule["scope"], tuple(Scope), f"{inside}scope")
 
 
-def _operations_problems(rule: Mapping[str, Any], inside: str) -> Iterator[FieldProblem]:
+def _operations_problems(rule: Mapping[str, Any], inside: str) -> Iterator[Problem]:
     if problems := tuple(_texts_problems(rule, "operations", inside)):
         yield from problems
         return
@@ -124,24 +125,24 @@ def _operations_problems(rule: Mapping[str, Any], inside: str) -> Iterator[Field
         yield from _choice_problems(operation, _OPERATIONS, f"{inside}operations[{index}]")
 
 
-def _text_problems(container: Mapping[str, Any], name: str, inside: str) -> Iterator[FieldProblem]:
+def _text_problems(container: Mapping[str, Any], name: str, inside: str) -> Iterator[Problem]:
     value = container.get(name)
     if not (isinstance(value, str) and value):
-        yield FieldProblem(f"{inside}{name}", "must be a non-empty string")
+        yield Problem(f"{inside}{name}", "must be a non-empty string")
 
 
-def _texts_problems(container: Mapping[str, Any], name: str, inside: str) -> Iterator[FieldProblem]:
+def _texts_problems(container: Mapping[str, Any], name: str, inside: str) -> Iterator[Problem]:
     values = container.get(name)
     if not (isinstance(values, list) and values and all(isinstance(value, str) for value in values)):
-        yield FieldProblem(f"{inside}{name}", "must be a non-empty list of strings")
+        yield Problem(f"{inside}{name}", "must be a non-empty list of strings")
 
 
-def _choice_problems(value: Any, choices: tuple[str, ...], field: str) -> Iterator[FieldProblem]:
+def _choice_problems(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Problem]:
     if not (isinstance(value, str) and value in choices):
         *others, last = choices
-        yield FieldProblem(field, f"must be {', '.join(others)} or {last}")
+        yield Problem(field, f"must be {', '.join(others)} or {last}")
 
 
-def _number_problems(value: Any, largest: int, field: str) -> Iterator[FieldProblem]:
+def _number_problems(value: Any, largest: int, field: str) -> Iterator[Problem]:
     if not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= largest):
-        yield FieldProblem(field, f"must be an integer from 1 to {largest}")
+        yield Problem(field, f"must be an integer from 1 to {largest}")

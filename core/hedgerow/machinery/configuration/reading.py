@@ -22,9 +22,8 @@ from hedgerow.machinery.configuration.section import (
     SectionField,
 )
 from hedgerow.machinery.fields import (
-    FieldError,
     FieldErrorType,
-    ShapeError,
+    Problem,
     child,
     forbidden,
     joined,
@@ -48,7 +47,7 @@ class Document(Section):
 
 D = TypeVar("D", bound=Document)
 S = TypeVar("S", bound=Section)
-E = TypeVar("E", ShapeError, FieldError)
+E = TypeVar("E", Problem, Problem)
 
 
 def head(kind: type[Document]) -> dict[str, str]:
@@ -70,7 +69,7 @@ class ConfigurationErrors:
     """Why a document is no valid configuration; at least one error, all of one stage."""
 
     stage: Stage
-    errors: tuple[ShapeError | FieldError, ...]
+    errors: tuple[Problem, ...]
     warnings: tuple[str, ...] = ()
     """As those of a valid file: a misspelt field is often what makes it invalid. None from a file that has no shape."""
 
@@ -115,9 +114,9 @@ _UNREADABLE: Final[Any] = None
 class _Reader:
     """What was found on the way through one document."""
 
-    errors: list[ShapeError] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
     """Values of wrong types."""
-    problems: list[FieldError] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     """Misspelt limits, and two spellings of one field."""
     warnings: list[str] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
@@ -167,7 +166,7 @@ class _Reader:
                 at, meant = child(path, name), nearest(name, names) or ""
                 hint = f"; did you mean {meant}?" if meant else ""
                 if section.is_strict or (meant in known and known[meant].is_limit):
-                    self.problems.append(FieldError(at, FieldErrorType.INVALID, f"is an unknown field{hint}"))
+                    self.problems.append(Problem(at, f"is an unknown field{hint}", FieldErrorType.INVALID))
                 else:
                     self.warnings.append(f"{at}: unknown field, ignored{hint}")
 
@@ -253,7 +252,7 @@ class _Reader:
         return self._unreadable(f"expected {expected}, got {shown}", path)
 
     def _unreadable(self, problem: str, path: str) -> Any:
-        self.errors.append(ShapeError(path, problem))
+        self.errors.append(Problem(path, problem))
         return _UNREADABLE
 
 

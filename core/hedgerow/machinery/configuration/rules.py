@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.configuration.section import Rule
-from hedgerow.machinery.fields import FieldError, child, invalid, rendered, required, unsupported
+from hedgerow.machinery.fields import Problem, child, invalid, rendered, required, unsupported
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 
 Number: TypeAlias = int | timedelta
@@ -39,7 +39,7 @@ def longer_than_zero(says: str = "Longer than 0.") -> Rule:
 def one_of(values: Sequence[str]) -> Rule:
     """The text is one of `values`."""
 
-    def errors(path: str, value: str) -> Iterator[FieldError]:
+    def errors(path: str, value: str) -> Iterator[Problem]:
         if value not in values:
             yield unsupported(path, value, values)
 
@@ -49,7 +49,7 @@ def one_of(values: Sequence[str]) -> Rule:
 def must_be_set(detail: str, says: str = "Must be set.") -> Rule:
     """The value is there and not empty."""
 
-    def errors(path: str, value: object) -> Iterator[FieldError]:
+    def errors(path: str, value: object) -> Iterator[Problem]:
         if value is None or value == "":
             yield required(path, detail)
 
@@ -59,7 +59,7 @@ def must_be_set(detail: str, says: str = "Must be set.") -> Rule:
 def valid(problem_of: Callable[[str], str | None], *, may_be_empty: bool = False) -> Rule:
     """The text, or each text of a list, has no problem, as a function finds it; an empty one passes if it may."""
 
-    def errors(path: str, value: str | tuple[str, ...] | None) -> Iterator[FieldError]:
+    def errors(path: str, value: str | tuple[str, ...] | None) -> Iterator[Problem]:
         texts = enumerate(value) if isinstance(value, tuple) else [(None, value)] if value is not None else []
         for index, text in texts:
             if (text or not may_be_empty) and (problem := problem_of(text)):
@@ -71,7 +71,7 @@ def valid(problem_of: Callable[[str], str | None], *, may_be_empty: bool = False
 def each_set(detail: str) -> Rule:
     """No text of a list is empty."""
 
-    def errors(path: str, value: Sequence[str]) -> Iterator[FieldError]:
+    def errors(path: str, value: Sequence[str]) -> Iterator[Problem]:
         yield from (required(f"{path}[{index}]", detail) for index, text in enumerate(value) if not text)
 
     return Rule(errors)
@@ -80,7 +80,7 @@ def each_set(detail: str) -> Rule:
 def labels() -> Rule:
     """The keys and values are those of labels; a key is told at the map, a value at its key."""
 
-    def errors(path: str, value: Mapping[str, str]) -> Iterator[FieldError]:
+    def errors(path: str, value: Mapping[str, str]) -> Iterator[Problem]:
         for key, text in value.items():
             if problem := label_key_problem(key):
                 yield invalid(path, key, problem)
@@ -91,7 +91,7 @@ def labels() -> Rule:
 
 
 def _checked(is_broken: Callable[[Any], bool], detail: str, says: str, only_if_enabled: bool = False) -> Rule:  # noqa: FBT001, FBT002 -- private
-    def errors(path: str, value: Any) -> Iterator[FieldError]:
+    def errors(path: str, value: Any) -> Iterator[Problem]:
         if value is not None and is_broken(value):
             yield invalid(path, value, detail)
 

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Final, Self, dataclass_transform, get_args, get_origin
 
-from hedgerow.machinery.fields import FieldError, child
+from hedgerow.machinery.fields import Problem, child
 from hedgerow.machinery.times import format_duration
 
 
@@ -80,7 +80,7 @@ class WhenEnabled:
 class Rule:
     """A rule about the value of one field."""
 
-    errors: Callable[[str, Any], Iterable[FieldError]]
+    errors: Callable[[str, Any], Iterable[Problem]]
     """The errors of a value, given the path of its field."""
     says: str = ""
     """The rule as a sentence of the documentation; empty: the meaning of the field tells."""
@@ -176,7 +176,7 @@ class Section:
         """The section with those defaults that depend on its other fields."""
         return self
 
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
         """The errors of the section and of those below it, in the order of the fields.
 
         Args:
@@ -186,7 +186,7 @@ class Section:
         if self.is_checked(purpose):
             yield from self.field_problems(path, purpose, *(field.attribute for field in self.declared))
 
-    def field_problems(self, path: str, purpose: Purpose, *attributes: str) -> Iterator[FieldError]:
+    def field_problems(self, path: str, purpose: Purpose, *attributes: str) -> Iterator[Problem]:
         """The errors of some fields: of each the first rule that it breaks, then the errors of the sections below."""
         for field, at, value in self._values(path):
             if field.attribute in attributes:

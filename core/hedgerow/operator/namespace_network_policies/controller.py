@@ -158,7 +158,7 @@ def runtime_networks(garden: Manifest) -> Result[RuntimeNetworks, DomainFailure]
         pods, services, nodes = (text_at(garden, *_NETWORKING, name) for name in ("pods", "services", "nodes"))
         blocked = list_at(garden, *_NETWORKING, "blockCIDRs")
     except UnreadableError as error:
-        return Failure(DomainFailure(GARDENS, key_of(garden), "", str(error)))
+        return Failure(DomainFailure(GARDENS, key_of(garden), error.problem.path, error.problem.text))
     for name, text in (("pods", pods), ("services", services)):
         if not text:
             return Failure(DomainFailure(GARDENS, key_of(garden), ".".join((*_NETWORKING, name)), "is missing"))

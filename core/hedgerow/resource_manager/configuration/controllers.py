@@ -6,7 +6,7 @@ Source: managed-resources §3.1; webhooks-and-tokens §2.1, §2.2; network-and-n
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Final, TypeAlias
@@ -25,9 +25,9 @@ from hedgerow.machinery.configuration.section import (
     Switched,
     WhenEnabled,
 )
-from hedgerow.machinery.fields import FieldError, FieldErrorType, required
+from hedgerow.machinery.fields import FieldErrorType, Problem, required
 from hedgerow.machinery.names import dns_label_problem, label_key_problem, label_value_problem
-from hedgerow.machinery.selectors import FieldProblem, LabelSelector, parse_label_selector
+from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
 from hedgerow.resource_manager.network_policies.views import IngressController, NetworkPolicyConfig
 
 SHORTEST_SYNC_PERIOD: Final = timedelta(seconds=15)
@@ -108,7 +108,7 @@ class ManagedResourceSettings(Section):
     ] = "gardener"
     """What the label `resources.gardener.cloud/managed-by` of every delivered object says."""
 
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
         """The errors, told under the name in the plural, as the reference does."""
         return super().problems(f"{path}s", purpose)
 
@@ -143,13 +143,13 @@ class SelectorSection(Section):
         """The selector of a valid section."""
         return self._parsed("").unwrap()
 
-    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
+    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[Problem]:
         """Every key, operator and value that no label selector may have."""
         match self._parsed(path):
             case Failure(problems):
-                yield from (FieldError(each.field, FieldErrorType.INVALID, each.problem) for each in problems)
+                yield from (replace(each, type=FieldErrorType.INVALID) for each in problems)
 
-    def _parsed(self, path: str) -> Result[LabelSelector, tuple[FieldProblem, ...]]:
+    def _parsed(self, path: str) -> Result[LabelSelector, tuple[Problem, ...]]:
         return parse_label_selector(self.manifest(), path)
 
 
@@ -246,7 +246,7 @@ class TokenRequestorSettings(SwitchedController):
         return tuple(dict.fromkeys(self.audiences))
 
 
-def unlimited_token_requestor(settings: TokenRequestorSettings, seen: Collection[str]) -> FieldError | None:
+def unlimited_token_requestor(settings: TokenRequestorSettings, seen: Collection[str]) -> Problem | None:
     """The error of a token requestor that mints any token for every author of a Secret; none if it has a limit.
 
     In one cluster such a token lets who may write Secrets in any namespace become any ServiceAccount of that cluster.

@@ -14,7 +14,7 @@ from hedgerow.machinery.configuration import reading
 from hedgerow.machinery.configuration.reading import ConfigurationErrors, Document
 from hedgerow.machinery.configuration.rules import one_of
 from hedgerow.machinery.configuration.section import ZERO_IS_UNSET, Named, Purpose
-from hedgerow.machinery.fields import FieldError, forbidden
+from hedgerow.machinery.fields import Problem, forbidden
 from hedgerow.resource_manager.configuration.controllers import Controllers, unlimited_token_requestor
 from hedgerow.resource_manager.configuration.process import ClientConnection, Debugging, LeaderElection, Server
 from hedgerow.resource_manager.configuration.webhooks import Webhooks
@@ -58,7 +58,7 @@ class ResourceManagerConfiguration(Document):
         """What the enabled webhooks go by."""
         return self.webhooks.config
 
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
         """The errors of the sections; half a token invalidator, an unlimited token requestor."""
         yield from super().problems(path, purpose)
         if self.controllers.token_invalidator.enabled != self.webhooks.token_invalidator.enabled:

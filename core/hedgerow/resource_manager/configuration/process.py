@@ -10,7 +10,7 @@ from typing import Annotated, Final, Self
 
 from hedgerow.machinery.configuration.rules import at_least, between, longer_than_zero, one_of, valid
 from hedgerow.machinery.configuration.section import IDLE, LIMIT, ZERO_IS_UNSET, Alias, Bits, Named, Purpose, Section
-from hedgerow.machinery.fields import FieldError, invalid
+from hedgerow.machinery.fields import Problem, invalid
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 
 QPS: Final = 100.0
@@ -86,7 +86,7 @@ class LeaderElection(Section):
         """False where no replica competes."""
         return self.leader_elect and purpose is Purpose.RUN
 
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
         """Durations that cannot work, alone and together; another lock, names that no Lease can have."""
         if not self.is_checked(purpose):
             return
@@ -148,7 +148,7 @@ class Server(Section):
     metrics: Endpoint = Endpoint(port=8080)
     """Where `/metrics` is."""
 
-    def impossible_ports(self) -> Iterator[FieldError]:
+    def impossible_ports(self) -> Iterator[Problem]:
         """The errors of ports that do not exist, which no container can have."""
         endpoints = (("webhooks", self.webhooks), ("healthProbes", self.health_probes), ("metrics", self.metrics))
         for name, endpoint in endpoints:

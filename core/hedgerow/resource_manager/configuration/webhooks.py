@@ -18,7 +18,7 @@ from hedgerow.admission.config import (
 )
 from hedgerow.machinery.configuration.rules import at_least, labels, must_be_set
 from hedgerow.machinery.configuration.section import Alias, Purpose, Section, Switched, WhenEnabled
-from hedgerow.machinery.fields import FieldError, invalid, unsupported
+from hedgerow.machinery.fields import Problem, invalid, unsupported
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
 
@@ -97,7 +97,7 @@ class Toleration(Section):
     toleration_seconds: int | None = None
     """With the effect `NoExecute`: how long pods stay; left out: for good."""
 
-    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[FieldError]:
+    def problems(self, path: str, _purpose: Purpose, /) -> Iterator[Problem]:
         """What the API server would refuse in a pod."""
         if self.key and (problem := label_key_problem(self.key)):
             yield invalid(f"{path}.key", self.key, problem)
@@ -110,7 +110,7 @@ class Toleration(Section):
         if self.effect and self.effect not in EFFECTS:
             yield unsupported(f"{path}.effect", self.effect, EFFECTS)
 
-    def _problems_of_operator(self, at: str) -> Iterator[FieldError]:
+    def _problems_of_operator(self, at: str) -> Iterator[Problem]:
         """Errors of the value are told at the operator, as the API server does."""
         if self.operator == EXISTS:
             if self.value:
@@ -131,7 +131,7 @@ class SystemComponentsSettings(WebhookSettings):
     pod_tolerations: tuple[Toleration, ...] = ()
     """Added to the tolerations of pods."""
 
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[FieldError]:
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
         """Labels that no Node can have; tolerations that no pod can have, even if disabled, as in the reference."""
         if self.enabled:
             yield from self.field_problems(path, purpose, "node_selector", "pod_node_selector")

@@ -158,7 +158,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Kubelet
         latest = _undecided(key, snapshot)
         return Plan() if latest is None or uid_of(latest) != uid_of(csr) else _plan(latest, verdict)
     except UnreadableError as error:
-        return failed(_failure(key, "", str(error), retryable=False))
+        return failed(_failure(key, error.problem.path, error.problem.text, retryable=False))
 
 
 def _undecided(key: ObjectKey, snapshot: Snapshot) -> Manifest | None:

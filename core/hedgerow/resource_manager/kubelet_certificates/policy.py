@@ -16,7 +16,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Final, Self, TypeAlias
 
 from hedgerow.machinery.objects import Manifest, key_of
-from hedgerow.machinery.reading import UnreadableError, objects_at, text_at
+from hedgerow.machinery.reading import UnreadableError, each_at, text_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ def comparable(names: Iterable[str]) -> frozenset[str]:
 def names_of(node: Manifest) -> frozenset[str]:
     """All under which a Node is known, its own name included; comparable, and none of a Node that cannot be read."""
     try:
-        addresses = objects_at(node, "status", "addresses")
-        return comparable((key_of(node).name, *(name for each in addresses if (name := text_at(each, "address")))))
+        addresses = each_at(lambda each: text_at(each, "address"), node, "status", "addresses")
+        return comparable((key_of(node).name, *filter(None, addresses)))
     except UnreadableError:
         return comparable((key_of(node).name,))
 
@@ -83,8 +83,10 @@ def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def _addresses(node: Manifest, *types: str) -> frozenset[str]:
-    addresses = objects_at(node, "status", "addresses")
-    return frozenset(text_at(each, "address") or "" for each in addresses if text_at(each, "type") in types)
+    addresses = each_at(
+        lambda each: (text_at(each, "type"), text_at(each, "address") or ""), node, "status", "addresses"
+    )
+    return frozenset(address for type_, address in addresses if type_ in types)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         UpdateObject,
         application,
     )
-    from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure
+    from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
     from hedgerow.resource_manager.managed_resources.ordering import in_install_order
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "Instructions",
     "LeaveObject",
     "ManagedResourceConfig",
-    "MergeFailure",
     "ScaledObjects",
     "Scaling",
     "UpdateObject",
@@ -90,10 +89,7 @@ _NAMES_OF: Final = {
         "UpdateObject",
         "application",
     ),
-    "merge.merging": (
-        "Instructions",
-        "MergeFailure",
-    ),
+    "merge.merging": ("Instructions",),
     "ordering": ("in_install_order",),
 }
 _MODULE_OF: Final = {name: module for module, names in _NAMES_OF.items() for name in names}

@@ -14,7 +14,7 @@ from hedgerow.api.managed_resources import MANAGED_BY, MODE, MODE_IGNORE
 from hedgerow.api.references import Identity, Reference, in_order, references_in
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
-from hedgerow.machinery.reading import TooMuchError, text_at, texts_at
+from hedgerow.machinery.reading import text_at, texts_at, too_much
 from hedgerow.machinery.slices import SliceCounter, Slices, finished
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
 from hedgerow.resource_manager.managed_resources.equivalences import PreviousReferences, previous_references
@@ -175,7 +175,7 @@ def injected_labels(managed_resource: Manifest, managed_by: str) -> dict[str, st
     """
     labels = texts_at(managed_resource, "spec", "injectLabels")
     if sum(len(name) + len(text) for name, text in labels.items()) > MOST_INJECTED:
-        raise TooMuchError("spec.injectLabels", "characters", MOST_INJECTED)
+        raise too_much("spec.injectLabels", "characters", MOST_INJECTED)
     return {**labels, MANAGED_BY: managed_by}
 
 

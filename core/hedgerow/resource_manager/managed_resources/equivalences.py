@@ -11,7 +11,7 @@ from typing import Final
 
 from hedgerow.api.references import GroupKind, Identity, Reference, in_order, references_of
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.reading import TooMuchError, list_at, objects_at, text_at
+from hedgerow.machinery.reading import list_at, objects_at, text_at, too_much
 
 MOST_EQUIVALENT_KINDS: Final = 500
 """Kinds in `spec.equivalences`: each object may be looked for under all of them."""
@@ -109,7 +109,7 @@ def equivalences_of(managed_resource: Manifest) -> Equivalences:
     """
     sets = [objects_at({"kinds": kinds}, "kinds") for kinds in list_at(managed_resource, "spec", "equivalences")]
     if sum(max(1, len(each)) for each in sets) > MOST_EQUIVALENT_KINDS:
-        raise TooMuchError("spec.equivalences", "kinds", MOST_EQUIVALENT_KINDS)
+        raise too_much("spec.equivalences", "kinds", MOST_EQUIVALENT_KINDS)
     return equivalences(map(_group_kind, each) for each in sets)
 
 

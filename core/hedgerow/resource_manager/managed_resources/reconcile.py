@@ -60,7 +60,8 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Managed
     try:
         return await _reconciled(mr)
     except UnreadableError as error:
-        return Plan(failures=(DomainFailure(MANAGED_RESOURCES, key, "", str(error)),), state=mr.state)
+        failure = DomainFailure(MANAGED_RESOURCES, key, error.problem.path, error.problem.text)
+        return Plan(failures=(failure,), state=mr.state)
 
 
 async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each rule

@@ -56,7 +56,7 @@ def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], st
             case Success(selector):
                 selectors.append(selector)
             case Failure(problems):
-                return Failure("; ".join(f"{problem.field} {problem.problem}" for problem in problems))
+                return Failure("; ".join(f"{problem.path} {problem.text}" for problem in problems))
         terms += _terms(selectors[-1])
         if terms > MOST_TERMS:
             return Failure(f"holds more than {MOST_TERMS} labels, expressions and values")

@@ -103,7 +103,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NodeCon
             return Plan()
         return _plan(replace(critical, node=latest), context.config)
     except UnreadableError as error:
-        failure = DomainFailure(NODES, key, "", str(error))
+        failure = DomainFailure(NODES, key, error.problem.path, error.problem.text)
         return Plan(failures=(failure,), requeue_after=context.config.backoff.total_seconds())
 
 

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_READY, WAIT_FOR_CSI_NODE
 from hedgerow.api.kubernetes import DAEMON_SETS
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of, uid_of
-from hedgerow.machinery.reading import object_at, objects_at, text_at, texts_at
+from hedgerow.machinery.reading import each_at, object_at, objects_at, text_at, texts_at
 from hedgerow.resource_manager.nodes.scheduling import NodeView, Placement, Taint, should_run_on
 
 
@@ -54,7 +54,7 @@ def pod_view(pod: Manifest) -> PodView:
 
 def csi_drivers(csi_node: Manifest) -> frozenset[str]:
     """The names of the drivers that are registered on the node of a CSINode."""
-    return frozenset(text_at(driver, "name") or "" for driver in objects_at(csi_node, "spec", "drivers"))
+    return frozenset(each_at(lambda driver: text_at(driver, "name") or "", csi_node, "spec", "drivers"))
 
 
 def _controlling_daemon_set(pod: Manifest) -> str | None:

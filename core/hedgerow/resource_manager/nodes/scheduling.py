@@ -7,7 +7,7 @@ UnreadableError where it has another shape than an API server stores.
 Source: network-and-nodes §5.6.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,7 @@ from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, key_of, resource_version_of, uid_of
-from hedgerow.machinery.reading import boolean_at, list_at, object_at, objects_at, text_at, texts_at
+from hedgerow.machinery.reading import boolean_at, each_at, list_at, object_at, text_at, texts_at
 from hedgerow.machinery.selectors import Labels, parse_label_selector
 
 _INTEGER_BITS: Final = 64
@@ -50,8 +50,8 @@ class Term:
     def of(cls, manifest: Manifest) -> "Term":
         """A term as it stands in an affinity."""
         return cls(
-            tuple(map(Requirement.of, objects_at(manifest, "matchExpressions"))),
-            tuple(map(Requirement.of, objects_at(manifest, "matchFields"))),
+            each_at(Requirement.of, manifest, "matchExpressions"),
+            each_at(Requirement.of, manifest, "matchFields"),
         )
 
     def matches(self, name: str, labels: Labels) -> bool:
@@ -146,6 +146,7 @@ class Toleration:
 
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_TERMS: Final = ("spec", "affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +174,13 @@ class Placement:
     @classmethod
     def of(cls, template: Manifest) -> "Placement":
         """A pod template as it stands in a DaemonSet."""
-        spec = object_at(template, "spec")
-        affinity = object_at(spec, "affinity", "nodeAffinity")
-        terms: Sequence[Manifest] = objects_at(affinity, _REQUIRED, "nodeSelectorTerms")
+        affinity = object_at(template, "spec", "affinity", "nodeAffinity")
         return cls(
-            text_at(spec, "nodeName") or "",
-            texts_at(spec, "nodeSelector"),
-            None if affinity.get(_REQUIRED) is None else tuple(map(Term.of, terms)),
-            tuple(map(Toleration.of, objects_at(spec, "tolerations"))),
-            boolean_at(spec, "hostNetwork") or False,
+            text_at(template, "spec", "nodeName") or "",
+            texts_at(template, "spec", "nodeSelector"),
+            None if affinity.get(_REQUIRED) is None else each_at(Term.of, template, *_TERMS),
+            each_at(Toleration.of, template, "spec", "tolerations"),
+            boolean_at(template, "spec", "hostNetwork") or False,
         )
 
 
@@ -190,7 +189,7 @@ def node_view(node: Manifest) -> NodeView:
     return NodeView(
         key_of(node).name,
         texts_at(node, "metadata", "labels"),
-        tuple(map(Taint.of, objects_at(node, "spec", "taints"))),
+        each_at(Taint.of, node, "spec", "taints"),
         uid_of(node),
         resource_version_of(node),
     )

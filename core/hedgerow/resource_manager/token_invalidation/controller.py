@@ -31,7 +31,7 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, boolean_at, objects_at, text_at
+from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, objects_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 
@@ -142,7 +142,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) 
     try:
         return Plan() if account is None else await _labelled(secret, account, snapshot, context)
     except UnreadableError as error:
-        return failed(DomainFailure(SECRETS, key, "", str(error)))
+        return failed(DomainFailure(SECRETS, key, error.problem.path, error.problem.text))
 
 
 async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, context: Context[None]) -> Plan:
@@ -217,6 +217,5 @@ def _mind(account: Manifest) -> tuple[object, str | None]:
 def _listed_secrets(account: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
     """The Secrets that a ServiceAccount lists; another that holds its token is looked at when it changes itself."""
     namespace = key_of(account).namespace
-    return tuple(
-        ObjectKey(namespace, name) for each in objects_at(account, "secrets") if (name := text_at(each, "name"))
-    )
+    names = each_at(lambda each: text_at(each, "name"), account, "secrets")
+    return tuple(ObjectKey(namespace, name) for name in names if name)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from hedgerow.machinery.fields import (
-    FieldError,
+    Problem,
     duplicate,
     forbidden,
     invalid,
@@ -54,7 +54,7 @@ from hedgerow.machinery.fields import (
         pytest.param(invalid("a", [1, {"b": "c"}], "is wrong"), 'a: Invalid value: [1,{"b":"c"}]: is wrong', id="json"),
     ],
 )
-def test_an_error_names_path_type_value_and_rule(error: FieldError, text: str) -> None:
+def test_an_error_names_path_type_value_and_rule(error: Problem, text: str) -> None:
     assert str(error) == text
 
 
@@ -69,8 +69,8 @@ def test_an_error_names_path_type_value_and_rule(error: FieldError, text: str) -
         (too_long("a", 5), "FieldValueTooLong"),
     ],
 )
-def test_causes_of_a_status_name_the_type_in_their_own_way(error: FieldError, reason: str) -> None:
-    assert error.type.reason == reason
+def test_causes_of_a_status_name_the_type_in_their_own_way(error: Problem, reason: str) -> None:
+    assert error.reason == reason
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from hedgerow.machinery.reading import (
     UnreadableError,
     boolean_at,
+    each_at,
     integer_at,
     list_at,
     object_at,
@@ -155,3 +156,18 @@ def test_what_an_object_of_a_list_has_wrong_is_told_by_its_whole_path(items: Any
         with_each({"a": {"b": items}}, ("a", "b"), numbered)
 
     assert str(error.value) == message
+
+
+def test_what_is_wrong_inside_a_list_is_told_by_its_whole_path() -> None:
+    node = {"spec": {"taints": [{"key": "a"}, {"key": 7}]}}
+
+    with pytest.raises(UnreadableError) as caught:
+        each_at(lambda taint: text_at(taint, "key"), node, "spec", "taints")
+
+    assert caught.value.problem.path == "spec.taints[1].key"
+    assert str(caught.value) == "spec.taints[1].key: expected a string, got a number"
+
+
+def test_each_object_of_a_list_is_read_and_a_null_one_is_empty() -> None:
+    assert each_at(lambda each: text_at(each, "key"), {"taints": [{"key": "a"}, None]}, "taints") == ("a", None)
+    assert each_at(dict, {}, "taints") == ()

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.selectors import (
-    FieldProblem,
     LabelSelector,
     Operator,
     Requirement,
@@ -246,7 +246,7 @@ def test_all_problems_are_told_at_once() -> None:
         "matchExpressions": [{"key": "", "operator": "Is", "values": [2]}, {"key": "x", "operator": "In"}],
     }
 
-    assert [problem.field for problem in parse_label_selector(value).failure()] == [
+    assert [problem.path for problem in parse_label_selector(value).failure()] == [
         "matchLabels[a]",
         "matchExpressions[0].key",
         "matchExpressions[0].operator",
@@ -256,14 +256,14 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 def test_a_problem_of_the_whole_value_names_no_field() -> None:
-    assert str(FieldProblem("", "must be a label selector, is null")) == "must be a label selector, is null"
+    assert str(Problem("", "must be a label selector, is null")) == "must be a label selector, is null"
 
 
 def test_a_problem_quotes_on_one_line_and_not_at_any_length() -> None:
     (problem,) = parse_label_selector({"matchExpressions": [{"key": "a\n" * 90, "operator": "Exists"}]}).failure()
 
     quote = "a\\n" * 40
-    assert problem.problem == f'"{quote}..." is no label key: must have at most 63 characters, has 180'
+    assert problem.text == f'"{quote}..." is no label key: must have at most 63 characters, has 180'
 
 
 @given(SELECTORS)

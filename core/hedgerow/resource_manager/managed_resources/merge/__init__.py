@@ -4,6 +4,6 @@ Start with `merge`, which needs no more than the two objects and what else has a
 there is anything to write, is exported one level up: a module of that name is here.
 """
 
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 
-__all__ = ["Instructions", "MergeFailure", "merge"]
+__all__ = ["Instructions", "merge"]

@@ -9,11 +9,12 @@ from typing import TypeAlias
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.managed_resources import DESCRIPTION, IGNORE
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 from hedgerow.resource_manager.managed_resources.server_defaults.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
@@ -52,7 +53,7 @@ def application(
     rule: Stored | None = None,
     settled: tuple[Difference, ...] = (),
     always_update: bool = False,
-) -> Result[Application, MergeFailure]:
+) -> Result[Application, Problem]:
     """What to write so that one object of a manifest is applied.
 
     Args:
@@ -74,7 +75,7 @@ def application(
         merged = with_additions(result.unwrap(), live)
         found = left_by_the_server(merged, live, rule)
     except RecursionError:
-        return Failure(MergeFailure("object is nested too deep to be compared"))
+        return Failure(Problem("", "object is nested too deep to be compared"))
     if found == settled:
         found = ()
     return Success(UpdateObject(merged, found) if found or always_update else LeaveObject())

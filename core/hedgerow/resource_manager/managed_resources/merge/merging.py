@@ -24,6 +24,7 @@ from hedgerow.api.managed_resources import (
     REFERENCE_PREFIX,
 )
 from hedgerow.api.references import group_of
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, object_at, texts_at, with_each, with_value
 from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling
@@ -104,19 +105,7 @@ class Instructions:
     """What autoscalers set of the object."""
 
 
-@dataclass(frozen=True, slots=True)
-class MergeFailure:
-    """Why an object cannot be merged."""
-
-    problem: str
-    """One clause without a full stop that names the field."""
-
-    def __str__(self) -> str:
-        """The problem."""
-        return self.problem
-
-
-def merge(desired: Manifest, live: Manifest | None, instructions: Instructions) -> Result[Manifest, MergeFailure]:
+def merge(desired: Manifest, live: Manifest | None, instructions: Instructions) -> Result[Manifest, Problem]:
     """The object to write: the desired one, with what of the live one is not the manifest's to say.
 
     Args:
@@ -134,27 +123,21 @@ def merge(desired: Manifest, live: Manifest | None, instructions: Instructions) 
         if rule := _rule(desired):
             merged = rule(merged, current, _scaling(desired, instructions.scaling))
     except UnreadableError as error:
-        return Failure(MergeFailure(str(error)))
-    except _UnmergeableError as error:
-        return Failure(MergeFailure(str(error)))
+        return Failure(error.problem)
     return Success(merged)
-
-
-class _UnmergeableError(Exception):
-    """What cannot be merged; the text says why."""
 
 
 def _check_texts(desired: Manifest, field: str) -> None:
     """Labels and annotations hold texts alone; to drop one silently would be to drop what somebody asked for."""
     for key, value in object_at(desired, "metadata", field).items():
         if not isinstance(value, str):
-            raise _UnmergeableError(f'metadata.{field}["{key}"] must be a string')
+            raise UnreadableError(Problem("", f'metadata.{field}["{key}"] must be a string'))
 
 
 def _check_selectors(desired: Manifest) -> None:
     """A selector that the API server would empty is not sent to it."""
     if problem := selector_problem(desired):
-        raise _UnmergeableError(f"{problem.field} {problem.problem}")
+        raise UnreadableError(Problem("", f"{problem.path} {problem.text}"))
 
 
 def _with_metadata(desired: Manifest, live: Manifest, instructions: Instructions) -> dict[str, Any]:
@@ -225,5 +208,5 @@ def _rule(desired: Manifest) -> KindRule | None:
     api_version, kind = str(desired.get("apiVersion") or ""), str(desired.get("kind") or "")
     group, version = group_of(api_version), api_version.rpartition("/")[2]
     if (group, kind) == ("batch", "CronJob") and version not in _CRON_JOB_VERSIONS:
-        raise _UnmergeableError(f"cannot merge objects with gvk: {api_version}, Kind=CronJob")
+        raise UnreadableError(Problem("", f"cannot merge objects with gvk: {api_version}, Kind=CronJob"))
     return _RULES.get((group, kind))

@@ -9,8 +9,9 @@ Source: decision "unknown field in an annotation's JSON", for manifests.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Kind, Manifest
-from hedgerow.machinery.selectors import FieldProblem, unknown_field_problems
+from hedgerow.machinery.selectors import unknown_field_problems
 
 _LIST: Final = "[]"
 _ADMISSION: Final = "admissionregistration.k8s.io"
@@ -43,7 +44,7 @@ _SELECTORS: Final[Mapping[tuple[str, str], Sequence[str]]] = {
 """Where each kind has label selectors. That of a Job is not the manifest's to say."""
 
 
-def selector_problem(manifest: Manifest) -> FieldProblem | None:
+def selector_problem(manifest: Manifest) -> Problem | None:
     """The first unknown field in a label selector of an object; what has another shape is left to the API server."""
     kind = Kind.of(manifest)
     for path in _SELECTORS.get((kind.group, kind.kind), ()):

@@ -14,6 +14,7 @@ from returns.result import Failure, Result
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.api.managed_objects import fingerprint
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Create, Delete, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
@@ -27,7 +28,7 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     application,
     is_ignored,
 )
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, with_injected_labels
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, with_injected_labels
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Live, Place, Unanswered, live
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
@@ -86,7 +87,7 @@ class ObjectApplication:
     next: Next | None = None
     dry_run: Update | None = None
     """To be made before it is known what comes next."""
-    _compared: tuple[Stored | None, Result[Application, MergeFailure]] | None = None
+    _compared: tuple[Stored | None, Result[Application, Problem]] | None = None
 
     @property
     def place(self) -> Place | None:
@@ -259,7 +260,7 @@ class ObjectApplication:
             return False
         return self.mr.write_context(known.resource, known.key.namespace).differs(known.context)
 
-    def _application(self, rules: Rules) -> Result[Application, MergeFailure]:
+    def _application(self, rules: Rules) -> Result[Application, Problem]:
         rule = rules.get(self.wanted.resource) if isinstance(self.wanted.resource, Resource) else None
         if self._compared is None or self._compared[0] is not rule:
             manifest = self.live.manifest if self.live is not None else None
@@ -273,14 +274,14 @@ class ObjectApplication:
         found = self._application(rules).value_or(None)
         return found.because if isinstance(found, UpdateObject) else ()
 
-    def _problem(self, failure: MergeFailure) -> str:
+    def _problem(self, failure: Problem) -> str:
         """The problem, and that it is the injection of labels that has it, if so."""
         try:
             with_injected_labels(self.wanted.manifest, self.options.labels)
         except UnreadableError as error:
-            if str(error) == failure.problem:
+            if error.problem == failure:
                 return f"error injecting labels into object {self.text}: {failure}"
-        return failure.problem
+        return str(failure)
 
     def _unread(self, problem: NotAnswered) -> Fails | Unanswered:
         text = apply_error(self.text, problem.message)

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from hedgerow.admission.extension_validation import KINDS
-from hedgerow.machinery.fields import FieldError
+from hedgerow.machinery.fields import Problem
 
 SECRET_REF: Final = {"name": "cloudprovider", "namespace": "shoot--dev--one"}
 POOL: Final[Mapping[str, Any]] = {
@@ -70,6 +70,6 @@ def empty(kind: str) -> dict[str, Any]:
     return {"apiVersion": KINDS[kind].resource.api_version, "kind": kind}
 
 
-def short(errors: Iterable[FieldError]) -> list[str]:
+def short(errors: Iterable[Problem]) -> list[str]:
     """Kind and field of each error: `Required metadata.name`."""
-    return [f"{error.type.reason.removeprefix('FieldValue')} {error.path}" for error in errors]
+    return [f"{error.reason.removeprefix('FieldValue')} {error.path}" for error in errors]

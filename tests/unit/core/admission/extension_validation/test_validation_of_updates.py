@@ -118,7 +118,7 @@ def test_ten_differences_are_listed() -> None:
 
     (error,) = validate_update("Extension", new, sample("Extension", TERMINATING, providerConfig={}))
 
-    assert error.problem.count("!=") == 10
+    assert error.text.count("!=") == 10
 
 
 def test_v33_what_is_empty_may_come_and_go_during_deletion() -> None:

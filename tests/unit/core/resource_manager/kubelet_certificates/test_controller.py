@@ -600,7 +600,8 @@ def test_undecided_requests_are_looked_at_when_a_node_gives_a_name_up(
 def test_a_request_of_another_shape_is_told_by_its_field() -> None:
     world = clusters(csr(username=7))
 
-    assert turn(world).problems == ["spec.username: expected a string, got a number"]
+    [failure] = turn(world).end.failures
+    assert (failure.field, failure.problem) == ("spec.username", "expected a string, got a number")
 
 
 def test_the_approver_needs_no_more_than_this() -> None:

@@ -7,7 +7,7 @@ from returns.result import Failure
 
 from hedgerow.api.managed_resources import DESCRIPTION, DESCRIPTION_TEXT, ORIGIN, REFERENCE_PREFIX
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 
 OURS = {ORIGIN: "default/mr", DESCRIPTION: DESCRIPTION_TEXT}
 
@@ -113,4 +113,4 @@ def test_what_is_created_is_the_manifest_with_what_is_ours() -> None:
 def test_what_cannot_be_read_is_a_failure_that_names_the_field(manifest: Manifest, problem: str) -> None:
     instructions = Instructions("default/mr", labels={"inject": "me"})
 
-    assert merge(manifest, {"metadata": {"name": "x"}}, instructions) == Failure(MergeFailure(problem))
+    assert merge(manifest, {"metadata": {"name": "x"}}, instructions).alt(str) == Failure(problem)

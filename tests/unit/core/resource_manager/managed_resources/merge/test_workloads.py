@@ -6,9 +6,10 @@ import pytest
 from returns.result import Failure
 
 from hedgerow.api.managed_resources import PRESERVE_REPLICAS, PRESERVE_RESOURCES
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, MergeFailure, merge
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 
 EXISTS = {"name": "x", "creationTimestamp": "2026-01-01T00:00:00Z"}
 LIVE_RESOURCES = {"requests": {"cpu": "200m", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "2Gi"}}
@@ -150,7 +151,7 @@ def test_a_cron_job_of_an_unknown_version_fails() -> None:  # MG-19
     unknown = of_kind("batch/v2 CronJob", {})
 
     problem = "cannot merge objects with gvk: batch/v2, Kind=CronJob"
-    assert merge(unknown, unknown, Instructions("default/mr")) == Failure(MergeFailure(problem))
+    assert merge(unknown, unknown, Instructions("default/mr")) == Failure(Problem("", problem))
 
 
 def test_a_service_account_keeps_the_secrets_that_it_was_given() -> None:  # MG-22
@@ -175,5 +176,5 @@ def test_amounts_of_another_shape_are_told_even_where_there_is_nothing_to_keep()
     result = merge(desired, of_kind("apps/v1 Deployment", {}), instructions)
 
     assert result == Failure(
-        MergeFailure("spec.template.spec.containers[0].resources.limits: expected an object, got a list")
+        Problem("spec.template.spec.containers[0].resources.limits", "expected an object, got a list")
     )
