@@ -63,7 +63,10 @@ def _operations(
     status = managed_resource.get("status")
     if not isinstance(status, Mapping):
         written = [condition.manifest() for condition in conditions]
-        value = {**({"conditions": written} if written else {}), **_without_nothing(members)}
+        value = {
+            **({"conditions": written} if written else {}),
+            **{name: value for name, value in members.items() if value},
+        }
         if value:
             yield from _unless_changed(managed_resource)
             yield {"op": "add", "path": "/status", "value": value}
@@ -73,10 +76,6 @@ def _operations(
         if (status.get(name) or None) != (value or None):
             # Adding a member that exists replaces it.
             yield {"op": "add", "path": f"/status/{name}", "value": value}
-
-
-def _without_nothing(members: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: value for name, value in members.items() if value}
 
 
 def _of_conditions(managed_resource: Manifest, stored: Any, conditions: Sequence[Condition]) -> Iterator[Operation]:

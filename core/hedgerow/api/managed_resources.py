@@ -6,7 +6,7 @@ holds it; one that moves to another class is released by the old instance before
 Source: managed-resources §1, §5.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -112,22 +112,14 @@ class ClassFilter:
 
     def has_to_act(self, managed_resource: Manifest) -> bool:
         """Whether this instance holds a ManagedResource, or may take hold of it since nobody else does."""
-        finalizers = _finalizers_of(managed_resource)
-        return self.finalizer in finalizers or (not _is_busy(finalizers) and self.is_responsible(managed_resource))
+        finalizers = (managed_resource.get("metadata") or {}).get("finalizers")
+        texts = (each for each in (finalizers if isinstance(finalizers, list) else ()) if isinstance(each, str))
+        held_by = [each for each in texts if each.startswith(FINALIZER)]
+        return self.finalizer in held_by or (not held_by and self.is_responsible(managed_resource))
 
     def passes(self, managed_resource: Manifest) -> bool:
         """Whether changes of a ManagedResource concern this instance at all."""
         return self.has_to_act(managed_resource) or self.is_responsible(managed_resource)
-
-
-def _is_busy(finalizers: Sequence[Any]) -> bool:
-    """Whether an instance of any class holds a ManagedResource."""
-    return any(isinstance(finalizer, str) and finalizer.startswith(FINALIZER) for finalizer in finalizers)
-
-
-def _finalizers_of(managed_resource: Manifest) -> Sequence[Any]:
-    finalizers = (managed_resource.get("metadata") or {}).get("finalizers")
-    return finalizers if isinstance(finalizers, list) else ()
 
 
 def kept_of_managed_resource(managed_resource: Manifest) -> Manifest:

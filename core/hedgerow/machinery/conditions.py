@@ -222,13 +222,10 @@ def _is_tolerated(condition: Condition, reason: str, patience: Patience, now: da
         case ConditionStatus.TRUE:
             return True
         case ConditionStatus.PROGRESSING:
-            return is_fresh or now - _beginning(condition, patience.since, now) <= threshold
+            since_transition = patience.since is Since.TRANSITION
+            since = condition.last_transition_time if since_transition else condition.last_update_time
+            return is_fresh or now - (since or now) <= threshold
         case ConditionStatus.FALSE:
             return is_fresh or reason != condition.reason
         case _:
             return False
-
-
-def _beginning(condition: Condition, since: Since, now: datetime) -> datetime:
-    stated = condition.last_transition_time if since is Since.TRANSITION else condition.last_update_time
-    return stated or now

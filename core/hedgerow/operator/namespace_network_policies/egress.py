@@ -108,7 +108,11 @@ def to_dns(facts: Facts) -> Rules:
     """Cluster DNS: its pods, those on each node, and the addresses by which both are asked."""
 
     def address(services: Block) -> Result[str, str]:
-        return offset_ip(services, DNS_OFFSET).bind(host_block).alt(_no_dns_address)
+        return (
+            offset_ip(services, DNS_OFFSET)
+            .bind(host_block)
+            .alt(lambda problem: f"cannot calculate CoreDNS ClusterIP: {problem}")
+        )
 
     def rules(dns: str) -> tuple[EgressRule, ...]:
         pods = [_system_pods("kube-dns"), _system_pods("node-local-dns")]
@@ -116,10 +120,6 @@ def to_dns(facts: Facts) -> Rules:
         return (_rule([*pods, _peer(dns), _peer(NODE_LOCAL_DNS)], ports),)
 
     return facts.config.networks.service_block().bind(address).map(rules).alt(Problem)
-
-
-def _no_dns_address(problem: str) -> str:
-    return f"cannot calculate CoreDNS ClusterIP: {problem}"
 
 
 def to_shoot_networks(facts: Facts) -> Rules:

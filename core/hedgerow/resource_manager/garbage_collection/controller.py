@@ -20,7 +20,7 @@ from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.permissions import Permission
-from hedgerow.machinery.plan import ApiError, Delete, Plan, WriteResult, failed
+from hedgerow.machinery.plan import Delete, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
@@ -81,16 +81,21 @@ async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, 
     labelled = await _found(CANDIDATES, config, label_selector=_LABELLED)
     if isinstance(labelled, DomainFailure):
         return labelled
-    if not _unused(labelled, (), context):
+
+    def unused(users: Sequence[Manifest]) -> tuple[Delete, ...]:
+        candidates = {"secrets": labelled.get(SECRETS, ()), "config_maps": labelled.get(CONFIG_MAPS, ())}
+        return plan_gc(**candidates, users=users, now=context.now, min_lifetime=config.minimum_lifetime)
+
+    if not unused(()):
         return ()
     users = await _users(config)
     if isinstance(users, DomainFailure):
         return users
-    deletions = _unused(labelled, users, context)
-    if judge_deletions(len(deletions), len(_all(labelled)), confirmed=False) is not Verdict.CONFIRM:
+    deletions = unused(users)
+    if judge_deletions(len(deletions), sum(map(len, labelled.values())), confirmed=False) is not Verdict.CONFIRM:
         return deletions
     once_more = await _users(config)
-    return once_more if isinstance(once_more, DomainFailure) else _unused(labelled, users + once_more, context)
+    return once_more if isinstance(once_more, DomainFailure) else unused(users + once_more)
 
 
 async def _found(
@@ -122,24 +127,7 @@ async def _users(config: GarbageCollectorConfig) -> list[Manifest] | DomainFailu
         return _retried(OLD_CRON_JOBS, ObjectKey("", ""), f"cannot be looked up: {answer.message}")
     resources = user_resources(old_cron_jobs=not isinstance(answer, NotAnswered))
     found = await _found(resources, config)
-    return found if isinstance(found, DomainFailure) else _all(found)
-
-
-def _unused(
-    labelled: _Objects, users: Sequence[Manifest], context: Context[GarbageCollectorConfig]
-) -> tuple[Delete, ...]:
-    """Deletions of the labelled objects that no user refers to."""
-    return plan_gc(
-        secrets=labelled.get(SECRETS, ()),
-        config_maps=labelled.get(CONFIG_MAPS, ()),
-        users=users,
-        now=context.now,
-        min_lifetime=context.config.minimum_lifetime,
-    )
-
-
-def _all(objects: _Objects) -> list[Manifest]:
-    return list(chain.from_iterable(objects.values()))
+    return found if isinstance(found, DomainFailure) else [*chain.from_iterable(found.values())]
 
 
 def _failure(results: Iterable[WriteResult]) -> tuple[DomainFailure, ...]:
@@ -147,26 +135,15 @@ def _failure(results: Iterable[WriteResult]) -> tuple[DomainFailure, ...]:
 
     That an object has changed meanwhile is nothing wrong: the next round looks at it anew.
     """
-    refused = [each for each in results if each.error is not None and not _is_race(each.error)]
+    refused = [(result.action, result.error) for result in results if result.error is not None]
+    refused = [(action, each) for action, each in refused if not each.is_not_found and each.code != _CONFLICT]
     if not refused:
         return ()
-    errors = [_error(result) for result in refused]
-    what = f"1 error occurred: {errors[0]}" if len(errors) == 1 else f"{len(errors)} errors occurred: {_listed(errors)}"
-    action = refused[0].action
-    return (_retried(action.resource, action.key, f"Could not delete all unused resources: {what}"),)
-
-
-def _is_race(error: ApiError) -> bool:
-    return error.is_not_found or error.code == _CONFLICT
-
-
-def _error(result: WriteResult) -> str:
-    action, message = result.action, result.error.message if result.error else ""
-    return f'{action.resource.kind} "{action.key}": {message}'
-
-
-def _listed(errors: Iterable[str]) -> str:
-    return f"[{', '.join(errors)}]"
+    errors = [f'{action.resource.kind} "{action.key}": {error.message}' for action, error in refused]
+    what = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
+    problem = f"{len(errors)} error{'s' if errors[1:] else ''} occurred: {what}"
+    action, _ = refused[0]
+    return (_retried(action.resource, action.key, f"Could not delete all unused resources: {problem}"),)
 
 
 def _retried(resource: Resource, key: ObjectKey, problem: str) -> DomainFailure:

@@ -6,7 +6,7 @@ made for. Decides over metadata alone: what a user refers to is what its annotat
 Source: managed-resources §15.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -90,20 +90,13 @@ def plan_gc(
     }
     latest = now - min_lifetime
     deletions = [
-        _deletion(resource, manifest)
+        Delete(resource, key_of(each), REASON, uid_of(each), resource_version_of(each))
         for kind, resource, manifests in ((CONFIG_MAP, CONFIG_MAPS, config_maps), (SECRET, SECRETS, secrets))
-        for manifest in _candidates(manifests, latest)
-        if (kind, *key_of(manifest)) not in referenced
+        for each in manifests
+        if labels_of(each).get(GARBAGE_COLLECTABLE) == "true" and not is_terminating(each)
+        if _was_created_by(latest, each) and (kind, *key_of(each)) not in referenced
     ]
     return tuple(sorted(deletions, key=lambda deletion: (deletion.resource.plural, deletion.key)))
-
-
-def _candidates(manifests: Iterable[Manifest], latest: datetime) -> Iterator[Manifest]:
-    """The objects that carry the label, were created by that time, and are not on their way out already."""
-    for manifest in manifests:
-        labelled = labels_of(manifest).get(GARBAGE_COLLECTABLE) == "true"
-        if labelled and not is_terminating(manifest) and _was_created_by(latest, manifest):
-            yield manifest
 
 
 def _was_created_by(latest: datetime, manifest: Manifest) -> bool:
@@ -116,7 +109,3 @@ def _was_created_by(latest: datetime, manifest: Manifest) -> bool:
         return True
     moment = parse_timestamp(created)
     return moment is not None and moment <= latest
-
-
-def _deletion(resource: Resource, manifest: Manifest) -> Delete:
-    return Delete(resource, key_of(manifest), REASON, uid_of(manifest), resource_version_of(manifest))

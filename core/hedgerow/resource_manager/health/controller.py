@@ -3,7 +3,7 @@
 Source: managed-resources §11, §13, §14.
 """
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -187,13 +187,11 @@ def calls_for_judgement(class_filter: ClassFilter) -> Callable[[Change], bool]:
         old, new = change.old, change.new
         if new is None or is_ignored(new) or not class_filter.passes(new):
             return False
-        return old is None or _differs(old, new)
+        if old is None or is_ignored(old):
+            return True
+        return class_of(old) != class_of(new) or _applied_status(old) != _applied_status(new)
 
     return passes
-
-
-def _differs(old: Manifest, new: Manifest) -> bool:
-    return class_of(old) != class_of(new) or _applied_status(old) != _applied_status(new) or is_ignored(old)
 
 
 def _applied_status(managed_resource: Manifest) -> str | None:
@@ -216,17 +214,11 @@ async def reconcile_progress(key: ObjectKey, snapshot: Snapshot, context: Contex
     """Say of one ManagedResource whether its workloads have rolled out."""
 
     async def judge(managed_resource: Manifest) -> Verdict | DomainFailure:
-        workloads = [*_workloads(managed_resource)]
+        references = (each for each in references_of(managed_resource) if rolls_out(each.kind))
+        workloads = [(_as_read(each.kind), each.key) for each in references]
         return await concluded(workloads, snapshot, evaluate_progress, ROLLED_OUT, with_pods=True)
 
     return await _judged(key, snapshot, context, judge)
-
-
-def _workloads(managed_resource: Manifest) -> Iterator[tuple[Kind, ObjectKey]]:
-    """What a ManagedResource manages that rolls out."""
-    for reference in references_of(managed_resource):
-        if rolls_out(reference.kind):
-            yield _as_read(reference.kind), reference.key
 
 
 async def _with_events(managed_resource: Manifest, verdict: Verdict) -> Verdict:

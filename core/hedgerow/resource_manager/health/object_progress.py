@@ -166,9 +166,17 @@ _IDENTITY: Final = ("name", "uid", "resourceVersion")
 
 def pod_watches(cluster_id: str) -> tuple[Watch, Watch]:
     """What has to be watched to know when the number of a Deployment's pods changes."""
+
+    def managed_resource(pod: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+        found = owner_chain(pod, snapshot.get, cluster_id)
+        return () if found is None else (found,)
+
+    def comes_or_goes(change: Change) -> bool:
+        return change.old is None or change.new is None
+
     return (
         Watch(REPLICA_SETS, kept_of_replica_set, no_key, metadata_only=True),
-        Watch(PODS, kept_of_pod, _managed_resource_of(cluster_id), _comes_or_goes, metadata_only=True),
+        Watch(PODS, kept_of_pod, managed_resource, comes_or_goes, metadata_only=True),
     )
 
 
@@ -192,15 +200,3 @@ def _kept(manifest: Manifest, owner: Resource, **more: Any) -> Manifest:
         reference = {"apiVersion": owner.api_version, "kind": owner.kind}
         kept["ownerReferences"] = [{**reference, "name": name} for name in names]
     return {"metadata": kept}
-
-
-def _managed_resource_of(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:
-    def keys(pod: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-        found = owner_chain(pod, snapshot.get, cluster_id)
-        return () if found is None else (found,)
-
-    return keys
-
-
-def _comes_or_goes(change: Change) -> bool:
-    return change.old is None or change.new is None

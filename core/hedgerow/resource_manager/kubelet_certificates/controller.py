@@ -217,8 +217,8 @@ def _failure(key: ObjectKey, field: str, problem: str, *, retryable: bool = True
     return DomainFailure(CERTIFICATE_SIGNING_REQUESTS, key, field, problem, retryable)
 
 
-def _undecided_requests(_node: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return tuple(key_of(csr) for csr in snapshot.by_index(_UNDECIDED, KUBELET_SERVING))
+def _undecided_requests(_node: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
+    return [key_of(csr) for csr in snapshot.by_index(_UNDECIDED, KUBELET_SERVING)]
 
 
 def _may_be_undecided(change: Change) -> bool:

@@ -95,6 +95,11 @@ def kept_of_ingress(ingress: Manifest) -> Manifest:
 
 NAME: Final = "networkpolicy"
 DEFAULT_CONCURRENCY: Final = 5
+_SELECTING: Final = Index(
+    "services that select namespaces",
+    SERVICES,
+    lambda service: (True,) if NAMESPACE_SELECTORS in annotations_of(service) else (),
+)
 
 
 def network_policy_controller(
@@ -108,11 +113,12 @@ def network_policy_controller(
     """
     watches: tuple[Watch, ...] = (
         Watch(SERVICES, kept_of_service, own_key, predicate=creation_deletion_or(service_changed)),
-        Watch(NETWORK_POLICIES, kept_of_policy, _owner, predicate=every_change),
+        Watch(NETWORK_POLICIES, kept_of_policy, lambda policy, _: service_of_policy(policy), predicate=every_change),
         Watch(NAMESPACES, kept_of_namespace, partial(_concerned_services, config=config), metadata_only=True),
     )
     if config.ingress_controller:
-        ingresses = Watch(INGRESSES, kept_of_ingress, _backends, predicate=creation_deletion_or(ingress_changed))
+        changed = creation_deletion_or(ingress_changed)
+        ingresses = Watch(INGRESSES, kept_of_ingress, lambda ingress, _: services_of_ingress(ingress), changed)
         watches = (*watches, ingresses)
     return Controller(
         name=NAME,
@@ -125,17 +131,6 @@ def network_policy_controller(
         reconcile=reconcile,
         permissions=(Permission.of(NETWORK_POLICIES, "create", "patch", "delete"),),
     )
-
-
-def _owner(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return service_of_policy(policy)
-
-
-def _selects_namespaces(service: Manifest) -> tuple[bool, ...]:
-    return (True,) if NAMESPACE_SELECTORS in annotations_of(service) else ()
-
-
-_SELECTING: Final = Index("services that select namespaces", SERVICES, _selects_namespaces)
 
 
 def _concerned_services(namespace: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig) -> Iterator[ObjectKey]:
@@ -156,7 +151,3 @@ def _concerned_services(namespace: Manifest, snapshot: Snapshot, config: Network
     if kept_of_allowance(namespace):
         owners = {owner for policy in snapshot.list(NETWORK_POLICIES) for owner in service_of_policy(policy)}
         yield from (owner for owner in owners if owner.namespace == view.name)
-
-
-def _backends(ingress: Manifest, _snapshot: Snapshot) -> frozenset[ObjectKey]:
-    return services_of_ingress(ingress)

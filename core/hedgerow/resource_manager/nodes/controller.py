@@ -6,7 +6,7 @@ and DaemonSet of a cluster for that would cost more.
 Source: network-and-nodes §5; decision D-8.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal, TypeVar
@@ -126,7 +126,7 @@ def _plan(components: CriticalComponents, config: NodeConfig) -> Plan:
         case Wait(missing):
             return Plan(
                 events=(_event(node, "Warning", missing.reason, missing.note),),
-                failures=tuple(map(_nameless_driver, _pods_of_nameless_drivers(components.pods))),
+                failures=tuple(_nameless_drivers(components.pods)),
                 requeue_after=config.backoff.total_seconds(),
             )
         case RemoveTaint(taints):
@@ -182,13 +182,11 @@ def _views(resource: Resource, found: Sequence[Manifest], view: Callable[[Manife
     return tuple(views)
 
 
-def _pods_of_nameless_drivers(pods: Sequence[PodView]) -> list[PodView]:
-    return [pod for pod in pods if "" in required_drivers((pod,))]
-
-
-def _nameless_driver(pod: PodView) -> DomainFailure:
-    problem = "names no CSI driver, so that its node waits for ever"
-    return DomainFailure(PODS, pod.key, f"metadata.annotations[{WAIT_FOR_CSI_NODE}...]", problem)
+def _nameless_drivers(pods: Iterable[PodView]) -> Iterator[DomainFailure]:
+    for pod in pods:
+        if "" in required_drivers((pod,)):
+            problem = "names no CSI driver, so that its node waits for ever"
+            yield DomainFailure(PODS, pod.key, f"metadata.annotations[{WAIT_FOR_CSI_NODE}...]", problem)
 
 
 def _is_new_and_waits(change: Change) -> bool:
