@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.document import Document
-from hedgerow.machinery.documents.json_values import checked_for_halves
+from hedgerow.machinery.documents.json_reading import checked_for_halves
 from hedgerow.machinery.slices import finished
 from hedgerow_adapters.files.json_documents import json_documents
 from hedgerow_adapters.files.loaded import printable

@@ -6,7 +6,7 @@ Works on text alone; knows nothing of files and objects.
 import json
 
 from hedgerow.machinery.documents.document import Document
-from hedgerow.machinery.documents.json_values import JsonReader, after_blanks
+from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks
 
 
 def json_documents(text: str) -> tuple[Document, ...]:

@@ -1,9 +1,16 @@
-"""A decoded document: the JSON value that it stands for, or what is wrong with it; and the limits both formats share.
+"""A decoded document, the limits that both formats share, and what a plain YAML scalar means to Kubernetes.
 
-Whether the value is a Kubernetes object is not asked here.
+The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share, which differ from PyYAML's:
+`y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts. Whether the value of a
+document is a Kubernetes object is not asked here.
+
+Source: sigs.k8s.io/yaml v1.6, observed.
 """
 
-from typing import Any, Final, NamedTuple
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
 
 MAX_NESTING: Final = 100
 """Levels of lists and mappings; real objects stay below half of it, and nothing that walks one may run out of stack."""
@@ -37,3 +44,81 @@ class Document(NamedTuple):
 def repeated_key(key: str) -> str:
     """What is wrong where a mapping holds a key twice: readers differ in which value they take."""
     return f'the key "{key}" appears twice in one mapping'
+
+
+@dataclass(frozen=True, slots=True)
+class NotInJson:
+    """A scalar that YAML can say and the Kubernetes API cannot carry."""
+
+    why: str
+    instead: str | int | float | None = None
+    """What kubectl makes of it all the same; none: it refuses it as well."""
+
+
+PlainValue: TypeAlias = str | int | float | bool | NotInJson | None
+
+_NOT_A_NUMBER: Final = NotInJson("is not a number that JSON knows")
+_TOO_LARGE: Final = "does not fit a 64-bit integer (quote it if it is a text)"
+
+_WORDS: Final[Mapping[str, PlainValue]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys((f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")), _NOT_A_NUMBER),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), _NOT_A_NUMBER),
+}
+_NUMBERS_BEGIN_WITH: Final = frozenset("+-.0123456789")
+_NO_TEXT_BEGINS_WITH: Final = _NUMBERS_BEGIN_WITH | frozenset(word[:1] for word in _WORDS)
+
+_INTEGERS: Final = (
+    (10, re.compile(r"[-+]?[1-9][0-9]*")),
+    (8, re.compile(r"[-+]?0([0-7]*|[oO][0-7]+)")),
+    (16, re.compile(r"[-+]?0[xX][0-9a-fA-F]+")),
+    (2, re.compile(r"[-+]?0[bB][01]+")),
+)
+_DECIMAL: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_FRACTION: Final = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
+_INT64: Final = range(-(2**63), 2**63)
+_UINT64: Final = range(2**64)
+
+
+def plain_value(text: str) -> PlainValue:
+    """The value of a scalar that is written without quotes and tag."""
+    if text[:1] not in _NO_TEXT_BEGINS_WITH:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    return _number(text) if text[0] in _NUMBERS_BEGIN_WITH else text
+
+
+def _number(text: str) -> PlainValue:
+    """The number that a text is, or the text."""
+    if text[0] == ".":
+        return _float(text) if _FRACTION.fullmatch(text) else text
+    digits = text.replace("_", "")
+    for base, pattern in _INTEGERS:
+        if pattern.fullmatch(digits):
+            return _integer(text, digits, base)
+    return _decimal(text, digits)
+
+
+def _integer(text: str, digits: str, base: int) -> int | NotInJson:
+    try:
+        value = int(digits, base)
+    except ValueError:  # the interpreter converts no decimal of thousands of digits
+        return NotInJson(_TOO_LARGE, text)
+    if value in _INT64:
+        return value
+    return NotInJson(_TOO_LARGE, float(value) if value in _UINT64 else _decimal(text, digits))
+
+
+def _decimal(text: str, digits: str) -> str | int | float:
+    """The float that a text is, or the text; one of another base that is too large is a text, too."""
+    value = _float(digits) if _DECIMAL.fullmatch(digits) else text
+    return text if value == float("inf") or value == float("-inf") else value
+
+
+def _float(digits: str) -> int | float:
+    """A float; the API carries a whole one as the integer that it equals."""
+    value = float(digits)
+    return int(value) if value.is_integer() and int(value) in _INT64 else value

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.documents.budget import SEARCHED_AT_ONCE, OverBudgetError, ReadingBudget
 from hedgerow.machinery.documents.document import AS_KUBECTL, Document
-from hedgerow.machinery.documents.json_slices import read_in_slices
-from hedgerow.machinery.documents.json_values import JsonReader, after_blanks, checked_for_halves
+from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves, read_in_slices
 from hedgerow.machinery.documents.yaml_reading import is_text, not_text, read_yaml_in_slices
 from hedgerow.machinery.fields import shortened
 from hedgerow.machinery.slices import Slices, finished

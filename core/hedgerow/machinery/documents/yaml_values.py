@@ -16,8 +16,16 @@ from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE
-from hedgerow.machinery.documents.document import CHECKING, MAX_NESTING, TOO_DEEP, Document, Manner, repeated_key
-from hedgerow.machinery.documents.yaml_scalars import NotInJson, plain_value
+from hedgerow.machinery.documents.document import (
+    CHECKING,
+    MAX_NESTING,
+    TOO_DEEP,
+    Document,
+    Manner,
+    NotInJson,
+    plain_value,
+    repeated_key,
+)
 
 MAX_ALIASED_NODES: Final = 1_000_000
 FREE_ALIASED_NODES: Final = 10_000

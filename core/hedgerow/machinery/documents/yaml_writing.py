@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from hedgerow.machinery.documents.yaml_scalars import plain_value
+from hedgerow.machinery.documents.document import plain_value
 
 NEVER_FOLDED: Final = 2**30
 """Characters of the longest line."""

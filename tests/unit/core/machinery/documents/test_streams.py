@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery import slices
-from hedgerow.machinery.documents import json_values, streams, yaml_reading
+from hedgerow.machinery.documents import json_reading, streams, yaml_reading
 from hedgerow.machinery.documents.budget import MOST_DOCUMENTS, ReadingBudget
-from hedgerow.machinery.documents.document import MAX_NESTING, Document
+from hedgerow.machinery.documents.document import MAX_NESTING, Document, plain_value
 from hedgerow.machinery.documents.streams import documents_in_slices, stream_documents
-from hedgerow.machinery.documents.yaml_scalars import plain_value
 from hedgerow.machinery.slices import finished
 
 CONVERTING = "error converting YAML to JSON: "
@@ -284,7 +283,7 @@ def test_the_sizes_of_slices_make_no_difference(text: str, size: int) -> None:
         patch.setattr(slices, "SLICE", 1)
         patch.setattr(streams, "_SHORT", -1)
         patch.setattr(streams, "_LINES_AT_ONCE", max(2, size))  # the end of a line has two characters
-        for module in (streams, json_values, yaml_reading):
+        for module in (streams, json_reading, yaml_reading):
             patch.setattr(module, "SEARCHED_AT_ONCE", size)
         sliced = stream_documents(text)
 
