@@ -1,6 +1,6 @@
 """A decoded document, the limits that both formats share, and what a plain YAML scalar means to Kubernetes.
 
-The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share, which differ from PyYAML's:
+The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share. They differ from PyYAML's:
 `y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts. Whether the value of a
 document is a Kubernetes object is not asked here.
 
