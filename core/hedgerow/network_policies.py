@@ -82,12 +82,6 @@ def correction(
     """The merge patch that brings the managed fields back; empty if nothing differs.
 
     What else somebody has added, such as further labels, is not ours. An empty list of rules equals an absent one.
-
-    Args:
-        live: the policy as it is.
-        labels: those that it has to have.
-        annotations: those that it has to have.
-        spec: what it has to say.
     """
     metadata: dict[str, Any] = {}
     if missing := _missing(labels, labels_of(live)):

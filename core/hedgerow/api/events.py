@@ -80,14 +80,7 @@ def is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:
 
 
 def event_block(events: Iterable[Manifest], kind: Kind, key: ObjectKey, now: datetime) -> str:
-    """The last five warnings about an object, the latest at the end; empty where there are none.
-
-    Args:
-        events: core/v1 Events; those that are no warnings about the object are left out.
-        kind: what the object is.
-        key: which object it is.
-        now: the time that ages are counted to.
-    """
+    """The last five warnings about an object, the latest at the end; empty where there are none."""
     warnings = sorted((event for event in events if is_warning_about(event, kind, key)), key=_order)[-_MOST:]
     return "\n".join(("-> Events:", *(_line(event, now) for event in warnings))) if warnings else ""
 

@@ -126,13 +126,7 @@ def object_watch(
     keys_of: Callable[[Manifest, Snapshot], Iterable[ObjectKey]],
     when: Callable[[Change], bool],
 ) -> Watch:
-    """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once.
-
-    Args:
-        resource: as the target cluster serves them.
-        keys_of: which ManagedResources a change concerns.
-        when: which changes concern any.
-    """
+    """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once."""
     return Watch(resource, kept_of(resource), keys_of, when, metadata_only=is_metadata_only(resource))
 
 

@@ -87,9 +87,6 @@ _IMAGE_PULLS: Final[tuple[_Place, ...]] = ((SECRET, ("name",)),)
 def pod_references(pod_spec: Manifest) -> frozenset[Reference]:
     """What a pod uses, by environments, variables, volumes, projected volumes and image pulls.
 
-    Args:
-        pod_spec: the spec of a pod or of a pod template.
-
     Raises:
         UnreadableError: something on the way to a name has another shape than an API server stores.
     """

@@ -177,13 +177,7 @@ class Controller(Generic[Config]):
 
 
 def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:
-    """The keys to reconcile because of a change that a watch saw; none where its predicate holds it back.
-
-    Args:
-        watch: the watch that delivered the change.
-        change: the projected object before and after.
-        snapshot: the world after the change, for mappings that look others up.
-    """
+    """The keys to reconcile because of a change that a watch saw; none where its predicate holds it back."""
     if not watch.predicate(change):
         return frozenset()
     versions = (change.old, change.new) if change.old is not change.new else (change.new,)
@@ -237,11 +231,6 @@ def owned_objects(controller: Controller[Config], snapshot: Snapshot) -> list[Ma
 
 def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> Iterator[tuple[ObjectKey, Plan]]:
     """What a controller would do to the whole of a snapshot, key by key in order.
-
-    Args:
-        controller: decides from the snapshot alone.
-        snapshot: the world; it does not change between the keys.
-        now: the time at which the decisions are made.
 
     Raises:
         TypeError: a decision awaits a step, which only a driver can perform.

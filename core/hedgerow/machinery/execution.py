@@ -85,9 +85,6 @@ class Execution(Generic[End]):
     def go_on(self, reply: Any) -> Step[Any] | End:
         """The next step, or the end.
 
-        Args:
-            reply: of the last step.
-
         Raises:
             EndlessDecisionError: the decision took too many steps.
             RuntimeError: no step waits for a reply.

@@ -95,11 +95,7 @@ class Problem:
         return f"{self.path}: {self.body}" if self.path else self.body
 
     def below(self, parent: str) -> Self:
-        """The same problem as seen from further out.
-
-        Args:
-            parent: the path of what was written, from the top of what it is part of.
-        """
+        """The same problem as seen from further out."""
         return replace(self, path=f"{parent}.{self.path}" if self.path else parent)
 
 

@@ -24,12 +24,7 @@ def item(**keys: str) -> str:
 
 
 def managers_of(live: Manifest, path: tuple[str, ...]) -> frozenset[str]:
-    """The managers that own a field; none where the server keeps no record of it.
-
-    Args:
-        live: an object as a server stores it.
-        path: steps made by `field` and `item`.
-    """
+    """The managers that own a field; none where the server keeps no record of it."""
     return frozenset(str(entry.get("manager") or "") for entry in _entries(live) if _holds(entry.get("fieldsV1"), path))
 
 

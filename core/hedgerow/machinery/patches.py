@@ -19,10 +19,6 @@ def apply_merge_patch(target: Any, patch: Any) -> Any:
     A patch that is no object replaces the target. One that is sets or removes, where null, the fields that it names;
     a target that is no object then counts as the empty one.
 
-    Args:
-        target: any parsed JSON value.
-        patch: any parsed JSON value.
-
     Source: RFC 7386, section 2.
     """
     if not isinstance(patch, (dict, Mapping)):
@@ -40,10 +36,6 @@ def merge_patch(before: Manifest, after: Manifest) -> dict[str, Any]:
     """The smallest merge patch that turns one object into another; empty if they are equal.
 
     A merge patch cannot set null, so a null field in `after` counts as absent.
-
-    Args:
-        before: the object as it is.
-        after: the object as it should be.
 
     Source: RFC 7386, section 1.
     """

@@ -160,11 +160,6 @@ def with_value(manifest: Manifest, path: Sequence[str], value: Any) -> dict[str,
     """The object with another value at a path; objects on the way are made where they are absent or null.
 
     Everything beside the path is shared with the object that was given, which stays as it is.
-
-    Args:
-        manifest: the object.
-        path: names of members, from the outside in; at least one.
-        value: what is to stand there.
     """
     name, *rest = path
     changed = dict(manifest)

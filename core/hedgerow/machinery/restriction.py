@@ -53,11 +53,6 @@ def restricted(
 
     Its keys, those that it takes for owners, and all actions and events of its plans are within the restriction. Where
     a plan wants to change what belongs to an owner without, it says so instead.
-
-    Args:
-        controller: one that knows of no restriction.
-        source: the namespaces of the source cluster that are seen; none: all.
-        target: those of the target cluster.
     """
     if not source and not target:
         return controller

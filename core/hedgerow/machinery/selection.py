@@ -63,12 +63,7 @@ def parse_field_query(text: str) -> Result[tuple[FieldTerm, ...], str]:
 
 @lru_cache
 def selected_by(label_selector: str, field_selector: str) -> Callable[[Manifest], bool]:
-    """Whether an object is selected; the queries are parsed once for all objects that are looked at.
-
-    Args:
-        label_selector: a valid query; empty: whatever the labels.
-        field_selector: a valid query; empty: whatever is in the fields.
-    """
+    """Whether an object is selected; the queries are parsed once for all objects that are looked at."""
     labels, fields = parse_selector_query(label_selector).unwrap(), parse_field_query(field_selector).unwrap()
 
     def is_selected(manifest: Manifest) -> bool:

@@ -42,9 +42,6 @@ def parse_duration(text: str) -> Result[timedelta, str]:
     alone needs no unit; there are no days. What is finer than a microsecond is rounded away from zero, so that a
     duration never becomes zero by being short.
 
-    Args:
-        text: the whole value, without white space around it.
-
     Source: managed-resources §1.
     """
     if len(text) > _LONGEST_TEXT or not _DURATION.fullmatch(text):

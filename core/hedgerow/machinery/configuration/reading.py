@@ -88,13 +88,7 @@ class Decoded(Generic[D]):
 
 
 def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[D], ConfigurationErrors]:
-    """The configuration that a parsed document states, or everything wrong with it.
-
-    Args:
-        kind: the configuration of a component.
-        document: the content of its file.
-        purpose: what the configuration is read for.
-    """
+    """The configuration that a parsed document states, or everything wrong with it."""
     reader = _Reader()
     configuration = reader.document(kind, document)
     if reader.errors:

@@ -177,12 +177,7 @@ class Section:
         return self
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
-        """The errors of the section and of those below it, in the order of the fields.
-
-        Args:
-            path: of the section, from the top of the document.
-            purpose: what the configuration is read for.
-        """
+        """The errors of the section and of those below it, in the order of the fields."""
         if self.is_checked(purpose):
             yield from self.field_problems(path, purpose, *(field.attribute for field in self.declared))
 

@@ -69,11 +69,7 @@ class ReadingBudget(SliceCounter):
         return min(self.nodes_of_a_document, self._most_nodes - self.nodes)
 
     def end(self, limit: str) -> None:
-        """Let nothing more be read.
-
-        Args:
-            limit: what the error names that is raised when more is read.
-        """
+        """Let nothing more be read."""
         self._ended = limit
 
     def spend_bytes(self, size: int) -> None:

@@ -105,13 +105,7 @@ def after_blanks(text: str, position: int) -> int:
 
 
 def checked_for_halves(documents: Iterable[Document], text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
-    """The documents, with a problem where an escape left half of a surrogate pair: no file and no server takes that.
-
-    Args:
-        documents: without this check.
-        text: what they were read from.
-        budget: whose slices the work is done in.
-    """
+    """The documents, with a problem where an escape left half of a surrogate pair: no file and no server takes that."""
     if not (yield from _has_escaped_surrogate(text, budget)):
         return tuple(documents)
     checked: list[Document] = []

@@ -84,13 +84,7 @@ class ValueBuilder:
     """
 
     def __init__(self, first_line: int, manner: Manner = CHECKING, *, most_nodes: float = math.inf) -> None:
-        """Start on a stream of which the first line has this number in its text.
-
-        Args:
-            first_line: the number.
-            manner: how to read what YAML readers disagree about.
-            most_nodes: how many nodes the documents may have altogether, those that aliases repeat included.
-        """
+        """Start on a stream of which the first line has this number in its text."""
         self._first_line = first_line
         self._manner = manner
         self._most_nodes = most_nodes

@@ -96,10 +96,6 @@ def namespace_network_policy_controller(
 
     While it runs it may be given another one with other networks, or another outcome of the resolver. The additional
     selectors stay: by them it knows which namespaces a change of the API server's endpoints concerns.
-
-    Args:
-        config: the networks, further namespaces, and where the API server is.
-        concurrency: how many namespaces are reconciled at once.
     """
 
     def relevant(_endpoints: Manifest, snapshot: Snapshot) -> list[ObjectKey]:

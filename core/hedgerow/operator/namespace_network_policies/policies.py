@@ -150,12 +150,7 @@ NAMES: Final = frozenset(general.name for general in GENERAL_POLICIES)
 
 
 def policies_for_labels(labels: Labels, additional: tuple[LabelSelector, ...] = ()) -> tuple[str, ...]:
-    """The names of the policies that a namespace with these labels gets, in their order.
-
-    Args:
-        labels: of the Namespace.
-        additional: selectors of further namespaces.
-    """
+    """The names of the policies that a namespace with these labels gets, in their order."""
     return tuple(general.name for general in GENERAL_POLICIES if general.reach.includes(labels, additional))
 
 

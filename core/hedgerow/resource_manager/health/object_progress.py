@@ -135,13 +135,7 @@ LookUp: TypeAlias = Callable[[Resource, ObjectKey], Manifest | None]
 
 
 def owner_chain(pod: Manifest, look_up: LookUp, cluster_id: str) -> ObjectKey | None:
-    """The ManagedResource of this cluster that a pod belongs to; none where any link to it is missing.
-
-    Args:
-        pod: its metadata is enough.
-        look_up: how its owners are found; `get` of a snapshot is such a function.
-        cluster_id: the id of the cluster that the ManagedResources are in.
-    """
+    """The ManagedResource of this cluster that a pod belongs to; none where any link to it is missing."""
     replica_set = _owner(pod, REPLICA_SETS, look_up)
     deployment = replica_set and _owner(replica_set, DEPLOYMENTS, look_up)
     return managed_resource_of(deployment, cluster_id) if deployment else None

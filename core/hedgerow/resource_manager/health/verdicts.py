@@ -68,12 +68,7 @@ class Verdict:
         return None if self.service is None else warnings_question(_SERVICE, self.service)
 
     def with_events(self, events: Iterable[Manifest], now: datetime) -> "Verdict":
-        """The verdict that also tells the latest Warning events of the Service that is to blame.
-
-        Args:
-            events: events in the Service's namespace; others than its warnings are left out.
-            now: the time that their ages are counted to.
-        """
+        """The verdict that also tells the latest Warning events of the Service that is to blame."""
         block = event_block(events, _SERVICE, self.service, now) if self.service else ""
         return replace(self, message=f"{self.message}\n\n{block}") if block else self
 

@@ -70,12 +70,7 @@ class Installation:
 
 
 def completed(config: Mapping[str, Any], namespace: str) -> dict[str, Any]:
-    """A component configuration with what follows from the installation: the place of the Lease and the certificate.
-
-    Args:
-        config: as the values have it; whatever it says of these two stands.
-        namespace: of the process.
-    """
+    """A component configuration with what follows from the installation: the place of the Lease and the certificate."""
     election = _mapping(config, "leaderElection")
     server = _mapping(config, "server")
     webhooks = _mapping(server, "webhooks")

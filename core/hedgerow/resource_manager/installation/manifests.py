@@ -130,12 +130,7 @@ _LOOPBACK: Final = ("127.", "localhost", "::1")
 
 
 def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
-    """The objects of the parts that are asked for, in an order in which they can be applied; or why they cannot work.
-
-    Args:
-        installation: what they depend on.
-        config_text: the component configuration as its file has it.
-    """
+    """The objects of the parts that are asked for, in an order in which to apply them; or why they cannot work."""
     part, separate = installation.values.part, installation.target_is_separate
     if separate and not installation.values.target.kubeconfig_secret:
         return Failure((NO_KUBECONFIG,))

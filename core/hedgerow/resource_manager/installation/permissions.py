@@ -138,12 +138,7 @@ class Holder:
 def rules_by_place(
     permissions: Iterable[Permission], namespaces: Sequence[str] = ()
 ) -> dict[str, list[dict[str, list[str]]]]:
-    """The rules of roles for each place, equal for equal permissions in whatever order they come.
-
-    Args:
-        permissions: what is to be allowed, in one cluster.
-        namespaces: the only ones that are looked after; none: all.
-    """
+    """The rules of roles for each place, equal for equal permissions in whatever order they come."""
     verbs: dict[str, dict[_Object, set[str]]] = defaultdict(lambda: defaultdict(set))
     for permission in permissions:
         names = permission.names

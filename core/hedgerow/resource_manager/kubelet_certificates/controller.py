@@ -97,12 +97,7 @@ class KubeletCertificateConfig:
 def kubelet_csr_approver(
     config: KubeletCertificateConfig, concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[KubeletCertificateConfig]:
-    """The controller for a configuration.
-
-    Args:
-        config: how requests are read, and where Machines are.
-        concurrency: how many requests are decided about at once.
-    """
+    """The controller for a configuration."""
     return Controller(
         name=NAME,
         primary=CERTIFICATE_SIGNING_REQUESTS,

@@ -164,12 +164,7 @@ class Conflict:
 
 
 def conflict(request: CertificateRequest, snapshot: Snapshot) -> Conflict | None:
-    """The first name that another Node lists, and the first such Node; none if the names are those of one Node.
-
-    Args:
-        request: its common name says which Node it is for.
-        snapshot: shows the Nodes. A Node that it does not show yet is overlooked.
-    """
+    """The first name that another Node lists, and the first such Node; none if the names are those of one Node."""
     own = node_name(request)
     for name in sorted(comparable(request.dns_names | request.ip_addresses)):
         others = {key_of(node).name for node in snapshot.by_index(NODES_BY_NAME, name)} - {own}

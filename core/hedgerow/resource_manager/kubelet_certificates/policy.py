@@ -289,12 +289,7 @@ POLICY: Final = (*CHECKS_OF_THE_REQUEST, *CHECKS_WITH_THE_NODE, *CHECKS_WITH_THE
 
 
 def denial_reason(evidence: Evidence, checks: Iterable[Check] = POLICY) -> str | None:
-    """Why a request is denied, as a clause; none if every check has passed.
-
-    Args:
-        evidence: as far as the checks need it.
-        checks: which ones, in order; all that precede them have passed.
-    """
+    """Why a request is denied, as a clause; none if every check has passed."""
     return next((reason for check in checks if (reason := check(evidence)) is not None), None)
 
 

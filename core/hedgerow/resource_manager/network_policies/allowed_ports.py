@@ -72,13 +72,7 @@ def _terms(selector: LabelSelector) -> int:
 def namespaces_that_matter(
     own: str, annotations: Mapping[str, str], config: NetworkPolicyConfig
 ) -> frozenset[str] | None:
-    """The names of the Namespaces that decide about a Service; none: all of them, as it selects among them.
-
-    Args:
-        own: the Service's namespace.
-        annotations: the Service's.
-        config: may name the ingress controller's namespace.
-    """
+    """The names of the Namespaces that decide about a Service; none: all of them, as it selects among them."""
     if NAMESPACE_SELECTORS in annotations:
         return None
     controller = config.ingress_controller

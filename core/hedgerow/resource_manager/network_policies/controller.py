@@ -105,12 +105,7 @@ _SELECTING: Final = Index(
 def network_policy_controller(
     config: NetworkPolicyConfig, concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[NetworkPolicyConfig]:
-    """The controller for a configuration; without an ingress controller it does not watch Ingresses.
-
-    Args:
-        config: whose Services are handled, and where the ingress controller runs.
-        concurrency: how many Services are reconciled at once.
-    """
+    """The controller for a configuration; without an ingress controller it does not watch Ingresses."""
     watches: tuple[Watch, ...] = (
         Watch(SERVICES, kept_of_service, own_key, predicate=creation_deletion_or(service_changed)),
         Watch(NETWORK_POLICIES, kept_of_policy, lambda policy, _: service_of_policy(policy), predicate=every_change),

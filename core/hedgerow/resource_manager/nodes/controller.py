@@ -64,12 +64,7 @@ def node_controller(
     config: NodeConfig = NodeConfig(),
     concurrency: int = DEFAULT_CONCURRENCY,
 ) -> Controller[NodeConfig]:
-    """The controller for a configuration.
-
-    Args:
-        config: how often it looks, and where.
-        concurrency: how many Nodes are reconciled at once.
-    """
+    """The controller for a configuration."""
     return Controller(
         name=NAME,
         primary=NODES,

@@ -105,11 +105,7 @@ MARKED: Final = "service-account-token"
 
 
 def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None]:
-    """The controller.
-
-    Args:
-        concurrency: how many Secrets are reconciled at once.
-    """
+    """The controller."""
     return Controller(
         name=TOKEN_INVALIDATOR,
         primary=SECRETS,

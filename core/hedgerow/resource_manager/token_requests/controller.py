@@ -178,12 +178,7 @@ _PERMISSIONS: Final = (
 def token_requestor(
     config: TokenRequestorConfig = _EVERY_SECRET, concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[TokenRequestorConfig]:
-    """The controller for a configuration.
-
-    Args:
-        config: which Secrets get tokens, and what tokens these are.
-        concurrency: how many Secrets are reconciled at once.
-    """
+    """The controller for a configuration."""
 
     def is_worth_a_look(change: Change) -> bool:
         versions = (change.old, change.new)

@@ -97,11 +97,7 @@ def _without_empty_token(user: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_current_user(content: Mapping[str, Any]) -> Result[Kubeconfig, str]:
-    """The kubeconfig with its current user, or what is missing: the current context or its user.
-
-    Args:
-        content: as `decoded_kubeconfig` returns it.
-    """
+    """The kubeconfig with its current user, or what is missing: the current context or its user."""
     context_name = text_at(content, "current-context")
     contexts, users = objects_at(content, "contexts"), objects_at(content, "users")
     if not context_name:

@@ -61,12 +61,7 @@ async def place_of_token(secret: TokenSecret) -> Place | DomainFailure:
 
 
 def frozen(secret: TokenSecret, target: Manifest | None) -> DomainFailure | None:
-    """Which Secret can never take a token, or be rid of one; none if all that is to be written can be.
-
-    Args:
-        secret: what asks for the token.
-        target: the Secret of the target cluster that it names, if that exists.
-    """
+    """Which Secret can never take a token, or be rid of one; none if all that is to be written can be."""
     problem = "is set, so that no token can be written"
     if secret.is_immutable and (secret.target is None or secret.data):
         return DomainFailure(SECRETS, secret.key, "immutable", problem)
@@ -115,14 +110,7 @@ REASON: Final = "renewal-due"
 
 
 def writes(secret: TokenSecret, place: Place, token: str, renew_at: datetime) -> Result[tuple[Action, ...], str]:
-    """The writes, in order, that put a token where a Secret wants it; or why it cannot be put there.
-
-    Args:
-        secret: what asks for the token.
-        place: where it is to be.
-        token: what is to be put there.
-        renew_at: when it is to be renewed.
-    """
+    """The writes, in order, that put a token where a Secret wants it; or why it cannot be put there."""
     changed = (place.data or TokenData.of({})).with_token(token)
     if secret.target is None:
         return changed.map(lambda data: (_source_patch(secret, data, renew_at),))

@@ -68,12 +68,7 @@ class TokenSecret:
 
     @classmethod
     def of(cls, manifest: Manifest, target_namespace: str) -> "TokenSecret":
-        """What a manifest says.
-
-        Args:
-            manifest: the Secret.
-            target_namespace: where the ServiceAccounts are, whatever the Secret says; empty: where it says.
-        """
+        """What a manifest says."""
         said = annotations_of(manifest)
         return cls(
             key=key_of(manifest),
@@ -139,13 +134,7 @@ DUE: Final = 0.0
 
 
 def seconds_until_due(secret: TokenSecret, data: TokenData | None, now: datetime) -> Result[float, DomainFailure]:
-    """For how many seconds the token need not be renewed; 0: it is due. Or why nobody can say.
-
-    Args:
-        secret: what says when it is due.
-        data: where the token is; none: in a Secret that does not exist.
-        now: the time.
-    """
+    """For how many seconds the token need not be renewed; 0: it is due. Or why nobody can say."""
     if not secret.renew_at or data is None:
         return Success(DUE)
     present = data.has_token
