@@ -4,9 +4,9 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from hedgerow.machinery.recording.decisions import Header
+from hedgerow.machinery.recording.lines import Header
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
+from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
 from hedgerow.version import __version__
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 from hedgerow_adapters.recording import Recorder, RecordFile
@@ -47,8 +47,8 @@ class Recording:
         header = Header(__version__, self._component, cluster_id, self._configuration.manifest())
         # The key is nowhere but here: who has the record cannot try out which value a fingerprint is of.
         fingerprints = Fingerprints(secrets.token_bytes(_KEY_LENGTH))
-        disguised = SecretsDisguised(fingerprints, Compression(brotli_decompressed, brotli_compressed))
-        return Recorder(self._file, header, disguised, self._tell_of_gap)
+        redaction = SecretRedaction(fingerprints, Compression(brotli_decompressed, brotli_compressed))
+        return Recorder(self._file, header, redaction, self._tell_of_gap)
 
     def end(self) -> None:
         """Have the rest of it written."""

@@ -13,9 +13,8 @@ from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.recording.decisions import Header, Unreadable, Unrecorded
-from hedgerow.machinery.recording.repeating import Difference, Repetition
-from hedgerow.machinery.recording.segments import Segment
+from hedgerow.machinery.recording.lines import Header, Recorded, Turn, Unreadable
+from hedgerow.machinery.recording.replaying import Difference, Replay
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
 from hedgerow.version import __version__
 from hedgerow_adapters.recording import RecordError, RecordLine, record_lines
@@ -38,10 +37,10 @@ class Chosen:
     controllers: Collection[str]
     keys: Collection[ObjectKey]
 
-    def holds(self, entry: Segment | Unrecorded | Unreadable) -> bool:
+    def holds(self, turn: Turn) -> bool:
         """Whether a decision is among them."""
-        return (not self.controllers or entry.controller in self.controllers) and (
-            not self.keys or entry.key in self.keys
+        return (not self.controllers or turn.controller in self.controllers) and (
+            not self.keys or turn.key in self.keys
         )
 
 
@@ -56,7 +55,7 @@ class Tally:
         repeated, different = self.counts["repeated"], self.counts["different"]
         what = f"{repeated} decision{'' if repeated == 1 else 's'} repeated, {different or 'none'} different"
         skipped = self.counts["skipped"]
-        return f"{what}, {skipped} left out that were not recorded" if skipped else what
+        return f"{what}, {skipped} left out as they, or those before them, cannot be repeated" if skipped else what
 
 
 @click.command(name="replay", epilog=EXAMPLES)
@@ -94,14 +93,14 @@ def _repeated(file: Path, chosen: Chosen, tally: Tally) -> Iterator[Difference]:
     Raises:
         CommandError: the file is no record that can be read, or tells of a process that is not known here.
     """
-    repetition = Repetition({})
+    replay = Replay({})
     for line in _lines(file):
-        if line.entry is None:
+        if line.content is None:
             note(f"note: {file}: line {line.number} is torn, as the process was ended in the middle of it")
-        elif isinstance(line.entry, Header):
-            repetition = Repetition(_controllers(file, line.number, line.entry))
-        elif chosen.holds(line.entry):
-            yield from _tallied(repetition, line.entry, tally)
+        elif isinstance(line.content, Header):
+            replay = Replay(_controllers(file, line.number, line.content))
+        elif chosen.holds(line.content):
+            yield from _tallied(replay, line.content, tally)
 
 
 def _lines(file: Path) -> Iterator[RecordLine]:
@@ -114,10 +113,10 @@ def _lines(file: Path) -> Iterator[RecordLine]:
         raise CommandError(f"{file}: {error.strerror or error}") from error
 
 
-def _tallied(repetition: Repetition, entry: Segment | Unrecorded | Unreadable, tally: Tally) -> Iterator[Difference]:
-    before = repetition.skipped
-    difference = repetition.repeat(entry)
-    tally.counts["skipped" if repetition.skipped > before else "repeated"] += 1
+def _tallied(replay: Replay, turn: Turn, tally: Tally) -> Iterator[Difference]:
+    before = replay.skipped
+    difference = replay.repeat(turn)
+    tally.counts["skipped" if replay.skipped > before else "repeated"] += 1
     if difference is not None:
         tally.counts["different"] += 1
         yield difference
@@ -152,25 +151,31 @@ def _show(found: Iterator[Difference], *, as_json: bool) -> None:
         click.echo(json.dumps([_as_json(each) for each in found], indent=2))
         return
     for each in found:
-        click.echo(f"{_title(each.decision)}: {each.summary}")
-        if isinstance(each.decision, Segment) and each.decision.acted is not None:
+        click.echo(f"{_title(each)}: {each.summary}")
+        if isinstance(each.decision, Recorded) and each.decision.acted is not None:
             click.echo(f"  the process itself: {'; '.join(each.decision.acted) or 'nothing'}")
         for line in each.lines:
             click.echo(f"  {line}")
 
 
-def _title(entry: Segment | Unreadable) -> str:
-    if isinstance(entry, Unreadable):
-        return f"{entry.controller} {entry.key} (turn {entry.turn})"
-    when = entry.now.isoformat(timespec="milliseconds")
-    return f"{entry.controller} {entry.key} at {when} (turn {entry.turn}, segment {entry.number})"
+def _title(difference: Difference) -> str:
+    decision = difference.decision
+    what = f"{decision.controller} {decision.key}"
+    if isinstance(decision, Unreadable):
+        return f"{what} (turn {decision.turn})"
+    part = f", part {difference.part}" if difference.part else ""
+    return f"{what} at {decision.journal.now.isoformat(timespec='milliseconds')} (turn {decision.turn}{part})"
 
 
 def _as_json(difference: Difference) -> dict[str, Any]:
-    entry = difference.decision
-    shown: dict[str, Any] = {"controller": entry.controller, "key": str(entry.key), "turn": entry.turn}
-    if isinstance(entry, Segment):
-        shown |= {"segment": entry.number, "time": entry.now.isoformat()}
-        if entry.acted is not None:
-            shown["process"] = list(entry.acted)
+    decision = difference.decision
+    shown: dict[str, Any] = {
+        "controller": decision.controller,
+        "key": str(decision.key),
+        "turn": decision.turn,
+    }
+    if isinstance(decision, Recorded):
+        shown |= {"part": difference.part, "time": decision.journal.now.isoformat()}
+        if decision.acted is not None:
+            shown["process"] = list(decision.acted)
     return {**shown, "difference": difference.summary, "diff": list(difference.lines)}

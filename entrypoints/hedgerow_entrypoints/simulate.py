@@ -12,7 +12,7 @@ from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.times import format_duration
-from hedgerow.resource_manager.disguise import redacted
+from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle, world_of

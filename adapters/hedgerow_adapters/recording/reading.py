@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hedgerow.machinery.recording.codec import UnknownValueError
-from hedgerow.machinery.recording.decisions import Entry, Header, entry
+from hedgerow.machinery.recording.lines import Header, Line, line_from_json
 
 
 class RecordError(Exception):
@@ -17,7 +17,7 @@ class RecordLine(NamedTuple):
     """One line of a record."""
 
     number: int
-    entry: Entry | None
+    content: Line | None
     """None: it is torn, as whoever wrote it was ended in the middle of it."""
 
 
@@ -33,11 +33,11 @@ def record_lines(path: Path) -> Iterator[RecordLine]:
         number = 0
         for line in _parsed(path, file):
             number = line.number
-            if torn is not None and not isinstance(line.entry, Header):
+            if torn is not None and not isinstance(line.content, Header):
                 raise RecordError(f"{path}: line {torn}: is no line of a record")
-            if line.number == 1 and not isinstance(line.entry, Header):
+            if line.number == 1 and not isinstance(line.content, Header):
                 raise RecordError(f"{path}: is no record: its first line does not say who decides")
-            torn = line.number if line.entry is None else None
+            torn = line.number if line.content is None else None
             yield line
         if number == 0:
             raise RecordError(f"{path}: is no record: it is empty")
@@ -46,7 +46,7 @@ def record_lines(path: Path) -> Iterator[RecordLine]:
 def _parsed(path: Path, lines: Iterable[bytes]) -> Iterator[RecordLine]:
     for number, line in enumerate(lines, start=1):
         try:
-            yield RecordLine(number, entry(json.loads(line)))
+            yield RecordLine(number, line_from_json(json.loads(line)))
         except ValueError:
             yield RecordLine(number, None)
         except RecursionError as error:

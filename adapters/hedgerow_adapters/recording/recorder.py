@@ -1,15 +1,21 @@
-"""Stands between the turns of controllers and their decisions, and records each."""
+"""Stands between the turns of controllers and their decisions, and records each.
+
+A decision is made once, and nobody waits for its record. Redaction, shadow runs and writing happen afterwards in the
+thread of the file.
+"""
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Decision, Plan
-from hedgerow.machinery.recording.confidential import Wardrobe
-from hedgerow.machinery.recording.decisions import Header, Unrecorded
-from hedgerow.machinery.recording.rehearsing import Rehearsals
+from hedgerow.machinery.recording.codec import UnrecordableError
+from hedgerow.machinery.recording.journal import LiveTurn, journaled
+from hedgerow.machinery.recording.lines import Header, Recorded, Unrecorded
+from hedgerow.machinery.recording.shadow_run import Redaction, ShadowRuns, TooMuchToRedactError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.recording.writing import RecordFile
 
@@ -18,19 +24,20 @@ class Recorder:
     """Records the decisions of one run of a process."""
 
     def __init__(
-        self, file: RecordFile, header: Header, wardrobe: Wardrobe, on_unrecorded: Callable[[str], None]
+        self, file: RecordFile, header: Header, redaction: Redaction, on_unrecorded: Callable[[str], None]
     ) -> None:
         """A run begins.
 
         Args:
             file: where it is recorded.
             header: what is known of all its decisions.
-            wardrobe: what may be shown of them.
-            on_unrecorded: is told why a decision is missing in the record.
+            redaction: keeps secrets out of the record.
+            on_unrecorded: is told, from another thread, why a decision is missing in the record.
         """
         self._file = file
-        self._rehearsals = Rehearsals(wardrobe, self._record)
+        self._shadow_runs = ShadowRuns(redaction)
         self._on_unrecorded = on_unrecorded
+        self._turns = 0
         file.append(json.dumps(header.to_json()))
 
     def decide(
@@ -39,12 +46,25 @@ class Recorder:
         """Make a decision, and record it."""
         if not self._file.is_writing:
             return controller.reconcile(key, snapshot, context)
-        return self._rehearsals.recorded(controller, key, snapshot, context)
+        return journaled(controller, key, snapshot, context, self._keep)
 
-    def _record(self, line: str | Unrecorded | None) -> None:
-        if line is None:
-            return
-        if isinstance(line, Unrecorded):
-            self._on_unrecorded(f"{line.controller} {line.key}: {line.problem}")
-            line = json.dumps(line.to_json())
-        self._file.append(line)
+    def _keep(self, turn: LiveTurn) -> None:
+        self._file.append_later(partial(self._line, turn), turn.journal.weight)
+
+    def _line(self, turn: LiveTurn) -> str:
+        """The line of a turn; turns are given in their order."""
+        self._turns += 1
+        try:
+            shown = self._shadow_runs.recordable(turn)
+            return json.dumps(Recorded(turn.controller.name, self._turns, shown.journal, shown.acted).to_json())
+        except (TooMuchToRedactError, UnrecordableError) as error:
+            problem = str(error)
+        except RecursionError:
+            problem = "something in it is nested too deeply"
+        except Exception as error:  # noqa: BLE001 -- a defect of the record must not stop the process
+            # What it says may show what nobody may read.
+            problem = f"defect: {type(error).__name__}"
+        self._shadow_runs.forget(turn)
+        gap = Unrecorded(turn.controller.name, turn.journal.key, self._turns, problem)
+        self._on_unrecorded(f"{gap.controller} {gap.key}: {problem}")
+        return json.dumps(gap.to_json())

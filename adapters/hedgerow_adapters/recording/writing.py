@@ -1,8 +1,8 @@
-"""Appends lines to a file from a thread of its own, so that nobody waits for a disk.
+"""Appends lines to a file from a thread of its own, which makes them too: nobody waits for a disk, or for a line.
 
 Guarantees: lines are whole and in order, but for the last one where the process or the disk ends in the middle of it.
-When one cannot be written, or the disk falls too far behind, that is told once, and nothing more is written: a record
-with a gap could not be repeated. Whoever records goes on with his work. A file has one writer at a time, and is read by
+When one cannot be written, or too much waits, that is told once, and nothing more is written: a record with a gap could
+not be repeated. Whoever records goes on with his work. A file has one writer at a time, and is read by
 nobody but its owner.
 """
 
@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Final
 
 MOST_WAITING: Final = 64 * 1024 * 1024
-"""Bytes that wait for the disk."""
+"""Bytes that wait, in memory and for the disk."""
 LONGEST_END: Final = 5.0
 """Seconds that what waits gets to be written at the end."""
-_END: Final = b""
 _OWNER_ONLY: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _OPENING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -41,7 +40,7 @@ class RecordFile:
         """
         self._descriptor = _opened(path)
         self._on_failure = on_failure
-        self._waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[Callable[[], str], int] | None] = queue.SimpleQueue()
         self._bytes_waiting = 0
         self._lock = threading.Lock()
         self._failed = False
@@ -58,32 +57,42 @@ class RecordFile:
 
     def append(self, line: str) -> None:
         """Have a line written after all others."""
-        data = f"{line}\n".encode(errors="surrogatepass")
+        self.append_later(lambda: line, len(line))
+
+    def append_later(self, make: Callable[[], str], weight: int) -> None:
+        """Have a line made, by the thread that writes, and written after all others.
+
+        Args:
+            make: makes the line.
+            weight: about how many bytes it holds in memory until then.
+        """
         with self._lock:
             if self._failed:
                 return
-            self._bytes_waiting += len(data)
+            self._bytes_waiting += weight
             is_behind = self._bytes_waiting > MOST_WAITING
         if is_behind:
-            self._fail("the disk is too slow")
+            self._fail("too much waits to be written")
         else:
-            self._waiting.put(data)
+            self._waiting.put((make, weight))
 
     def close(self) -> None:
         """Have written what waits, as far as that takes no longer than a few seconds, and close the file."""
-        self._waiting.put(_END)
+        self._waiting.put(None)
         self._thread.join(LONGEST_END)
 
     def _write(self) -> None:
-        while data := self._waiting.get():
-            if self._failed:
-                continue
-            try:
-                _write_all(self._descriptor, data)
-            except OSError as error:
-                self._fail(error.strerror or str(error))
+        while (waiting := self._waiting.get()) is not None:
+            make, weight = waiting
+            del waiting
+            if not self._failed:
+                try:
+                    _write_all(self._descriptor, f"{make()}\n".encode(errors="surrogatepass"))
+                except OSError as error:
+                    self._fail(error.strerror or str(error))
+            del make
             with self._lock:
-                self._bytes_waiting -= len(data)
+                self._bytes_waiting -= weight
         os.close(self._descriptor)
 
     def _fail(self, problem: str) -> None:

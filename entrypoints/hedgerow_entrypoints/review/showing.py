@@ -10,7 +10,7 @@ from tabulate import tabulate
 from hedgerow.admission.decision import OK, Denied, Mutated, Mutation
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import Operation, json_patch_between
-from hedgerow.resource_manager.disguise import redacted
+from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.rendering import differing_lines

@@ -99,7 +99,8 @@ def lines_of(record: Path) -> list[dict[str, Any]]:
 def changed_record(record: Path, folder: Path) -> Path:
     """The same record, but of one decision that is said to have been another."""
     lines = lines_of(record)
-    ends = [line["wants"] for line in lines if line.get("controller") == "managedresource" and line.get("wants")]
+    turns = [line["parts"] for line in lines if line.get("controller") == "managedresource" and line.get("parts")]
+    ends = [parts[-1].get("wants", {}) for parts in turns]
     last = next(wants for wants in reversed(ends) if "requeue_after" in wants)
     last["requeue_after"] = 7.0
     changed = folder / f"changed-{secrets.token_hex(4)}.jsonl"

@@ -71,12 +71,17 @@ def about_the_cart(line: dict[str, Any]) -> bool:
     return line.get("key") == ["shop", "cart"] and line["turn"] < 10
 
 
+def end_of(line: dict[str, Any]) -> dict[str, Any]:
+    end: dict[str, Any] = line["parts"][-1]["wants"]
+    return end
+
+
 def lines_in(record: Path) -> Iterator[dict[str, Any]]:
     return (json.loads(line) for line in record.read_text(encoding="utf-8").splitlines())
 
 
 def test_decisions_of_this_version_are_the_same(hedgerow: Hedgerow, record: Path) -> None:
-    count = sum("segment" in line for line in lines_in(record))
+    count = sum("parts" in line for line in lines_in(record))
 
     ended = hedgerow("replay", RECORD)
 
@@ -86,21 +91,21 @@ def test_decisions_of_this_version_are_the_same(hedgerow: Hedgerow, record: Path
 
 
 def test_a_decision_that_comes_out_otherwise_is_shown(hedgerow: Hedgerow, record: Path) -> None:
-    rewrite(record, lambda line: line["wants"].update(actions={"$": "tuple", "of": []}), which=about_the_cart)
+    rewrite(record, lambda line: end_of(line).pop("actions"), which=about_the_cart)
 
     ended = hedgerow("replay", RECORD)
 
     first, *rest = ended.out.splitlines()
     assert ended.code == 2
     assert first.startswith("networkpolicy shop/cart at 2026-01-01T00:00:00.000+00:00 (turn ")
-    assert first.endswith(", segment 0): has another plan")
+    assert first.endswith(", part 1): has another plan")
     assert rest[:2] == ["  --- recorded", "  +++ repeated"]
     assert '"name": "egress-to-cart-tcp-8080",' in [line.removeprefix("  +").strip() for line in rest]
     assert ended.err.endswith(" decisions repeated, 1 different\n")
 
 
 def test_a_reader_who_has_seen_enough_is_no_fault_of_the_record(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rewrite(record, lambda line: line["wants"].update(requeue_after=7.0), which=about_the_cart)
+    rewrite(record, lambda line: end_of(line).update(requeue_after=7.0), which=about_the_cart)
 
     def gone(*_: object, **__: object) -> NoReturn:
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
@@ -124,7 +129,7 @@ def test_a_reader_who_has_seen_enough_is_no_fault_of_the_record(record: Path, mo
 def test_some_decisions_can_be_chosen(
     hedgerow: Hedgerow, record: Path, options: list[str], code: int, summary: str
 ) -> None:
-    rewrite(record, lambda line: line["wants"].update(requeue_after=7.0), which=about_the_cart)
+    rewrite(record, lambda line: end_of(line).update(requeue_after=7.0), which=about_the_cart)
 
     ended = hedgerow("replay", RECORD, *options)
 
@@ -134,16 +139,19 @@ def test_some_decisions_can_be_chosen(
 def test_differences_can_be_had_as_json(hedgerow: Hedgerow, record: Path) -> None:
     rewrite(
         record,
-        lambda line: line.update(wants=None, raised="KeyError", acted={"outline": ["raised"]}),
+        lambda line: (
+            line["parts"][-1].pop("wants"),
+            line.update(raised="KeyError", acted={"outline": ["raised"]}),
+        ),
         which=about_the_cart,
     )
 
     (difference,) = json.loads(hedgerow("replay", RECORD, "-o", "json").out)
 
-    assert {name: difference[name] for name in ("controller", "key", "segment", "time", "difference", "process")} == {
+    assert {name: difference[name] for name in ("controller", "key", "part", "time", "difference", "process")} == {
         "controller": "networkpolicy",
         "key": "shop/cart",
-        "segment": 0,
+        "part": 1,
         "time": "2026-01-01T00:00:00+00:00",
         "difference": "has a plan and raised KeyError then",
         "process": ["raised"],
@@ -153,7 +161,7 @@ def test_differences_can_be_had_as_json(hedgerow: Hedgerow, record: Path) -> Non
 def test_what_the_process_itself_did_is_said(hedgerow: Hedgerow, record: Path) -> None:
     rewrite(
         record,
-        lambda line: (line["wants"].update(requeue_after=7.0), line.update(acted={"outline": ["goes on", "and on"]})),
+        lambda line: (end_of(line).update(requeue_after=7.0), line.update(acted={"outline": ["goes on", "and on"]})),
         which=about_the_cart,
     )
 
@@ -192,7 +200,10 @@ def test_another_version_and_a_torn_end_are_noted(hedgerow: Hedgerow, record: Pa
     [
         ({"component": "gardener"}, "line 1: is of the component gardener, which is not known"),
         ({"configuration": {"kind": "Other"}}, "line 1: configuration: "),
-        ({"hedgerow-record": 9}, "line 1: its format is 9, only 2 is known"),
+        (
+            {"hedgerow-record": 9},
+            "line 1: its format is 9, this version knows only 3: replay it with ",
+        ),
     ],
 )
 def test_a_record_that_cannot_be_repeated_here_is_refused(
@@ -248,7 +259,8 @@ def test_the_same_value_is_another_fingerprint_in_the_record_of_another_run(fold
 
 def answered_secrets(record: Path) -> Iterator[dict[str, Any]]:
     for line in lines_in(record):
-        for reply in line.get("replies", ()):
+        for part in line.get("parts", ()):
+            reply = part.get("reply") or {"$": "nothing"}
             for answer in reply["of"] if reply["$"] == "tuple" else [reply]:
                 found = answer.get("objects", {}).get("of", ())
                 yield from (each for each in found if each.get("data", {}).keys() == {"objects.yaml"})

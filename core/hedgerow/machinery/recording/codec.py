@@ -1,28 +1,76 @@
-"""Values that decisions are made from and come to, as JSON, and back to equal values.
+"""Values of journals as JSON, and back to equal values.
 
 Manifests stay as they are, so that people can read them. Everything that JSON cannot tell apart or does not know is an
-object whose first member, `$`, says what it is: a record by its type and its fields, a member of an enumeration by its
-name, and the few standard types below. A type is known by where it stands in this package; whoever moves or changes one
-cannot read older records of it, and is told so.
+object whose first member, `$`, is the tag of its type. A tag stays the same when the type is renamed or moved. The
+fields of a type, and their defaults, are part of the format: a field that has its default is left out.
 """
 
 import json
 import math
-import re
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from datetime import datetime, timedelta
-from enum import Enum, IntEnum
-from importlib import import_module
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
 from typing import Any, Final, TypeAlias
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Kind, ObjectKey, Resource
+from hedgerow.machinery.plan import (
+    ApiError,
+    Cause,
+    Create,
+    Delete,
+    Event,
+    InOrder,
+    JsonPatch,
+    MergePatch,
+    Plan,
+    RecordEvents,
+    Update,
+)
+from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.recording.lookups import Lookup
+from hedgerow.machinery.recording.replies import Told
+from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
+from hedgerow.machinery.steps import AtOnce, Now, Pause
 
 Json: TypeAlias = Any
 """What `json.loads` yields."""
 
-_TAG: Final = "$"
-_PACKAGE: Final = "hedgerow."
-_TYPE_NAME: Final = re.compile(r"[a-z_0-9.]+\.[A-Za-z_0-9]+")
+TAG: Final = "$"
+_TYPES: Final[Mapping[str, type]] = {
+    "apiError": ApiError,
+    "atOnce": AtOnce,
+    "cause": Cause,
+    "cluster": Cluster,
+    "create": Create,
+    "delete": Delete,
+    "event": Event,
+    "failure": DomainFailure,
+    "found": Found,
+    "inOrder": InOrder,
+    "jsonPatch": JsonPatch,
+    "key": ObjectKey,
+    "kind": Kind,
+    "kindQuestion": KindQuestion,
+    "labelSelector": LabelSelector,
+    "listQuestion": ListQuestion,
+    "lookup": Lookup,
+    "mergePatch": MergePatch,
+    "notAnswered": NotAnswered,
+    "now": Now,
+    "objectQuestion": ObjectQuestion,
+    "operator": Operator,
+    "pause": Pause,
+    "plan": Plan,
+    "recordEvents": RecordEvents,
+    "requirement": Requirement,
+    "resource": Resource,
+    "told": Told,
+    "update": Update,
+}
+_TAGS: Final = {kind: tag for tag, kind in _TYPES.items()}
 
 
 class UnrecordableError(Exception):
@@ -34,24 +82,20 @@ class UnrecordableError(Exception):
 
 
 class UnknownValueError(Exception):
-    """What a record holds is no value that this version of the program knows."""
+    """A record holds something that this version of the program does not know."""
 
 
 def encoded(value: object) -> Json:
     """A value as JSON.
 
-    Args:
-        value: JSON values, records (frozen dataclasses, named tuples, enumerations) of this package, and tuples, sets,
-            mappings, bytes, times and durations of such. Numbers with a name, such as an HTTP status, are numbers.
-
     Raises:
-        UnrecordableError: something in it is of another type.
+        UnrecordableError: something in it has a type without a tag.
     """
     # The types of manifests come first: nearly everything is made of them.
     kind = type(value)
     if value is None or kind is str or kind is bool or kind is int:
         return value
-    if isinstance(value, (dict, Mapping)):
+    if isinstance(value, dict | Mapping):
         return _encoded_mapping(value)
     if kind is list:
         return [encoded(each) for each in value]  # type: ignore[attr-defined]  # a list by its type
@@ -64,60 +108,43 @@ def canonical(value: Json) -> str:
 
 
 def _encoded_mapping(value: Mapping[Any, Any]) -> Json:
-    if all(type(name) is str and not name.startswith(_TAG) for name in value):
+    if all(type(name) is str and not name.startswith(TAG) for name in value):
         return {name: encoded(each) for name, each in value.items()}
-    return {_TAG: "map", "of": [[encoded(name), encoded(each)] for name, each in value.items()]}
+    return {TAG: "map", "of": [[encoded(name), encoded(each)] for name, each in value.items()]}
 
 
 def _encoded_otherwise(value: object) -> Json:
-    if isinstance(value, IntEnum) and not _is_ours(value):
+    tag = _TAGS.get(type(value))
+    if tag is not None:
+        if isinstance(value, Enum):
+            return {TAG: tag, "is": value.value}
+        return {TAG: tag, **_encoded_fields(value)}
+    if type(value) is float:
+        return value if math.isfinite(value) else {TAG: "float", "is": str(value)}
+    if type(value) is tuple:
+        return {TAG: "tuple", "of": [encoded(each) for each in value]}
+    if type(value) is datetime:
+        return {TAG: "time", "is": value.isoformat()}
+    if isinstance(value, int) and not isinstance(value, bool):
+        # A number with a name, such as an HTTP status.
         return int(value)
-    if isinstance(value, Enum):
-        return {_TAG: _name(value), "is": value.name}
-    for kind, encode in _ENCODINGS:
-        if isinstance(value, kind) and not hasattr(value, "_fields"):
-            return encode(value)
-    return {_TAG: _name(value), **{name: encoded(getattr(value, name)) for name in _members(value)}}
+    raise UnrecordableError(value)
 
 
-def _encoded_float(value: float) -> Json:
-    return value if math.isfinite(value) else {_TAG: "float", "is": str(value)}
+def _encoded_fields(value: object) -> dict[str, Json]:
+    members = ((name, default, getattr(value, name)) for name, default in _FIELDS[type(value)])
+    return {name: encoded(each) for name, default, each in members if each is not default}
 
 
-def _encoded_set(value: Iterable[object]) -> Json:
-    return {_TAG: "frozenset", "of": sorted((encoded(each) for each in value), key=canonical)}
+def _fields(kind: type) -> Sequence[tuple[str, object]]:
+    """The names of the fields of a type, and their defaults."""
+    if is_dataclass(kind):
+        return [(each.name, each.default) for each in fields(kind)]
+    names, defaults = getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {})
+    return [(name, defaults.get(name, MISSING)) for name in names]
 
 
-_ENCODINGS: Final[Sequence[tuple[type, Callable[[Any], Json]]]] = (
-    (float, _encoded_float),
-    (tuple, lambda value: {_TAG: "tuple", "of": [encoded(each) for each in value]}),
-    (frozenset, _encoded_set),
-    (bytes, lambda value: {_TAG: "bytes", "is": b64encode(value).decode()}),
-    (datetime, lambda value: {_TAG: "datetime", "is": value.isoformat()}),
-    (timedelta, lambda value: {_TAG: "timedelta", "of": [value.days, value.seconds, value.microseconds]}),
-)
-
-
-def _members(record: object) -> Iterable[str]:
-    """The names of a record's fields."""
-    if is_dataclass(record) and not isinstance(record, type):
-        return [each.name for each in fields(record)]
-    if isinstance(record, tuple) and hasattr(record, "_fields"):
-        names: Iterable[str] = record._fields
-        return names
-    raise UnrecordableError(record)
-
-
-def _is_ours(value: object) -> bool:
-    kind = type(value)
-    return kind.__module__.startswith(_PACKAGE) and "." not in kind.__qualname__
-
-
-def _name(value: object) -> str:
-    kind = type(value)
-    if not _is_ours(value):
-        raise UnrecordableError(value)
-    return f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}"
+_FIELDS: Final = {kind: _fields(kind) for kind in _TAGS}
 
 
 def decoded(value: Json) -> Any:
@@ -130,52 +157,31 @@ def decoded(value: Json) -> Any:
         return [decoded(each) for each in value]
     if not isinstance(value, dict):
         return value
-    tag = value.get(_TAG)
+    tag = value.get(TAG)
     if tag is None:
         return {name: decoded(each) for name, each in value.items()}
     try:
-        return _STANDARD[tag](value) if tag in _STANDARD else _record(tag, value)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return _tagged(tag, value)
+    except (KeyError, TypeError, ValueError) as error:
         raise UnknownValueError(f"{_shown(tag)}: {error}") from error
 
 
-def _all(items: Iterable[Json]) -> list[Any]:
-    return [decoded(each) for each in items]
-
-
-_STANDARD: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "map": lambda value: {decoded(name): decoded(each) for name, each in value["of"]},
-    "tuple": lambda value: tuple(_all(value["of"])),
-    "frozenset": lambda value: frozenset(_all(value["of"])),
-    "float": lambda value: float(value["is"]),
-    "bytes": lambda value: b64decode(value["is"], validate=True),
-    "datetime": lambda value: datetime.fromisoformat(value["is"]),
-    "timedelta": lambda value: timedelta(*value["of"]),
-}
-
-
-def _record(tag: Any, value: Mapping[str, Json]) -> Any:
-    """A record of a type of this package; the file may name no other."""
-    kind = _type(tag)
+def _tagged(tag: Any, value: Mapping[str, Json]) -> Any:
+    match tag:
+        case "map":
+            return {decoded(name): decoded(each) for name, each in value["of"]}
+        case "tuple":
+            return tuple(map(decoded, value["of"]))
+        case "float":
+            return float(value["is"])
+        case "time":
+            return datetime.fromisoformat(value["is"])
+    kind = _TYPES.get(tag) if isinstance(tag, str) else None
+    if kind is None:
+        raise UnknownValueError(f"there is no type {_shown(tag)}")
     if issubclass(kind, Enum):
-        return kind[value["is"]]
-    members = {name: decoded(each) for name, each in value.items() if name != _TAG}
-    if not is_dataclass(kind) and not hasattr(kind, "_fields"):
-        raise UnknownValueError(f"{_shown(tag)} is no record")
-    return kind(**members)
-
-
-def _type(tag: Any) -> type:
-    if not isinstance(tag, str) or not _TYPE_NAME.fullmatch(tag):
-        raise UnknownValueError(f"{_shown(tag)} is not the name of a type")
-    module, _, name = tag.rpartition(".")
-    try:
-        kind = getattr(import_module(_PACKAGE + module), name)
-    except (ImportError, AttributeError) as error:
-        raise UnknownValueError(f"there is no type {tag}") from error
-    if not isinstance(kind, type):
-        raise UnknownValueError(f"{tag} is not a type")
-    return kind
+        return kind(value["is"])
+    return kind(**{name: decoded(each) for name, each in value.items() if name != TAG})
 
 
 def _shown(tag: Any) -> str:

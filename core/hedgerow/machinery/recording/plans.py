@@ -1,7 +1,6 @@
-"""How two plans or steps are told apart, and how people are told what is in one.
+"""Plans and steps, compared for a replay, and told to people.
 
-What a plan remembers is no part of it here: that saves work, and decides nothing. Nor is the order of what is
-independent of each other.
+The order of what is independent of each other does not count, nor does the state for the next turn.
 """
 
 import json
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.plan import Action, Plan, actions_in, is_dry_run
-from hedgerow.machinery.recording.codec import Json, canonical, encoded
+from hedgerow.machinery.recording.codec import TAG, Json, canonical, encoded
 from hedgerow.machinery.steps import Step
 
 _VERBS: Final = {
@@ -22,19 +21,23 @@ _VERBS: Final = {
     "JsonPatch": "patch",
     "Delete": "delete",
 }
+_COLLECTIONS: Final = ("plan", "atOnce", "inOrder", "recordEvents")
+"""Tags of what is shown piece by piece."""
 _CONTEXT: Final = 3
 """Lines around a difference."""
 
 
-def comparable(plan: Plan) -> Json:
-    """A plan as a record holds it: equal for plans that ask for the same.
+def comparable(wants: Step[Any] | Plan) -> Json:
+    """A step or a plan as JSON: equal for those that ask for the same.
 
     Raises:
-        UnrecordableError: something in it is of a type that no record can hold.
+        UnrecordableError: something in it has a type that no record can hold.
     """
-    value: dict[str, Any] = encoded(replace(plan, state=None))
-    for name, items in (("actions", not plan.in_order), ("events", True)):
-        if items:
+    if not isinstance(wants, Plan):
+        return encoded(wants)
+    value: dict[str, Any] = encoded(replace(wants, state=None))
+    for name, is_independent in (("actions", not wants.in_order), ("events", True)):
+        if is_independent and name in value:
             value[name] = {**value[name], "of": sorted(value[name]["of"], key=canonical)}
     return value
 
@@ -86,7 +89,7 @@ def _lines(plan: Json) -> list[str]:
     """A plan or a step as text: its actions, events, failures and steps one by one, and how it ends."""
     if not isinstance(plan, Mapping):
         return []
-    if not str(plan.get("$")).endswith((".Plan", ".AtOnce", ".InOrder", ".RecordEvents")):
+    if plan.get(TAG) not in _COLLECTIONS:
         return _described("step", plan)
     lines: list[str] = []
     for name, value in plan.items():
@@ -94,12 +97,15 @@ def _lines(plan: Json) -> list[str]:
         if isinstance(items, Sequence):
             for item in items:
                 lines += _described(name, item)
-        elif name != "$" and value not in (None, False):
+        elif name != TAG and value not in (None, False):
             lines.append(f"{name}: {value}")
     return lines
 
 
 def _described(name: str, item: Json) -> list[str]:
-    kind = str(item.get("$", "")).rpartition(".")[2] if isinstance(item, Mapping) else ""
-    members = {each: value for each, value in item.items() if each != "$"} if isinstance(item, Mapping) else item
-    return [f"{name}: {kind}", *json.dumps(members, indent=2, sort_keys=True, ensure_ascii=False).splitlines()]
+    is_object = isinstance(item, Mapping)
+    members = {each: value for each, value in item.items() if each != TAG} if is_object else item
+    return [
+        f"{name}: {item.get(TAG, '') if is_object else ''}",
+        *json.dumps(members, indent=2, sort_keys=True, ensure_ascii=False).splitlines(),
+    ]

@@ -7,24 +7,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from hedgerow.api.gardener import MACHINES
+from hedgerow.api.kubernetes import CRON_JOBS
 from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.recording.decisions import Header, Unreadable, Unrecorded
-from hedgerow.machinery.recording.repeating import Difference, Repetition
-from hedgerow.machinery.recording.segments import Segment
-from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
+from hedgerow.machinery.recording.lines import Header, Recorded
+from hedgerow.machinery.recording.replaying import Difference, Replay
+from hedgerow.machinery.recording.shadow_run import Redaction
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
+from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.memory.kinds import Kind as Served
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.recording import Recorder, RecordFile, record_lines
 from hedgerow_adapters.simulation import InMemory, performed, snapshot_of
@@ -48,8 +51,8 @@ def controllers() -> list[Controller[Any]]:
     ]
 
 
-def disguised(key: bytes = b"key") -> SecretsDisguised:
-    return SecretsDisguised(Fingerprints(key), COMPRESSION)
+def redaction(key: bytes = b"key") -> SecretRedaction:
+    return SecretRedaction(Fingerprints(key), COMPRESSION)
 
 
 @dataclass
@@ -60,13 +63,14 @@ class Session:
     controllers: Sequence[Controller[Any]] = field(default_factory=controllers)
     clock: SettableClock = field(default_factory=SettableClock)
     problems: list[str] = field(default_factory=list)
+    redaction: Redaction = field(default_factory=redaction)
 
     def __post_init__(self) -> None:
-        self.cluster: InMemoryCluster = new_cluster(self.clock)
+        self.cluster: InMemoryCluster = new_cluster(self.clock, Served(CRON_JOBS), Served(MACHINES))
         self.put(*(_namespace(name) for name in ("shop", "bar", "accounts")))
         self._memories: dict[tuple[str, ObjectKey], object] = {}
         self._file = RecordFile(self.path, self.problems.append)
-        self.recorder = Recorder(self._file, HEADER, disguised(), self.problems.append)
+        self.recorder = Recorder(self._file, HEADER, self.redaction, self.problems.append)
 
     def put(self, *manifests: Manifest) -> None:
         """Create objects, or write them over what is there."""
@@ -74,7 +78,7 @@ class Session:
             resource, key = self._resource(manifest), key_of(manifest)
             live = self.cluster.get(resource, key)
             if live is None:
-                response = self.cluster.handle(requests.create(resource, manifest, key.namespace))
+                response = self.cluster.handle(requests.create(resource, _as_new(manifest), key.namespace))
             else:
                 metadata = {**live["metadata"], **manifest["metadata"]}
                 response = self.cluster.handle(requests.update(resource, key, {**manifest, "metadata": metadata}))
@@ -113,6 +117,12 @@ class Session:
         return found
 
 
+def _as_new(manifest: Manifest) -> Manifest:
+    """A manifest as a server takes it: other tests use it as one that is stored."""
+    given = {name: value for name, value in manifest["metadata"].items() if name not in {"uid", "resourceVersion"}}
+    return {**manifest, "metadata": given}
+
+
 def _namespace(name: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
@@ -121,23 +131,24 @@ def _namespace(name: str) -> Manifest:
 class Repeated:
     """What came of the repetition of a record."""
 
-    decisions: Sequence[Segment]
+    decisions: Sequence[Recorded]
     differences: Sequence[Difference]
     skipped: int
 
 
 def repeated(path: Path, by: Iterable[Controller[Any]] | None = None) -> Repeated:
     """A record, repeated."""
-    repetition = Repetition({each.name: each for each in by or controllers()})
+    replay = Replay({each.name: each for each in by or controllers()})
     decisions, differences = [], []
-    for line in record_lines(path):
-        if isinstance(line.entry, Segment | Unrecorded | Unreadable):
-            if isinstance(line.entry, Segment):
-                decisions.append(line.entry)
-            difference = repetition.repeat(line.entry)
-            if difference is not None:
-                differences.append(difference)
-    return Repeated(decisions, differences, repetition.skipped)
+    for _, line in record_lines(path):
+        if line is None or isinstance(line, Header):
+            continue
+        if isinstance(line, Recorded):
+            decisions.append(line)
+        difference = replay.repeat(line)
+        if difference is not None:
+            differences.append(difference)
+    return Repeated(decisions, differences, replay.skipped)
 
 
 def encoded(text: str | bytes) -> str:

@@ -3,13 +3,14 @@
 import json
 import os
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hedgerow.machinery.recording.decisions import Header, Unreadable
+from hedgerow.machinery.recording.lines import Header, Unreadable
 from hedgerow_adapters.recording import RecordError, RecordFile, record_lines, writing
 from tests.control_plane.processes import wait_until
 from tests.unit.adapters.recording.session import HEADER, Session, repeated
@@ -18,10 +19,11 @@ from tests.unit.adapters.runtime.world import CART, POLICIES, service
 FIRST = json.dumps(HEADER.to_json())
 LEVELS = 900
 DEEP = (
-    '{"controller": "secret", "key": ["shop", "a"], "turn": 1, "segment": 0, "now": "2026-01-01T00:00:00+00:00", '
-    f'"wants": null, "memory": {"[" * LEVELS}{"]" * LEVELS}}}'
+    '{"controller": "secret", "key": ["shop", "a"], "turn": 1, "now": "2026-01-01T00:00:00+00:00", '
+    f'"parts": [{{"reply": {"[" * LEVELS}{"]" * LEVELS}}}]}}'
 )
 """JSON that can be read, and holds a value that cannot."""
+OTHER_FORMAT = "this version knows only 3: replay it with the version that has recorded it"
 UNRECORDED = json.dumps({"controller": "secret", "key": ["shop", "a"], "turn": 1, "unrecorded": "too strange"})
 
 
@@ -130,11 +132,11 @@ def test_a_disk_that_falls_behind_ends_the_record_and_nobody_waits_for_it(
         file.append("x" * 100_000)
     file.close()
 
-    assert problems == ["the disk is too slow"]
+    assert problems == ["too much waits to be written"]
 
 
 def entries(path: Path) -> list[object]:
-    return [line.entry for line in record_lines(path)]
+    return [line.content for line in record_lines(path)]
 
 
 @pytest.mark.parametrize("rest", ["", "\n" + FIRST + "\n"], ids=["at the end", "before another run"])
@@ -143,8 +145,8 @@ def test_a_line_that_is_torn_where_a_run_ends_is_told_from_others(path: Path, re
 
     lines = [*record_lines(path)]
 
-    assert [line.number for line in lines if line.entry is None] == [3]
-    assert sum(isinstance(line.entry, Header) for line in lines) == (2 if rest else 1)
+    assert [line.number for line in lines if line.content is None] == [3]
+    assert sum(isinstance(line.content, Header) for line in lines) == (2 if rest else 1)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +159,9 @@ def test_a_line_that_is_torn_where_a_run_ends_is_told_from_others(path: Path, re
         ("{}\n", "line 1: it is no line of a record"),
         (f'{FIRST}\n{{"controller": "x"\n{UNRECORDED}\n', "line 2: is no line of a record"),
         (f'{FIRST}\n{{"controller": "x"}}\n', "line 2: it is no line of a record"),
-        ('{"hedgerow-record": 1}\n', "line 1: its format is 1, only 2 is known"),
-        ('{"hedgerow-record": 2}\n', "line 1: it is no line of a record"),
+        ('{"hedgerow-record": 1}\n', f"line 1: its format is 1, {OTHER_FORMAT}"),
+        ('{"hedgerow-record": 2}\n', f"line 1: its format is 2, {OTHER_FORMAT}"),
+        ('{"hedgerow-record": 3}\n', "line 1: it is no line of a record"),
         (f"{FIRST}\n{'[' * 100_000}\n", "line 2: is nested too deeply"),
         (f"{FIRST}\n{DEEP}\n", "line 2: is nested too deeply"),
     ],
@@ -188,20 +191,47 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def test_a_decision_made_from_what_this_version_does_not_know_is_told(path: Path) -> None:
-    rewritten(path, lambda line: line.update(memory={"$": "garden.memory.Memory"}))
+    rewritten(path, lambda line: line["parts"][0].update(reply={"$": "meal"}))
 
     found = repeated(path)
 
     assert found.decisions == []
     assert all(isinstance(each.decision, Unreadable) for each in found.differences)
     assert {each.summary for each in found.differences} == {
-        "holds what this version does not know: there is no type garden.memory.Memory"
+        "holds what this version does not know: there is no type meal"
     }
 
 
-def test_a_turn_without_its_beginning_is_left_out(path: Path) -> None:
-    rewritten(path, lambda line: line.update(segment=1))
+def test_a_turn_whose_predecessor_is_missing_is_left_out(path: Path) -> None:
+    rewritten(path, lambda line: line.update(hasState=True))
 
     found = repeated(path)
 
     assert (found.skipped, found.differences) == (len(found.decisions), [])
+
+
+def test_lines_are_made_in_the_thread_that_writes_and_what_waits_counts(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "MOST_WAITING", 10)
+    problems: list[str] = []
+    file = RecordFile(path, problems.append)
+    begun, may_go_on = threading.Event(), threading.Event()
+    threads = []
+
+    def line() -> str:
+        threads.append(threading.current_thread())
+        begun.set()
+        may_go_on.wait(60)
+        return "made"
+
+    file.append_later(line, 6)
+    begun.wait(60)
+    file.append_later(line, 5)
+    may_go_on.set()
+    file.close()
+
+    assert problems == ["too much waits to be written"]
+    assert len(threads) == 1
+    assert threading.current_thread() not in threads
+    assert path.read_text(encoding="utf-8") == "made\n"

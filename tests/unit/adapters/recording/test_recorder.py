@@ -19,17 +19,20 @@ from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.execution import Execution
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Decision, Event, Plan
-from hedgerow.machinery.recording.codec import decoded
+from hedgerow.machinery.recording.journal import Journal
+from hedgerow.machinery.recording.lookups import Lookup, NotedSnapshot
 from hedgerow.machinery.recording.plans import outline
-from hedgerow.machinery.recording.reads import Got, RecordedSnapshot
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.disguise import Fingerprints, SecretsDisguised
-from hedgerow.resource_manager.disguise.turn import MOST_NODES
+from hedgerow.machinery.steps import Now, Pause
+from hedgerow.resource_manager.secret_redaction import Fingerprints, SecretRedaction
+from hedgerow.resource_manager.secret_redaction.journals import MOST_NODES
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.recording import Recorder, RecordFile
-from tests.executions import plan_of
+from hedgerow_adapters.simulation import snapshot_of
+from tests.executions import executed, plan_of
 from tests.unit.adapters.recording.session import (
     COMPRESSION,
     HEADER,
@@ -206,6 +209,11 @@ def test_a_value_that_is_like_a_manifest_is_not_shown(
     assert repeated(path, session.controllers).differences == []
 
 
+def outline_of(journal: Journal) -> list[str]:
+    assert journal.end is not None
+    return outline(journal.end)
+
+
 def landscape(path: Path) -> Session:
     session = Session(path)
     session.put(outer_secret(objects=documents(inner_secret(), config_map("a"))), managed_resource("outer"))
@@ -222,7 +230,7 @@ def test_decisions_by_what_is_shown_are_those_of_the_process(path: Path) -> None
 
     assert [each.acted for each in found.decisions if each.acted is not None] == []
     last = [each for each in found.decisions if each.controller == MR][-1]
-    assert outline(decoded(last.wants)) == ["again in 60 s"]
+    assert outline_of(last.journal) == ["again in 60 s"]
 
 
 def test_a_process_that_starts_anew_appends_and_finds_settled_what_was(path: Path) -> None:
@@ -241,17 +249,15 @@ def test_a_process_that_starts_anew_appends_and_finds_settled_what_was(path: Pat
     assert len([line for line in path.read_text(encoding="utf-8").splitlines() if "hedgerow-record" in line]) == 2
 
 
-def test_what_a_turn_remembers_is_recorded_once(path: Path) -> None:
+def test_the_state_that_a_turn_leaves_is_not_recorded_and_replayed_all_the_same(path: Path) -> None:
     session = landscape(path)
     session.work(rounds=4)
-    session.end()
 
+    assert '"memory"' not in session.end()
     found = repeated(path)
-
-    first_segments = [each for each in found.decisions if each.controller == MR and each.number == 0]
-    told = [(each.memory is not None, each.remembers_as_before) for each in first_segments]
-    assert told == [(False, False), (True, False), (True, False), (False, True)]
-    assert found.differences == []
+    own = [each.journal for each in found.decisions if each.controller == MR]
+    assert [each.has_state for each in own] == [False, True, True, True]
+    assert (found.differences, found.skipped) == ([], 0)
 
 
 def changed(controller: Controller[Any], decide: Callable[[Plan], Plan]) -> Controller[Any]:
@@ -295,7 +301,7 @@ def test_a_decision_that_looks_at_more_is_told_of_what_it_misses(path: Path) -> 
     found = repeated(path, [look(each) for each in controllers()])
 
     assert {each.summary for each in found.differences} == {"asks for ConfigMap shop/settings, which was not read then"}
-    assert len(found.differences) == len({each.turn for each in found.decisions}), "nothing follows a difference"
+    assert len(found.differences) == len(found.decisions)
 
 
 def test_a_controller_that_runs_no_longer_is_told(path: Path) -> None:
@@ -351,12 +357,12 @@ def test_what_the_process_did_is_told_where_it_depends_on_what_is_not_shown(path
     (decision,) = repeated(path, [measuring]).decisions
 
     assert decision.acted == ["Warning event TooShort about Secret bar/source"]
-    assert outline(decoded(decision.wants)) == ["Warning event TooLong about Secret bar/source"]
+    assert outline_of(decision.journal) == ["Warning event TooLong about Secret bar/source"]
     assert repeated(path, [measuring]).differences == []
     assert not shows(CANARY, record)
 
 
-def test_a_decision_that_pauses_is_recorded_once_it_has_come_to_a_plan_and_repeats_exactly(path: Path) -> None:
+def test_a_decision_that_pauses_repeats_exactly(path: Path) -> None:
     session = Session(path)
     objects = [config_map(f"entry-{number:03}") for number in range(120)]
     session.put(*objects[::2], outer_secret(k=documents(*objects)), managed_resource("outer"))
@@ -365,12 +371,8 @@ def test_a_decision_that_pauses_is_recorded_once_it_has_come_to_a_plan_and_repea
     session.end()
 
     result = repeated(path)
-    own = [each for each in result.decisions if each.controller == MR and each.key == KEY]
     assert (result.differences, result.skipped, session.problems) == ([], 0, [])
     assert [each.acted for each in result.decisions if each.acted is not None] == []
-    for number in {each.turn for each in own}:
-        segments = [each.number for each in own if each.turn == number]
-        assert segments == list(range(len(segments)))
     assert len(session.cluster.objects(CONFIG_MAPS)) == len(objects)
 
 
@@ -403,124 +405,169 @@ def test_a_turn_whose_secrets_hold_too_much_is_not_recorded_and_decided_all_the_
     assert session.cluster.get(CONFIG_MAPS, ObjectKey("default", "good")) is not None
 
 
-def test_a_turn_that_cannot_be_recorded_is_left_out_and_told(path: Path) -> None:
-    def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
-        return Plan() if context.state else Plan(requeue_after=1.0, state=object())
+@pytest.mark.parametrize(
+    ("note", "problem"),
+    [
+        (object(), "a record cannot hold a value of type builtins.object"),
+        ([[]], "something in it is nested too deeply"),
+    ],
+    ids=["strange", "deep"],
+)
+def test_a_turn_that_cannot_be_recorded_is_left_out_and_told(path: Path, note: Any, problem: str) -> None:
+    if note == [[]]:
+        for _ in range(2000):
+            note = [note]
+
+    def reconcile(key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
+        text = "a text" if context.state else note
+        return Plan(events=(Event(SECRETS, key, None, "Normal", "Noted", text),), state=not context.state or None)
 
     strange = replace(controllers()[1], reconcile=reconcile)
     session = Session(path, [strange])
     session.put(outer_secret())
-    session.work(rounds=3)
+    session.work(rounds=2)
     session.end()
 
-    found = repeated(path, [strange])
-
-    assert session.problems == [
-        "secret default/outer: a record cannot hold a value of type builtins.object",
-    ]
-    assert (len(found.decisions), found.skipped, found.differences) == (2, 1, [])
+    assert session.problems[0] == f"secret default/outer: {problem}"
 
 
-def nested(levels: int) -> dict[str, Any]:
-    return {"a": nested(levels - 1)} if levels else {}
-
-
-def test_what_cannot_be_recorded_does_not_keep_the_process_from_its_work(path: Path) -> None:
-    decided = []
-
-    def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
-        decided.append(context.state)
-        return Plan(state=nested(600))
-
-    deep = replace(controllers()[1], reconcile=reconcile)
-    session = Session(path, [deep])
-    session.put(outer_secret())
-    session.work(rounds=3)
-    session.end()
-
-    assert session.problems == ["secret default/outer: something in it is nested too deeply"] * 2
-    assert sum(memory is not None for memory in decided) == 4, "each of two turns is decided and rehearsed"
-    assert repeated(path, [deep]).skipped == 2
-
-
-def test_what_follows_a_gap_is_repeated_from_what_the_turn_was_told(path: Path) -> None:
-    """The second turn leaves another memory than the first, and all others keep it; the third, which is the first that
-    is told it, is not recorded, and neither is the sixth."""
+def test_what_follows_a_gap_is_recorded_as_if_the_process_had_just_started(path: Path) -> None:
+    """The state that a turn leaves is known only to who knows what the turn was told."""
     session = Session(path)
-    gaps = [session.clock() + timedelta(seconds=2), session.clock() + timedelta(seconds=5)]
+    gap = session.clock() + timedelta(seconds=2)
 
     def reconcile(key: ObjectKey, _snapshot: Snapshot, context: Context[Any]) -> Plan:
-        memory = context.state
-        if memory is None:
-            return Plan(state={"turn": 1})
-        note: Any = object() if context.now in gaps else "a text"
-        event = Event(SECRETS, key, None, "Normal", "Kept", note)
-        kept = {"turn": 2} if memory == {"turn": 1} else memory
-        return Plan(state=kept, requeue_after=float(memory["turn"]), events=(event,))
+        count = (context.state or 0) + 1
+        note: Any = object() if context.now == gap else "a text"
+        return Plan(state=count, events=(Event(SECRETS, key, None, "Normal", f"Counted{count}", note),))
 
     session.controllers = [replace(controllers()[1], reconcile=reconcile)]
     session.put(outer_secret())
-    for _ in range(7):
+    for _ in range(5):
         session.work()
         session.clock.advance(1)
     session.end()
 
     found = repeated(path, session.controllers)
 
-    told = [(each.memory, each.remembers_as_before) for each in found.decisions]
-    in_full = ({"turn": 2}, False)
-    assert told == [(None, False), ({"turn": 1}, False), in_full, (None, True), in_full]
-    assert (found.skipped, found.differences) == (2, [])
+    assert [each.turn for each in found.decisions] == [1, 2, 4, 5]
+    assert [each.journal.has_state for each in found.decisions] == [False, True, False, True]
+    assert [each.acted for each in found.decisions] == [
+        None,
+        None,
+        ["Normal event Counted4 about Secret default/outer"],
+        ["Normal event Counted5 about Secret default/outer"],
+    ]
+    assert (found.skipped, found.differences) == (1, [])
 
 
-def test_what_a_turn_was_told_that_cannot_be_read_is_not_taken_from_an_earlier_one(path: Path) -> None:
+def test_what_depends_on_a_turn_that_cannot_be_read_is_left_out(path: Path) -> None:
     session = landscape(path)
     session.work(rounds=4)
     lines = [json.loads(line) for line in session.end().splitlines()]
-    *_, told = (line for line in lines if line.get("controller") == MR and "memory" in line)
-    told["memory"] = {"$": "garden.memory.Memory"}
+    second, *_ = (line for line in lines if line.get("controller") == MR and line.get("hasState"))
+    second["parts"][0]["reads"] = [[{"$": "gone"}, None]]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
     found = repeated(path)
 
-    assert [each.decision.turn for each in found.differences] == [told["turn"]]
-    assert found.skipped > 0
+    (difference,) = found.differences
+    assert difference.decision.turn == second["turn"]
+    assert difference.summary == "holds what this version does not know: there is no type gone"
+    assert found.skipped == 2
+
+
+def test_a_turn_goes_on_after_a_difference_for_the_state_that_it_leaves(path: Path) -> None:
+    session = landscape(path)
+    session.work(rounds=4)
+    lines = [json.loads(line) for line in session.end().splitlines()]
+    first = next(line for line in lines if line.get("controller") == MR)
+    written = next(part["wants"] for part in first["parts"] if part["wants"]["$"] == "jsonPatch")
+    written["operations"].append({"op": "add", "path": "/metadata/labels", "value": {"a": "b"}})
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+    found = repeated(path)
+
+    assert [each.summary for each in found.differences] == ["has another step"]
+    assert found.differences[0].part == 1 + next(
+        number for number, part in enumerate(first["parts"]) if part["wants"] is written
+    )
+    assert found.skipped == 0
+
+
+def test_a_decision_that_is_stopped_is_recorded_up_to_where_it_waits(path: Path) -> None:
+    session = landscape(path)
+    controller = session.controllers[0]
+    _, snapshot = snapshot_of(dict.fromkeys(Cluster, session.cluster), controller)
+    context = Context(session.clock(), controller.config)
+    with Execution(session.recorder.decide(controller, KEY, snapshot, context)) as execution:
+        step = execution.begin()
+        while isinstance(step, Now | Pause):
+            step = execution.go_on(session.clock())
+    session.end()
+
+    found = repeated(path)
+
+    (decision,) = found.decisions
+    assert decision.journal.end is None
+    assert decision.journal.raised == ""
+    assert decision.journal.parts[-1].wants == step
+    assert found.differences == []
+
+
+def test_a_decision_that_sees_a_change_while_it_pauses_is_recorded_by_what_it_saw_last(path: Path) -> None:
+    versions = iter(["1", "2"])
+
+    class Moving(NotedSnapshot):
+        def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
+            del resource, key, cluster
+            return {"metadata": {"name": "moving", "resourceVersion": next(versions)}}
+
+    async def reconcile(key: ObjectKey, snapshot: Snapshot, _context: Context[Any]) -> Plan:
+        snapshot.get(CONFIG_MAPS, key)
+        await Pause()
+        seen = snapshot.get(CONFIG_MAPS, key) or {}
+        return Plan(events=(Event(CONFIG_MAPS, key, None, "Normal", "Seen", seen["metadata"]["resourceVersion"]),))
+
+    session = Session(path)
+    controller = replace(controllers()[1], reconcile=reconcile)
+    decision = session.recorder.decide(controller, KEY, Moving({}), Context(session.clock(), controller.config))
+    plan, _ = executed(decision, lambda _step: None)
+    session.end()
+
+    found = repeated(path, [controller])
+
+    assert found.differences == []
+    (recorded,) = found.decisions
+    assert recorded.journal.end == plan
 
 
 class Remembered(dict[str, Any]):
-    """A memory that one can see go."""
+    """A state that one can see go."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]  # one is not another, though they are equal
 
 
 def test_of_a_turn_that_is_over_and_a_key_that_is_gone_nothing_is_kept(path: Path) -> None:
-    memories: weakref.WeakSet[Any] = weakref.WeakSet()
-    disguises: weakref.WeakSet[Any] = weakref.WeakSet()
-
-    class Watched(SecretsDisguised):
-        def disguise(self) -> Any:
-            disguise = super().disguise()
-            disguises.add(disguise)
-            return disguise
+    states: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
         if snapshot.get(SECRETS, key, Cluster.SOURCE) is None:
             return Plan()
-        memory = Remembered(text="x")
-        memories.add(memory)
-        return Plan(state=memory, requeue_after=float(bool(context.state)))
+        state = Remembered(text="x")
+        states.add(state)
+        return Plan(state=state, requeue_after=float(bool(context.state)))
 
     controller = replace(controllers()[1], reconcile=reconcile)
     file = RecordFile(path, pytest.fail)
-    recorder = Recorder(file, HEADER, Watched(Fingerprints(b"key"), COMPRESSION), pytest.fail)
+    recorder = Recorder(file, HEADER, SecretRedaction(Fingerprints(b"key"), COMPRESSION), pytest.fail)
     key, memory = key_of(outer_secret()), None
     for found in (outer_secret(), outer_secret(), None):
-        world = RecordedSnapshot({Got(SECRETS, key, Cluster.SOURCE): found})
+        world = NotedSnapshot({Lookup("get", SECRETS, Cluster.SOURCE, key): found})
         context = Context(SettableClock()(), controller.config, state=memory)
         memory = plan_of(recorder.decide(controller, key, world, context)).state
         del context
-        assert not disguises
     file.close()
 
-    assert not memories
+    assert not states
     assert repeated(path, [controller]).differences == []

@@ -264,8 +264,8 @@ class Harness:
         return self.source if manifest["kind"] in {"ManagedResource", "Secret"} else self.target
 
 
-def new_cluster(clock: SettableClock | None = None) -> InMemoryCluster:
-    return InMemoryCluster(resources=_KINDS, now=clock)
+def new_cluster(clock: SettableClock | None = None, *more: Served) -> InMemoryCluster:
+    return InMemoryCluster(resources=(*_KINDS, *more), now=clock)
 
 
 @dataclass(frozen=True)

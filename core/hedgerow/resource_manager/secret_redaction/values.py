@@ -11,13 +11,13 @@ from returns.result import Failure
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.streams import documents_in_slices
-from hedgerow.machinery.recording.confidential import TooMuchToShowError
+from hedgerow.machinery.recording.shadow_run import TooMuchToRedactError
 from hedgerow.machinery.slices import finished
-from hedgerow.resource_manager.disguise.documents import is_manifest
-from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
-from hedgerow.resource_manager.disguise.kubeconfigs import is_kubeconfig, shown_kubeconfig
-from hedgerow.resource_manager.disguise.manifests import ShowManifest
 from hedgerow.resource_manager.managed_resources.decoding import COMPRESSED, Decompress, decompressed
+from hedgerow.resource_manager.secret_redaction.documents import is_manifest
+from hedgerow.resource_manager.secret_redaction.fingerprints import Fingerprints
+from hedgerow.resource_manager.secret_redaction.kubeconfigs import is_kubeconfig, shown_kubeconfig
+from hedgerow.resource_manager.secret_redaction.manifests import ShowManifest
 
 _LINE_ENDS: Final = str.maketrans("", "", "\r\n")
 _SEPARATOR: Final = "---\n"
@@ -129,4 +129,4 @@ class FingerprintedValues:
 
     def _require_budget(self) -> None:
         if self.budget.exceeded:
-            raise TooMuchToShowError(f"its Secrets hold {self.budget.exceeded}")
+            raise TooMuchToRedactError(f"its Secrets hold {self.budget.exceeded}")

@@ -7,7 +7,7 @@ what names itself as objects of a cluster do counts as a manifest, and everythin
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.disguise.kubeconfigs import is_kubeconfig
+from hedgerow.resource_manager.secret_redaction.kubeconfigs import is_kubeconfig
 
 _LIST: Final = "List"
 _OF_LISTS: Final = frozenset({"apiVersion", "kind", "metadata", "items"})

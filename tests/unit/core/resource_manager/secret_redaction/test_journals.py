@@ -1,7 +1,8 @@
-"""What is shown instead of what nobody may read is like it in all that decisions read."""
+"""What a record shows of journals: tokens that are like what nobody may read in all that decisions read."""
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,12 +15,18 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.streams import stream_documents
-from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import ApiError, Cause, Create, JsonPatch, MergePatch, Update, WriteResult
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.plan import ApiError, Cause, Create, InOrder, MergePatch, Plan
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.disguise import Compression, Fingerprints, SecretsDisguised
-from hedgerow.resource_manager.disguise.kubeconfigs import shown_kubeconfig
-from hedgerow.resource_manager.managed_resources.decoding import decompressed
+from hedgerow.machinery.recording.journal import Part
+from hedgerow.machinery.recording.lookups import Lookup
+from hedgerow.machinery.recording.replies import Told
+from hedgerow.machinery.steps import AtOnce, Pause, Step
+from hedgerow.resource_manager.managed_resources.checksums import Checksum
+from hedgerow.resource_manager.managed_resources.decoding import decoded_secret, decompressed
+from hedgerow.resource_manager.managed_resources.desired import checked_values
+from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
+from hedgerow.resource_manager.secret_redaction.kubeconfigs import shown_kubeconfig
 from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 
@@ -34,8 +41,8 @@ def encoded(text: str | bytes) -> str:
     return base64.b64encode(text if isinstance(text, bytes) else text.encode()).decode()
 
 
-def disguised() -> SecretsDisguised:
-    return SecretsDisguised(FINGERPRINTS, Compression(brotli_decompressed, brotli_compressed))
+def redaction() -> SecretRedaction:
+    return SecretRedaction(FINGERPRINTS, Compression(brotli_decompressed, brotli_compressed))
 
 
 def secret(data: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
@@ -43,8 +50,22 @@ def secret(data: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data or {}, **members}
 
 
-def shown(manifest: dict[str, Any]) -> Any:
-    return disguised().disguise().object(SECRETS, Cluster.TARGET, manifest)
+def read(resource: Resource, cluster: Cluster, manifest: dict[str, Any]) -> Part:
+    return Part({Lookup("get", resource, cluster, key_of(manifest)): manifest})
+
+
+def answered(cluster: Cluster, manifest: dict[str, Any]) -> Part:
+    return Part(wants=ObjectQuestion(SECRETS, key_of(manifest), cluster), reply=Found((manifest,)))
+
+
+def read_in(part: Part) -> Any:
+    (answer,) = part.reads.values()
+    return answer
+
+
+def shown(manifest: dict[str, Any], resource: Resource = SECRETS, cluster: Cluster = Cluster.TARGET) -> Any:
+    (part,) = redaction().redacted([read(resource, cluster, manifest)])
+    return read_in(part)
 
 
 def value_shown(value: Any) -> Any:
@@ -112,7 +133,7 @@ def test_a_secret_in_another_object_is_found_and_one_that_is_named_is_left_alone
     manifest = {"kind": "List", "items": [secret({"a": encoded(PASSWORD)})], "refs": [named], "other": {"data": "open"}}
     manifest["unnamed"] = {"kind": "SecretList", "items": [{"data": {"a": encoded(PASSWORD)}}, PASSWORD]}
 
-    found = disguised().disguise().object(Resource("", "v1", "lists", "List"), Cluster.TARGET, manifest)
+    found = shown(manifest, Resource("", "v1", "lists", "List"))
 
     assert found["items"][0]["data"] == {"a": encoded(SHOWN)}
     assert found["unnamed"]["items"] == [{"data": {"a": encoded(SHOWN)}}, SHOWN]
@@ -173,12 +194,12 @@ def managed(checksum: str = "", *names: str) -> dict[str, Any]:
 
 def held(text: str | bytes, name: str = "objects.yaml") -> bytes:
     """What is shown of a value of a Secret that a ManagedResource refers to."""
-    turn = disguised().disguise()
-    turn.object(MANAGED_RESOURCES, Cluster.SOURCE, managed())
-    question = ObjectQuestion(SECRETS, KEY, Cluster.SOURCE)
-    answer = turn.answer(question, Found((secret({name: encoded(text)}),)))
-    assert isinstance(answer, Found)
-    return base64.b64decode(answer.objects[0]["data"][name])
+    told = [
+        read(MANAGED_RESOURCES, Cluster.SOURCE, managed()),
+        answered(Cluster.SOURCE, secret({name: encoded(text)})),
+    ]
+    _, part = redaction().redacted(told)
+    return base64.b64decode(part.reply.objects[0]["data"][name])
 
 
 MANIFESTS = st.recursive(
@@ -216,79 +237,93 @@ def test_a_kubeconfig_beside_manifests_is_shown_without_its_credentials() -> Non
 
 
 def test_what_holds_no_manifests_though_others_do_is_not_shown() -> None:
-    turn = disguised().disguise()
-    turn.object(MANAGED_RESOURCES, Cluster.SOURCE, managed())
     manifest = secret({"a": encoded(json.dumps({"kind": "ConfigMap", "data": PASSWORD}))})
     other = {**manifest, "metadata": {"namespace": KEY.namespace, "name": "other"}}
-    for place, each in ((Cluster.TARGET, manifest), (Cluster.SOURCE, other)):
-        answer = turn.answer(ObjectQuestion(SECRETS, KEY, place), Found((each,)))
-        assert isinstance(answer, Found)
-        raw = base64.b64decode(answer.objects[0]["data"]["a"])
+    managed_by = read(MANAGED_RESOURCES, Cluster.SOURCE, managed())
+    for cluster, each in ((Cluster.TARGET, manifest), (Cluster.SOURCE, other)):
+        _, part = redaction().redacted([managed_by, answered(cluster, each)])
+        raw = base64.b64decode(part.reply.objects[0]["data"]["a"])
         assert raw.startswith(b"fingerprint-")
 
 
-def outcome_shown(outcome: WriteResult) -> WriteResult:
-    return disguised().disguise().outcome(outcome)
+def told_of(step: Step[Any], told: Any) -> Any:
+    (part,) = redaction().redacted([Part(wants=step, reply=told)])
+    assert part.wants is step, "it is compared with what the shadow run wants, and never recorded"
+    return part.reply
 
 
 def test_a_token_that_was_granted_is_not_shown() -> None:
     asked = Create(SERVICE_ACCOUNTS, {"kind": "TokenRequest", "metadata": {"name": "a"}}, "due", subresource="token")
     granted = {"status": {"token": PASSWORD, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
 
-    outcome = outcome_shown(WriteResult(asked, granted))
+    told = told_of(asked, Told(granted, None))
 
-    assert outcome.action == asked
-    assert outcome.stored == {"status": {"token": SHOWN, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
+    assert told.stored == {"status": {"token": SHOWN, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
 
 
-def test_what_was_written_to_secrets_is_not_shown() -> None:
-    written = secret({"a": encoded(PASSWORD)})
-    refusal = ApiError(422, "Invalid", f"may not be {PASSWORD}", (Cause("x", f"not {PASSWORD}", "data"),))
-    actions = (
-        Create(SECRETS, written, "why"),
-        Update(SECRETS, written, "why"),
-        MergePatch(SECRETS, KEY, {"data": {"a": encoded(PASSWORD), "b": None}}, "why"),
-        JsonPatch(SECRETS, KEY, [{"op": "add", "path": "/data/a", "value": encoded(PASSWORD)}], "why"),
-    )
+STORED = secret({"a": encoded(PASSWORD)})
+REFUSAL = ApiError(422, "Invalid", f"may not be {PASSWORD}", (Cause("x", f"not {PASSWORD}", "data"),))
+CAUSE_SHOWN = FINGERPRINTS.of_text(f"not {PASSWORD}")
+WRITE = MergePatch(SECRETS, KEY, {}, "why")
 
-    told = [outcome_shown(WriteResult(action, written, refusal)) for action in actions]
+
+@pytest.mark.parametrize(
+    ("step", "wrap"),
+    [
+        (WRITE, lambda told: told),
+        (InOrder((WRITE, WRITE)), lambda told: (told,)),
+        (AtOnce((Pause(), WRITE)), lambda told: (None, told)),
+    ],
+    ids=["alone", "in order", "at once"],
+)
+def test_what_servers_say_of_written_secrets_is_not_shown(step: Step[Any], wrap: Callable[[Told], Any]) -> None:
+    told = told_of(step, wrap(Told(STORED, REFUSAL)))
 
     assert PASSWORD not in str(told)
     assert encoded(PASSWORD) not in str(told)
-    assert {each.error.reason for each in told if each.error} == {"Invalid"}
-    patch = told[2].action
-    assert isinstance(patch, MergePatch)
-    assert patch.patch == {"data": {"a": encoded(SHOWN), "b": None}}
+    assert told == wrap(
+        Told(
+            secret({"a": encoded(SHOWN)}),
+            ApiError(422, "Invalid", FINGERPRINTS.of_text(REFUSAL.message), (Cause("x", CAUSE_SHOWN, "data"),)),
+        )
+    )
 
 
-def test_of_patches_is_shown_what_conditions_and_finalizers_say() -> None:
-    operations: list[dict[str, Any]] = [
-        {"op": "test", "path": "/status/conditions/0/status", "value": "True"},
-        {"op": "add", "path": "/metadata/finalizers", "value": ["a"]},
-        {"op": "add", "path": "/status/resources", "value": [{"annotations": {"a": PASSWORD}}]},
-        {"op": "remove", "path": "/status/resources"},
-    ]
-
-    action = outcome_shown(WriteResult(JsonPatch(MANAGED_RESOURCES, KEY, operations, "why"))).action
-
-    assert isinstance(action, JsonPatch)
-    assert action.operations == [
-        *operations[:2],
-        {"op": "add", "path": "/status/resources", "value": [{"annotations": {"a": SHOWN}}]},
-        operations[3],
-    ]
-
-
-def test_refusals_that_repeat_nothing_are_shown() -> None:
-    refusal = ApiError(409, "Conflict", "the object has been modified")
-    question, answer = ObjectQuestion(SECRETS, KEY, Cluster.SOURCE), NotAnswered(404, "NotFound", "not found")
-
-    assert outcome_shown(WriteResult(MergePatch(SECRETS, KEY, {}, "why"), None, refusal)).error == refusal
-    assert disguised().disguise().answer(question, answer) is answer
+@pytest.mark.parametrize(
+    "part",
+    [
+        Part(wants=WRITE, reply=Told(None, ApiError(409, "Conflict", "the object has been modified"))),
+        Part(wants=ObjectQuestion(SECRETS, KEY, Cluster.SOURCE), reply=NotAnswered(404, "NotFound", "not found")),
+        Part(wants=WRITE),
+        Part(wants=InOrder((WRITE,))),
+        Part(wants=Plan()),
+        Part({Lookup("has_synced", SECRETS, Cluster.SOURCE): True, Lookup("get", SECRETS, Cluster.SOURCE, KEY): None}),
+        read(SECRETS, Cluster.SOURCE, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "uid": "b"}}),
+        read(MANAGED_RESOURCES, Cluster.SOURCE, {"metadata": {"name": "a"}, "spec": {"class": "b"}}),
+    ],
+)
+def test_what_tells_nothing_of_secrets_stays_equal(part: Part) -> None:
+    assert redaction().redacted([part]) == (part,)
 
 
 def test_a_checksum_that_is_not_known_is_not_shown_either() -> None:
-    found = disguised().disguise().object(MANAGED_RESOURCES, Cluster.SOURCE, managed("ab" * 32))
+    found = shown(managed("ab" * 32), MANAGED_RESOURCES, Cluster.SOURCE)
 
     assert found["status"]["secretsDataChecksum"] == FINGERPRINTS.of_checksum("ab" * 32)
     assert len(found["status"]["secretsDataChecksum"]) == 64
+
+
+def test_a_checksum_is_shown_as_that_of_what_is_shown() -> None:
+    outer = secret({"objects.yaml": encoded(json.dumps(secret({"a": encoded(PASSWORD)})))})
+
+    def checksum(manifest: Manifest) -> str:
+        decoded = decoded_secret(manifest, brotli_decompressed)
+        found = Checksum(checked_values(decoded)).computed_at_once()
+        assert found is not None
+        return found
+
+    first = read(MANAGED_RESOURCES, Cluster.SOURCE, managed(checksum(outer)))
+
+    before, answer = redaction().redacted([first, answered(Cluster.SOURCE, outer)])
+
+    assert read_in(before)["status"]["secretsDataChecksum"] == checksum(answer.reply.objects[0])

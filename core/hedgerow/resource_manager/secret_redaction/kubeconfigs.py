@@ -6,7 +6,7 @@ Only the fields that are listed here are shown; of all others there is a fingerp
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.disguise.fingerprints import Fingerprints
+from hedgerow.resource_manager.secret_redaction.fingerprints import Fingerprints
 
 _PLAIN: Final = frozenset({"apiVersion", "kind", "current-context"})
 _ENTRIES: Final[Mapping[str, frozenset[str]]] = {

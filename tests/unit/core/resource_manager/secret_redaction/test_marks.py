@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from hedgerow.machinery.objects import Kind
-from hedgerow.resource_manager.disguise import CHANGED, REDACTED, redacted
+from hedgerow.resource_manager.secret_redaction import CHANGED, REDACTED, redacted
 from tests.e2e.canaries import Canaries
 from tests.unit.confidential_objects import MALFORMED, PLACES, Json, confidential_objects
 

@@ -12,7 +12,7 @@ from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.tokens import INVALIDATED
 from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import Kind
-from hedgerow.resource_manager.disguise.manifests import Manifests, ShowManifest
+from hedgerow.resource_manager.secret_redaction.manifests import Manifests, ShowManifest
 
 REDACTED: Final = "(redacted)"
 CHANGED: Final = "(redacted, changed)"

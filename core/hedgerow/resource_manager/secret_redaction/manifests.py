@@ -39,8 +39,10 @@ _PLAIN_IN_REFERENCES: Final = frozenset(
     {"name", "namespace", "uid", "resourceVersion", "labels", "fieldPath", "controller", "blockOwnerDeletion"}
 )
 """What names a Secret, and what ManagedResources say of one in their status."""
-_KNOWN_ANNOTATIONS: Final = ("gardener.cloud", "hedgerow.dev")
+_KNOWN_DOMAINS: Final = ("gardener.cloud", "hedgerow.dev")
 """The ends of the domains whose annotations hold no copies."""
+_KNOWN_ANNOTATION_NAMES: Final = frozenset({"kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"})
+"""What Kubernetes says of a token: whose it is."""
 
 ShowChecksum: TypeAlias = Callable[[str], str]
 ShowText: TypeAlias = Callable[[str], Any]
@@ -178,4 +180,5 @@ def _kind(value: Manifest) -> str:
 
 
 def _is_known(annotation: Any) -> bool:
-    return str(annotation).partition("/")[0].endswith(_KNOWN_ANNOTATIONS)
+    name = str(annotation)
+    return name in _KNOWN_ANNOTATION_NAMES or name.partition("/")[0].endswith(_KNOWN_DOMAINS)

@@ -1,0 +1,126 @@
+"""Journal: what one decision read, asked and was told, and how it ended.
+
+The journal of a live decision is references to values that nobody changes; it is written down elsewhere, later.
+
+A part of it ends with a step, or with the end of the decision. The time, and pauses, are no steps of a journal: they
+say nothing about the world. A part holds the times that the decision was told. What a decision looks up again after a
+pause may have changed; the part holds the latest answers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from hedgerow.machinery.controller import Context, Controller
+from hedgerow.machinery.execution import Execution
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.questions import Found
+from hedgerow.machinery.recording.lookups import NotingSnapshot, Reads
+from hedgerow.machinery.recording.replies import noted
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Now, Pause, Step
+
+_BYTES: Final = 4000
+"""Of an object in memory, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a decision read, then wanted, and was told."""
+
+    reads: Reads = field(default_factory=dict)
+    times: tuple[datetime, ...] = ()
+    """The replies to `Now`, in their order."""
+    wants: Step[Any] | Plan | None = None
+    """None: the decision raised."""
+    reply: Any = None
+    """As `replies` notes it; none for a plan, and for a step at which the decision was stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """One decision."""
+
+    key: ObjectKey
+    now: datetime
+    """When it began."""
+    jitter: float = 0.0
+    server_versions: frozenset[str] = frozenset()
+    has_state: bool = False
+    """True if it was told the state that the last turn of its key has left."""
+    parts: tuple[Part, ...] = ()
+    raised: str = ""
+    """The type of the exception that ended it."""
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes it holds in memory that nothing else does: those of replies."""
+        return sum(_BYTES * (1 + _objects_in(part.reply)) for part in self.parts)
+
+    @property
+    def end(self) -> Plan | None:
+        """The plan that the decision came to, if any."""
+        last = self.parts[-1].wants if self.parts else None
+        return last if isinstance(last, Plan) else None
+
+
+def _objects_in(reply: Any) -> int:
+    if type(reply) is tuple:
+        return sum(map(_objects_in, reply))
+    return len(reply.objects) if isinstance(reply, Found) else 1
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTurn:
+    """The journal of a live decision, and what it takes to make the decision again."""
+
+    controller: Controller[Any]
+    state: Any
+    """What the decision was told of the last turn of its key."""
+    journal: Journal
+    has_moved: bool
+    """True if something changed while the decision paused, so that its journal cannot tell when it saw what."""
+
+
+async def decision(controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:
+    """The decision of a controller, always as a coroutine."""
+    made = controller.reconcile(key, snapshot, context)
+    return made if isinstance(made, Plan) else await made
+
+
+async def journaled(
+    controller: Controller[Any],
+    key: ObjectKey,
+    snapshot: Snapshot,
+    context: Context[Any],
+    keep: Callable[[LiveTurn], None],
+) -> Plan:
+    """The plan of a decision, whose journal is kept: also if the decision raises, or is stopped at a step."""
+    notes = NotingSnapshot(snapshot)
+    parts: list[Part] = []
+    times: list[datetime] = []
+    wants: Step[Any] | Plan | None = None
+    raised = ""
+    try:
+        with Execution(decision(controller, key, notes, context), key) as execution:
+            wants = execution.begin()
+            while isinstance(wants, Step):
+                reply = await wants
+                if isinstance(wants, Now):
+                    times.append(reply)
+                elif not isinstance(wants, Pause):
+                    parts.append(Part(notes.reads, tuple(times), wants, noted(reply)))
+                    notes.reads, times = {}, []
+                wants = execution.go_on(reply)
+            return wants
+    except Exception as error:
+        wants, raised = None, type(error).__name__
+        raise
+    finally:
+        if not isinstance(wants, Now | Pause):
+            parts.append(Part(notes.reads, tuple(times), wants))
+        has_state = context.state is not None
+        journal = Journal(key, context.now, context.jitter, context.server_versions, has_state, tuple(parts), raised)
+        keep(LiveTurn(controller, context.state, journal, notes.has_moved))

@@ -1,0 +1,172 @@
+"""All controllers, and objects that give each of them something to decide, with a canary wherever a secret may be."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from hedgerow.api.kubernetes import SECRETS
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.recording.codec import Json, encoded
+from hedgerow.machinery.recording.journal import Part
+from hedgerow.machinery.recording.lines import Recorded
+from hedgerow.machinery.recording.playback import Playback, States
+from hedgerow.machinery.recording.shadow_run import Redaction
+from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller
+from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
+from hedgerow.resource_manager.nodes import NodeConfig, node_controller
+from hedgerow.resource_manager.token_invalidation import token_invalidator
+from hedgerow_adapters.certificate_requests import decoded_request
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.recording import record_lines
+from tests.e2e.canaries import Canaries
+from tests.kubelet_requests import csr_manifest, kubelet_request
+from tests.unit.adapters.recording import session
+from tests.unit.adapters.recording.session import Session, documents
+from tests.unit.adapters.recording.session import encoded as base64_of
+from tests.unit.adapters.runtime.world import CART, PODS_OF_WEB, service
+from tests.unit.confidential_objects import LAST_APPLIED
+from tests.unit.core.operator.namespace_network_policies.objects import CONFIG
+from tests.unit.core.resource_manager.managed_resources.harness import config_map, managed_resource
+from tests.unit.core.resource_manager.nodes.surroundings import node
+from tests.unit.core.resource_manager.token_invalidation.accounts import service_account
+from tests.unit.core.resource_manager.token_invalidation.accounts import token_secret as invalid_token
+from tests.unit.core.resource_manager.token_requests.harness import ACCOUNT, kubeconfig, token_secret
+
+GARBAGE: Final = "resources.gardener.cloud/garbage-collectable-reference"
+
+
+def controllers() -> list[Controller[Any]]:
+    """Those of the resource manager."""
+    return [
+        *session.controllers(),
+        kubelet_csr_approver(KubeletCertificateConfig(decoded_request, "shoot")),
+        node_controller(NodeConfig()),
+        token_invalidator(),
+    ]
+
+
+def of_operator() -> list[Controller[Any]]:
+    """Those of the operator, one of which has the name of another one of the resource manager."""
+    return [namespace_network_policy_controller(CONFIG)]
+
+
+PROCESSES: Final[Mapping[str, Callable[[], list[Controller[Any]]]]] = {
+    "resource-manager": controllers,
+    "operator": of_operator,
+}
+
+
+def secret(name: str, canary: Callable[[str], str], *, namespace: str = "default", **members: Any) -> dict[str, Any]:
+    """A Secret with canaries in its data and in the copy that kubectl keeps of it."""
+    metadata = {
+        "name": name,
+        "namespace": namespace,
+        "annotations": {LAST_APPLIED: canary(f"copy of {name}")},
+        **members.pop("metadata", {}),
+    }
+    data = {"password": base64_of(canary(f"data of {name}"))}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data, **members}
+
+
+def objects(canaries: Canaries) -> list[dict[str, Any]]:
+    """What all controllers are to find."""
+    canary = canaries.new
+    inner = secret("inner", canary, stringData={"text": canary("stringData of inner")})
+    manifests = documents(inner, config_map("managed"), config_map("drifted"))
+    outer = {
+        **secret("outer", canary),
+        "data": {
+            "objects.yaml": base64_of(manifests),
+            "broken.yaml": base64_of("a: b"),
+            "notes": base64_of(f"# {canary('comment')}\n"),
+        },
+    }
+    unreadable = {**secret("unreadable", canary), "data": {"a.yaml": base64_of(f"kind: [{canary('broken document')}")}}
+    garbage = secret("garbage", canary, immutable=True, metadata={"labels": {GARBAGE: "true"}})
+    invalidated = invalid_token()
+    invalidated["data"] = {"token": base64_of(canary("token of a ServiceAccount")), "ca.crt": "Y2E="}
+    account = {"name": ACCOUNT.name, "namespace": ACCOUNT.namespace}
+    typed_node = {"apiVersion": "v1", "kind": "Node", **node()}
+    typed_node["status"] = {"addresses": [{"type": "Hostname", "address": "node-1"}]}
+    return [
+        outer,
+        unreadable,
+        managed_resource("outer"),
+        managed_resource("unreadable", name="broken"),
+        garbage,
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
+        token_secret({"kubeconfig": kubeconfig(canary("kubeconfig"))}),
+        token_secret({"token": canary("old token")}, key=ObjectKey("bar", "plain")),
+        invalidated,
+        service_account(invalidated["metadata"]["name"], automount=False),
+        service(CART, PODS_OF_WEB),
+        csr_manifest("csr-1", kubelet_request("node-1", ["node-1"], ["10.0.0.1"])),
+        typed_node,
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "garden"}},
+    ]
+
+
+def recorded(path: Path, canaries: Canaries, redaction: Redaction, process: str = "resource-manager") -> Session:
+    """A process at work for some hours, until it has ended: objects appear, change, drift and go."""
+    made = Session(path, PROCESSES[process](), redaction=redaction)
+    made.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system"}})
+    first = objects(canaries)
+    made.put(*first)
+    made.work(rounds=2)
+    made.clock.advance(timedelta(hours=13).total_seconds())
+    made.work()
+    replaced = secret("inner", canaries.new)
+    made.put(
+        {**first[0], "data": {"objects.yaml": base64_of(documents(replaced, config_map("managed", {"k": "other"})))}},
+        config_map("managed", {"k": "changed by hand"}),
+    )
+    made.work(rounds=2)
+    made.cluster.handle(requests.delete(SECRETS, ObjectKey("bar", "plain")))
+    made.work()
+    made.end()
+    return made
+
+
+def decided_again(folder: Path) -> list[list[Json]]:
+    """All steps and plans of the records of all processes, decided again: exactly, in the order that they have."""
+    decided = []
+    for process, declared in PROCESSES.items():
+        by_name = {each.name: each for each in declared()}
+        states = States()
+        for _, line in record_lines(folder / process):
+            if isinstance(line, Recorded):
+                decided.append(_decided_again(line, by_name[line.controller], states))
+    return decided
+
+
+def _decided_again(line: Recorded, controller: Controller[Any], states: States) -> list[Json]:
+    state = states.of(line.controller, line.key) if line.journal.has_state else None
+    wanted: list[Json] = []
+    reply = None
+    with Playback(controller, line.journal, state) as playback:
+        for part in line.journal.parts:
+            wants = playback.advanced(part, reply)
+            reply = part.reply
+            if isinstance(wants, Plan):
+                states.leave(line.controller, line.key, wants)
+                wants = replace(wants, state=None)
+            wanted.append(encoded(wants))
+    return wanted
+
+
+class NothingIsSecret:
+    """No redaction, so that what is recorded is the live decisions."""
+
+    def redacted(self, parts: Sequence[Part]) -> Sequence[Part]:
+        return parts
+
+
+if __name__ == "__main__":
+    import json
+    import sys
+
+    json.dump(decided_again(Path(sys.argv[1])), sys.stdout)
