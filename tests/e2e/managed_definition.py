@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
-from tests.e2e.resource_manager import run_command
+from tests.e2e.resource_manager import run_here
 
 API_VERSION: Final = "resources.gardener.cloud/v1alpha1"
 DEFINITION: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/managedresources.resources.gardener.cloud"
@@ -35,7 +35,7 @@ def undefined(control_plane: ControlPlane) -> Iterator[None]:
 
 def install(control_plane: ControlPlane) -> None:
     """Define ManagedResources as the command's help says."""
-    printed = run_command("crds")
+    printed = run_here("crds")
     assert (printed.returncode, printed.stderr) == (0, "")
     control_plane.kubectl("apply", "-f", "-", input=printed.stdout)
     _wait(control_plane, http.client.OK)

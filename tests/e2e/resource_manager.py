@@ -8,13 +8,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
+from unittest import mock
 
+import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from hedgerow_entrypoints.command import main
 from tests.control_plane import PATIENCE, wait_until
 from tests.control_plane.processes import Server, free_ports
 
@@ -25,9 +30,11 @@ WORKING: Final = f"Controller {NETWORK_POLICIES} works"
 
 # What the person who runs the tests has set must not reach the command. No test relies on the authorities of the
 # system, which aiohttp reads twice when it is imported: a tenth of each start.
+_LEFT_OUT: Final = ("KUBECONFIG", "TARGET_KUBECONFIG")
 _ENV: Final = [
     shutil.which("env") or "/usr/bin/env",
-    *("-u", "KUBECONFIG", "-u", "TARGET_KUBECONFIG", f"SSL_CERT_FILE={os.devnull}"),
+    *(f"--unset={name}" for name in _LEFT_OUT),
+    f"SSL_CERT_FILE={os.devnull}",
 ]
 _BASH: Final = shutil.which("bash") or "/bin/bash"
 # Its output goes to its file by way of somebody who may write.
@@ -76,6 +83,17 @@ def run_command(
         timeout=timeout,
         check=False,
     )
+
+
+def run_here(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same without a process of its own, where it does not matter that it is one: that takes most of the time."""
+    without = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+    environment = mock.patch.dict(os.environ, without, clear=True)
+    output, talk = StringIO(), StringIO()
+    with environment, redirect_stdout(output), redirect_stderr(talk), pytest.raises(SystemExit) as ended:
+        main(arguments)
+    code = int(ended.value.code or 0)
+    return subprocess.CompletedProcess(arguments, code, output.getvalue(), talk.getvalue())
 
 
 class ResourceManager(Server):

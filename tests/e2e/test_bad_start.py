@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.control_plane.processes import free_ports
-from tests.e2e.resource_manager import configuration, run_command
+from tests.e2e.resource_manager import configuration, run_command, run_here
 
 CLOSED_PORT = 1
 
@@ -39,6 +39,11 @@ def written(file: Path, content: str | dict[str, Any]) -> Path:
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return run_command("run", "resource-manager", *arguments, **options)
+
+
+def in_this_process(file: Path) -> subprocess.CompletedProcess[str]:
+    """What happens before anything is started."""
+    return run_here("run", "resource-manager", "--config", str(file))
 
 
 def refused(done: subprocess.CompletedProcess[str], reason: str) -> bool:
@@ -86,7 +91,7 @@ UNDECODABLE = {
 @pytest.mark.parametrize(("content", "reason"), UNDECODABLE.values(), ids=UNDECODABLE.keys())
 def test_a_file_that_is_no_configuration_is_not_decoded(tmp_path: Path, content: Any, reason: str) -> None:
     file = written(tmp_path / "config.yaml", content)
-    assert refused(run("--config", str(file)), f"error decoding config: {reason.format(file=file)}")
+    assert refused(in_this_process(file), f"error decoding config: {reason.format(file=file)}")
 
 
 ELECTION_TEXT = 'leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required'
@@ -128,7 +133,7 @@ INVALID = {
 @pytest.mark.parametrize(("sections", "reason"), INVALID.values(), ids=INVALID.keys())
 def test_a_configuration_that_breaks_a_rule_is_refused(tmp_path: Path, sections: dict[str, Any], reason: str) -> None:
     file = written(tmp_path / "config.yaml", configuration("", **sections))
-    assert refused(run("--config", str(file)), reason)
+    assert refused(in_this_process(file), reason)
 
 
 def test_credentials_that_would_run_a_program_are_refused(tmp_path: Path) -> None:

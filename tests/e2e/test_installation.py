@@ -2,19 +2,17 @@
 
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, partial
-from io import StringIO
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 import pytest
 import yaml
 
 from hedgerow.resource_manager.installation.manifests import blocked_by_own_webhooks
-from hedgerow_entrypoints.command import main
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.control_plane.kubectl import KubectlError
+from tests.e2e.resource_manager import run_here
 from tests.e2e.servers.build import HELM, build
 
 ROOT: Final = Path(__file__).parents[2]
@@ -25,15 +23,9 @@ KUBERNETES: Final = "1.36.0"
 NAMESPACE: Final = "garden"
 RBAC: Final = "rbac.authorization.k8s.io/"
 pytestmark = pytest.mark.usefixtures("servers")
+Rendering: TypeAlias = subprocess.CompletedProcess[str]
+"""What Helm or the command made of values."""
 Objects = dict[tuple[str, str, str], dict[str, Any]]
-
-
-class Rendering(NamedTuple):
-    """What Helm or the command made of values."""
-
-    code: int
-    output: str
-    talk: str
 
 
 @cache
@@ -45,22 +37,18 @@ def helm() -> Path:
 def by_helm(values: Path, *more: str, namespace: str = NAMESPACE) -> Rendering:
     options = ("--namespace", namespace, "--kube-version", KUBERNETES, "-f", str(values), *more)
     command = [str(helm()), "template", "release", str(CHART), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    return Rendering(done.returncode, done.stdout, done.stderr)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def by_command(values: Path, *more: str) -> Rendering:
-    arguments = ["install", "resource-manager", "--namespace", NAMESPACE, "-f", str(values), *more]
-    with pytest.raises(SystemExit) as ended, redirect_stdout(StringIO()) as said, redirect_stderr(StringIO()) as talk:
-        main(arguments)
-    return Rendering(int(ended.value.code or 0), said.getvalue(), talk.getvalue())
+    return run_here("install", "resource-manager", "--namespace", NAMESPACE, "-f", str(values), *more)
 
 
 def objects(rendering: Rendering) -> Objects:
     """The objects by kind, namespace and name, each once; the files in ConfigMaps are read as well."""
-    assert rendering.code == 0, rendering.talk
+    assert rendering.returncode == 0, rendering.stderr
     found: Objects = {}
-    for each in filter(None, yaml.safe_load_all(rendering.output)):
+    for each in filter(None, yaml.safe_load_all(rendering.stdout)):
         key = (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"])
         assert key not in found
         found[key] = each
@@ -140,7 +128,7 @@ def test_an_api_server_takes_the_rendered_objects(control_plane: ControlPlane, n
     machines = ("--set", f"config.controllers.kubeletCSRApprover.machineNamespace={namespace}")
     rendered = by_helm(CASES / case / "values.yaml", *machines, namespace=namespace)
     pods = [pod_of(each) for (kind, _, _), each in objects(rendered).items() if kind == "Deployment"]
-    made = f"{rendered.output}\n---\n{yaml.safe_dump_all(pods)}"
+    made = f"{rendered.stdout}\n---\n{yaml.safe_dump_all(pods)}"
 
     taken = control_plane.kubectl("create", "--dry-run=server", "-f", "-", input=made)
 
@@ -294,5 +282,5 @@ def test_wrong_values_are_refused_by_both(tmp_path: Path, values: Mapping[str, A
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
 
     for rendering in (by_helm(file), by_command(file)):
-        assert (rendering.code, rendering.output) == (1, "")
-        assert "rror: " in rendering.talk
+        assert (rendering.returncode, rendering.stdout) == (1, "")
+        assert "rror: " in rendering.stderr

@@ -29,7 +29,7 @@ from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from tests.control_plane import PATIENCE, ControlPlane
-from tests.e2e.resource_manager import run_command
+from tests.e2e.resource_manager import run_command, run_here
 
 USER = "hedgerow"
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
@@ -321,7 +321,7 @@ async def test_until_the_api_server_is_resolved_what_leads_to_it_stays_as_it_is(
 
 
 def test_what_simulate_prints_for_the_example_is_accepted_by_the_api_server(seed: Seed) -> None:
-    printed = run_command("simulate", "namespace-network-policy", "-f", "examples/namespace-network-policies")
+    printed = run_here("simulate", "namespace-network-policy", "-f", "examples/namespace-network-policies")
     assert printed.returncode == 0
 
     for policy in yaml.safe_load_all(printed.stdout):

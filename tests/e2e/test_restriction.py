@@ -8,7 +8,7 @@ import yaml
 
 from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.permissions import account_kubeconfig, grant_within, refusals_of, user_of
-from tests.e2e.resource_manager import ResourceManager, run_command
+from tests.e2e.resource_manager import ResourceManager, run_here
 from tests.e2e.sandbox import WRITES, Manifest, Sandbox, cross_pair, pair, service
 
 ALL_PODS = {"namespace-selectors": "[{}]"}
@@ -71,8 +71,8 @@ def test_a_plan_reads_the_configured_cluster_and_its_namespaces(
     config_file.write_text(yaml.safe_dump(restricted.config), encoding="utf-8")
     plan = ("plan", "network-policy", "--config", str(config_file), "-o", "json")
 
-    configured = run_command(*plan)
-    flagged = run_command(*plan, "--kubeconfig", str(sandbox.kubeconfig))
+    configured = run_here(*plan)
+    flagged = run_here(*plan, "--kubeconfig", str(sandbox.kubeconfig))
 
     assert (configured.returncode, configured.stderr) == (2, "2 to create\n")
     assert {action["namespace"] for action in json.loads(configured.stdout)["actions"]} == {restricted.shop}

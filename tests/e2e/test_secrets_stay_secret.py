@@ -16,7 +16,7 @@ import yaml
 
 from tests.e2e.canaries import Canaries
 from tests.e2e.gateways import REFUSALS, EchoingGateway
-from tests.e2e.resource_manager import ResourceManager, run_command
+from tests.e2e.resource_manager import ResourceManager, run_command, run_here
 from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
 BROKEN: Final = {"namespace-selectors": "nonsense"}
@@ -123,7 +123,7 @@ def test_plan_that_is_refused_by_a_server_that_repeats_credentials_tells_none(
     _, token = direct(sandbox)
     with EchoingGateway(sandbox.control_plane, token, every=1) as gateway:
         kubeconfig = kubeconfig_of(sandbox.folder, gateway.url, user_with("password", canaries, sandbox.folder))
-        refusals = [run_command("plan", "network-policy", "--kubeconfig", str(kubeconfig)) for _ in REFUSALS]
+        refusals = [run_here("plan", "network-policy", "--kubeconfig", str(kubeconfig)) for _ in REFUSALS]
 
     assert {done.returncode for done in refusals} == {1}
     assert sum(REDACTED in done.stderr for done in refusals) >= len(REFUSALS) - 2
@@ -221,7 +221,7 @@ def test_an_unusable_kubeconfig_is_not_quoted(tmp_path: Path, cluster: Manifest,
 
 
 def assert_refused_without_canaries(kubeconfig: Path, canaries: Canaries) -> None:
-    done = run_command("plan", "network-policy", "--kubeconfig", str(kubeconfig))
+    done = run_here("plan", "network-policy", "--kubeconfig", str(kubeconfig))
 
     assert (done.returncode, done.stdout) == (1, "")
     assert "Traceback" not in done.stderr

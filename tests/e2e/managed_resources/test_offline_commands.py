@@ -11,7 +11,7 @@ from tests.e2e.canaries import Canaries
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import cluster_role, config_map, deployment, plain_secret, service
 from tests.e2e.managed_resources.sandbox import SETTLED, ManagedResourceSandbox
-from tests.e2e.resource_manager import run_command
+from tests.e2e.resource_manager import run_here
 
 
 @pytest.fixture
@@ -24,11 +24,11 @@ def config_file(sandbox: ManagedResourceSandbox) -> Path:
 
 def planned(sandbox: ManagedResourceSandbox, config_file: Path, *options: str) -> subprocess.CompletedProcess[str]:
     cluster = ("--kubeconfig", str(sandbox.kubeconfig), "--config", str(config_file))
-    return run_command("plan", "managed-resource", *cluster, *options)
+    return run_here("plan", "managed-resource", *cluster, *options)
 
 
 def judged(sandbox: ManagedResourceSandbox, *options: str) -> subprocess.CompletedProcess[str]:
-    return run_command("health", "--kubeconfig", str(sandbox.kubeconfig), "-n", sandbox.namespace, *options)
+    return run_here("health", "--kubeconfig", str(sandbox.kubeconfig), "-n", sandbox.namespace, *options)
 
 
 def told(plan: subprocess.CompletedProcess[str]) -> list[str]:

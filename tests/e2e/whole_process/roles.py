@@ -9,7 +9,7 @@ from tests.e2e.managed_resources.manifests import named
 from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
 from tests.e2e.managed_resources.urls import Manifest
 from tests.e2e.permissions import ACCOUNT, account_kubeconfig
-from tests.e2e.resource_manager import run_command
+from tests.e2e.resource_manager import run_here
 
 ROLES: Final = ("ClusterRole", "Role")
 BINDINGS: Final = ("ClusterRoleBinding", "RoleBinding")
@@ -65,6 +65,6 @@ def _rendered(part: str, namespace: str, config: Manifest, folder: Path) -> list
     values = folder / "values.yaml"
     settings = {"config": config, "target": {"kubeconfigSecret": "target"}, "managedObjects": {"rules": APPLIED}}
     values.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    done = run_command("install", "resource-manager", "-n", namespace, "-f", str(values), "--part", part)
+    done = run_here("install", "resource-manager", "-n", namespace, "-f", str(values), "--part", part)
     assert done.returncode == 0, done.stderr
     return list(yaml.safe_load_all(done.stdout))
