@@ -37,16 +37,16 @@ async def review(request: AdmissionRequest, snapshot: Snapshot, expiration_secon
     name = account_name(request.object)
     if name is None:
         return Allowed()
-    account = await _account(ObjectKey(request.namespace, name), snapshot)
+    key = ObjectKey(request.namespace, name)
+    account = snapshot.get(SERVICE_ACCOUNTS, key) or await _live_account(key)
     return unanswered(account) if isinstance(account, NotAnswered) else decide(request, account, expiration_seconds)
 
 
-async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | NotAnswered | None:
-    """The ServiceAccount of that key; read live where the cache lacks it, because it may be too new to be there."""
-    account = snapshot.get(SERVICE_ACCOUNTS, key)
+async def _live_account(key: ObjectKey) -> Manifest | NotAnswered | None:
+    """The ServiceAccount that the cache lacks, because it may be too new to be there."""
     # Nothing has checked the pod yet. No object can have another name, and no path of a request may hold one.
-    if account is not None or dns_subdomain_problem(key.name) is not None:
-        return account
+    if dns_subdomain_problem(key.name) is not None:
+        return None
     answer = await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
     return next(iter(answer.objects), None) if isinstance(answer, Found) else answer
 

@@ -6,8 +6,9 @@ here knows which.
 Source: webhooks-and-tokens §1.2, §3.2.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, Mutated, Mutation, bad_request
@@ -108,7 +109,7 @@ def mutating(resource: Resource, review: Reviewing) -> Reviewing:
             reviewed = review(request, snapshot)
         except UnreadableError as error:
             return bad_request(str(error))
-        return _readable(reviewed) if isinstance(reviewed, Coroutine) else reviewed
+        return _readable(reviewed) if isinstance(reviewed, CoroutineType) else reviewed
 
     return checked
 

@@ -37,7 +37,8 @@ NAME: Final = "high-availability-config"
 
 async def review(request: AdmissionRequest, snapshot: Snapshot, config: HighAvailabilityConfig) -> Decision:
     """Look up the Namespace and the autoscalers of an object, and decide."""
-    namespace = await _namespace(request.namespace, snapshot)
+    key = ObjectKey("", request.namespace)
+    namespace = snapshot.get(NAMESPACES, key) or await _live_namespace(key)
     if isinstance(namespace, Denied):
         return namespace
     target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
@@ -45,21 +46,15 @@ async def review(request: AdmissionRequest, snapshot: Snapshot, config: HighAvai
     return decide(request, Facts(namespace, hpas, hvpas), config)
 
 
-async def _namespace(name: str, snapshot: Snapshot) -> Manifest | Denied:
-    """The Namespace of that name; read live where the cache lacks it, because it may be too new to be there."""
-    key = ObjectKey("", name)
-    if namespace := snapshot.get(NAMESPACES, key):
-        return namespace
-    if not name:
-        return internal_error(_not_found(name))
+async def _live_namespace(key: ObjectKey) -> Manifest | Denied:
+    """The Namespace that the cache lacks, because it may be too new to be there."""
+    not_found = internal_error(f'Namespace "{key.name}" not found')
+    if not key.name:
+        return not_found
     answer = await ObjectQuestion(NAMESPACES, key, Cluster.TARGET)
     if isinstance(answer, Found):
         return answer.objects[0]
-    return internal_error(_not_found(name) if answer.is_not_found else answer.message)
-
-
-def _not_found(name: str) -> str:
-    return f'Namespace "{name}" not found'
+    return not_found if answer.is_not_found else internal_error(answer.message)
 
 
 def decide(request: AdmissionRequest, facts: Facts, config: HighAvailabilityConfig) -> Decision:
