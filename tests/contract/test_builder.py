@@ -12,7 +12,7 @@ from hedgerow.api.definition import build_definition
 from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.builder import new_managed_resource
+from hedgerow.resource_manager.builder import new_managed_resource
 from hedgerow_adapters.builder import (
     create,
     create_for_seed,

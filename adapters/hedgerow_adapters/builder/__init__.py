@@ -2,8 +2,8 @@
 
 A registry serialises objects. `create_for_seed`, `create_for_shoot`, `create` and `create_from_unstructured` write the
 result into a Secret, and a ManagedResource that names it; `reconcile` and `reconcile_secret` write one of the two. The
-core's `managed_resources.builder` decides the content. Nothing is sent where nothing changes. Every function can be
-cancelled and called again. The exported names follow semantic versioning.
+core's `builder` decides the content. Nothing is sent where nothing changes. Every function can be cancelled and called
+again. The exported names follow semantic versioning.
 
 Example:
     async def hand_over(transport: Transport, objects: list[Manifest]) -> str:

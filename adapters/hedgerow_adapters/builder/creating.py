@@ -10,7 +10,7 @@ from typing import Any, Final
 from returns.result import Failure, Result
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.resource_manager.managed_resources.builder import (
+from hedgerow.resource_manager.builder import (
     new_for_seed,
     new_for_shoot,
     new_managed_resource,

@@ -10,7 +10,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
-from hedgerow.resource_manager.managed_resources.builder import (
+from hedgerow.resource_manager.builder import (
     any_of_class,
     desired_managed_resource,
     keep_objects_patch,

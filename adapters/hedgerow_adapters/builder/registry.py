@@ -4,7 +4,7 @@ Source: managed-resources §17.
 """
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.builder import Registry
+from hedgerow.resource_manager.builder import Registry
 from hedgerow_adapters.files import render_sorted_yaml
 
 

@@ -12,7 +12,7 @@ from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.resource_manager.managed_resources.builder import new_managed_resource
+from hedgerow.resource_manager.builder import new_managed_resource
 from hedgerow_adapters.builder import NotDone
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory import requests as picked

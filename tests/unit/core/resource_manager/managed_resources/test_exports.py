@@ -22,8 +22,3 @@ def test_an_object_is_merged_by_what_is_exported_alone() -> None:
         managed_resources.application(config_map, None, instructions).unwrap(), managed_resources.CreateObject
     )
     assert merge(config_map, None, instructions).unwrap()["metadata"]["name"] == "a"
-
-
-def test_what_is_not_exported_is_no_attribute() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        _ = managed_resources.nothing

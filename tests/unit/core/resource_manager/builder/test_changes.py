@@ -10,7 +10,7 @@ from returns.result import Failure
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch, merge_patch
-from hedgerow.resource_manager.managed_resources.builder import (
+from hedgerow.resource_manager.builder import (
     Marking,
     desired_managed_resource,
     desired_secret,

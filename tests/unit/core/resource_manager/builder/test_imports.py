@@ -9,7 +9,7 @@ HEAVY = ("kubernetes", "aiohttp", "asyncio", "ssl", "pydantic", "yaml", "socket"
 def test_producers_load_no_client_library_no_validation_and_no_event_loop() -> None:
     program = (
         "import sys; before = set(sys.modules); "
-        "import hedgerow.resource_manager.garbage_collection, hedgerow.resource_manager.managed_resources.builder; "
+        "import hedgerow.resource_manager.garbage_collection, hedgerow.resource_manager.builder; "
         f"print(*sorted((set(sys.modules) - before) & set({HEAVY!r})))"
     )
 

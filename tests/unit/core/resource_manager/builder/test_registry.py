@@ -6,7 +6,7 @@ import yaml
 from returns.result import Failure
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.builder import Registry, new_secret
+from hedgerow.resource_manager.builder import Registry, new_secret
 
 
 def encoded(manifest: Manifest) -> bytes:

@@ -4,37 +4,34 @@ Start with `Registry`, which serialises objects for a Secret, then `new_secret` 
 `desired_managed_resource` and `desired_secret` update existing ones. The exported names follow semantic versioning.
 """
 
-from hedgerow.resource_manager.managed_resources.builder.changes import (
-    Marking,
-    desired_managed_resource,
-    desired_secret,
-    keep_objects_patch,
-    marked_garbage_collectable,
-    secrets_to_delete,
-    secrets_to_mark,
-)
-from hedgerow.resource_manager.managed_resources.builder.judging import (
+from hedgerow.resource_manager.builder.managed_resource import (
     CONFIGURATION_PROBLEM,
+    Marking,
     any_of_class,
     deletion_problem,
+    desired_managed_resource,
+    desired_secret,
     error_codes,
     health_problem,
-    progress_problem,
-    still_exists,
-)
-from hedgerow.resource_manager.managed_resources.builder.managed_resource import (
+    keep_objects_patch,
+    marked_garbage_collectable,
     new_for_seed,
     new_for_shoot,
     new_managed_resource,
+    progress_problem,
+    secrets_to_delete,
+    secrets_to_mark,
+    still_exists,
 )
-from hedgerow.resource_manager.managed_resources.builder.registry import Registry, file_name
-from hedgerow.resource_manager.managed_resources.builder.secret import (
+from hedgerow.resource_manager.builder.secret import (
+    Registry,
+    file_name,
+    make_unique,
     new_secret,
     secret_name,
     unstructured_data,
     with_labels,
 )
-from hedgerow.resource_manager.managed_resources.builder.uniqueness import make_unique
 
 __all__ = [
     "CONFIGURATION_PROBLEM",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.builder import (
+from hedgerow.resource_manager.builder import (
     any_of_class,
     deletion_problem,
     error_codes,
