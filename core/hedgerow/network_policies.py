@@ -14,6 +14,9 @@ from hedgerow.api.kubernetes import NETWORK_POLICIES
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, labels_of
 from hedgerow.machinery.patches import merge_patch
 
+_NOTHING: Mapping[str, Any] = {}
+_RULES: Final = ("ingress", "egress")
+
 
 class PortManifest(TypedDict):
     """A port in the spec of a NetworkPolicy."""
@@ -70,10 +73,6 @@ def policy_manifest(
         "metadata": {**metadata, **({"labels": labels} if labels else {}), "annotations": annotations},
         "spec": spec,
     }
-
-
-_NOTHING: Mapping[str, Any] = {}
-_RULES: Final = ("ingress", "egress")
 
 
 def correction(

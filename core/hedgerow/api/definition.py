@@ -15,6 +15,7 @@ from hedgerow.api.shape import ApiObject, ApiType, Format, ObjectMeta
 from hedgerow.machinery.objects import Manifest, Resource
 
 _SCALARS: Final = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_STATUS: Final = "status"
 
 
 def structural_schema(shape: type[ApiType]) -> dict[str, Any]:
@@ -84,9 +85,6 @@ def _formats(metadata: Iterable[Any]) -> dict[str, str]:
 def _described(schema: dict[str, Any], description: str | None) -> dict[str, Any]:
     """The schema with its description, in one line, before all else."""
     return {"description": " ".join(description.split()), **schema} if description else schema
-
-
-_STATUS: Final = "status"
 
 
 @dataclass(frozen=True, slots=True)

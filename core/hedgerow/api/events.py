@@ -21,6 +21,9 @@ _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _YEAR: Final = timedelta(days=365)
 _SIGNS: Final = {_SECOND: "s", _MINUTE: "m", _HOUR: "h", _DAY: "d", _YEAR: "y"}
+_MOST: Final = 5
+_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class _Scale(NamedTuple):
@@ -53,11 +56,6 @@ def age_text(age: timedelta) -> str:
     text = f"{age // scale.unit}{_SIGNS[scale.unit]}"
     left_over = age % scale.unit // scale.rest if scale.rest else 0
     return f"{text}{left_over}{_SIGNS[scale.rest]}" if scale.rest and left_over else text
-
-
-_MOST: Final = 5
-_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:

@@ -27,6 +27,7 @@ from hedgerow.machinery.reading import UnreadableError, integer_at
 
 _TELLING: Final = ("type", "status", "reason", "lastTransitionTime", "lastUpdateTime")
 """Members that differ between two statements of one author."""
+_TYPES: Final = frozenset({RESOURCES_APPLIED, RESOURCES_HEALTHY, RESOURCES_PROGRESSING})
 
 
 def status_patch(
@@ -113,7 +114,6 @@ def _unless_changed(managed_resource: Manifest) -> Iterator[Operation]:
 
 
 Judgement: TypeAlias = Callable[[Manifest], str | None]
-_TYPES: Final = frozenset({RESOURCES_APPLIED, RESOURCES_HEALTHY, RESOURCES_PROGRESSING})
 
 
 def _status_is_outdated(managed_resource: Manifest) -> str | None:

@@ -1,6 +1,7 @@
 """The references of a ManagedResource: in its spec to Secrets, in its status to the objects that it has applied.
 
-Of each object the status tells where it is, and what its manifest said when it was applied.
+Of each object the status tells where it is, and what its manifest said when it was applied. What reads entries
+raises UnreadableError where they have a shape that no API server stores.
 
 Source: managed-resources §2, §7.4 to §7.6; decision "`status.resources`".
 """
@@ -119,11 +120,7 @@ class Reference:
 
 
 def references_of(managed_resource: Manifest) -> tuple[Reference, ...]:
-    """What the status of a ManagedResource refers to, in its order; otherwise as `references_in`.
-
-    Raises:
-        UnreadableError: the entries have a shape that no API server stores.
-    """
+    """What the status of a ManagedResource refers to, in its order; otherwise as `references_in`."""
     try:
         return references_in(object_at(managed_resource, "status"))
     except UnreadableError as error:
@@ -135,20 +132,13 @@ def references_in(status: Manifest) -> tuple[Reference, ...]:
 
     An entry that does not say kind and name refers to nothing and is left out: a request without a name would concern
     all objects of a kind.
-
-    Raises:
-        UnreadableError: the entries have a shape that no API server stores.
     """
     found = each_at(_reference, status, "resources")
     return tuple(each for each in found if all(each.kind) and each.key.name)
 
 
 def kinds_of_references(managed_resource: Manifest) -> set[Kind]:
-    """The kinds of what the status of a ManagedResource refers to; nothing else of it is read.
-
-    Raises:
-        UnreadableError: the entries have a shape that no API server stores.
-    """
+    """The kinds of what the status of a ManagedResource refers to; nothing else of it is read."""
     entries = each_at(lambda entry: (_kind(entry), text_at(entry, "name")), managed_resource, "status", "resources")
     return {kind for kind, name in entries if all(kind) and name}
 
@@ -172,20 +162,12 @@ def in_order(references: Iterable[Reference]) -> tuple[Reference, ...]:
 
 
 def referenced_names(managed_resource: Manifest) -> tuple[str, ...]:
-    """The names of the Secrets that a ManagedResource refers to, in its order; empty ones included.
-
-    Raises:
-        UnreadableError: the references have a shape that no API server stores.
-    """
+    """The names of the Secrets that a ManagedResource refers to, in its order; empty ones included."""
     return each_at(lambda ref: text_at(ref, "name") or "", managed_resource, "spec", "secretRefs")
 
 
 def secret_names(managed_resource: Manifest) -> tuple[str, ...]:
-    """The names of the Secrets that a ManagedResource refers to, in its order; empty ones are left out.
-
-    Raises:
-        UnreadableError: the references have a shape that no API server stores.
-    """
+    """The names of the Secrets that a ManagedResource refers to, in its order; empty ones are left out."""
     return tuple(name for name in referenced_names(managed_resource) if name)
 
 

@@ -9,6 +9,9 @@ from typing import Final, NamedTuple
 
 from hedgerow.machinery.objects import ObjectKey, Resource
 
+KUBE_SYSTEM: Final = ObjectKey("", "kube-system")
+"""The Namespace whose uid identifies a cluster: no API server allows its deletion."""
+
 
 class Cluster(Enum):
     """The role that a cluster plays for a process; one cluster may play both."""
@@ -32,8 +35,6 @@ class Part(NamedTuple):
         return self.namespace in {"", key.namespace}
 
 
-KUBE_SYSTEM: Final = ObjectKey("", "kube-system")
-"""The Namespace whose uid identifies a cluster: no API server allows its deletion."""
 EVERYTHING: Final = Part()
 
 

@@ -16,6 +16,9 @@ NOT_FOUND: Final = "NotFound"
 """Reason of a proven 404: a Status of the API server names the object that does not exist."""
 NO_MATCH: Final = "NoMatch"
 """Reason of a proven 404: a discovery document of the API server lacks the resource."""
+_DEFINING: Final = frozenset(
+    {("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices")}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,6 @@ class NotAnswered:
 Answer: TypeAlias = Found | NotAnswered
 Kinds: TypeAlias = Mapping[Kind, Resource | NotAnswered]
 """As which resource the API server of the target cluster serves each kind that has been looked up, or why not."""
-
-_DEFINING: Final = frozenset(
-    {("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices")}
-)
 
 
 def defines_kinds(resource: Resource) -> bool:

@@ -1,7 +1,7 @@
 """How decisions read objects that nobody has checked, and how they change them.
 
 Nothing but a shape is looked at here: an object, a list, a text where a rule wants to read one. What has another shape
-is told by path. What no rule reads may be of any shape, and stays as it is.
+raises UnreadableError, which tells the path. What no rule reads may be of any shape, and stays as it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,11 +41,7 @@ def unexpected(path: str, expected: str, value: Any) -> UnreadableError:
 
 
 def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
-    """The object at a path; absent and null ones, at any step, are empty.
-
-    Raises:
-        UnreadableError: something at or above the path is no object.
-    """
+    """The object at a path; absent and null ones, at any step, are empty."""
     value: Mapping[str, Any] = manifest
     for depth, name in enumerate(path):
         member = value.get(name)
@@ -64,11 +60,7 @@ def _member_at(manifest: Manifest, path: Sequence[str]) -> Any:
 
 
 def list_at(manifest: Manifest, *path: str) -> Sequence[Any]:
-    """The list at a path; absent and null ones are empty. Its items may be anything.
-
-    Raises:
-        UnreadableError: something at or above the path has another shape.
-    """
+    """The list at a path; absent and null ones are empty. Its items may be anything."""
     value = _member_at(manifest, path)
     if value is None:
         return ()
@@ -78,11 +70,7 @@ def list_at(manifest: Manifest, *path: str) -> Sequence[Any]:
 
 
 def objects_at(manifest: Manifest, *path: str) -> Sequence[Mapping[str, Any]]:
-    """The list of objects at a path; absent and null ones are empty, and so is a null item.
-
-    Raises:
-        UnreadableError: something at, above or directly below the path has another shape.
-    """
+    """The list of objects at a path; absent and null ones are empty, and so is a null item."""
     items = list_at(manifest, *path)
     for index, item in enumerate(items):
         if item is not None and not isinstance(item, (dict, Mapping)):
@@ -91,11 +79,7 @@ def objects_at(manifest: Manifest, *path: str) -> Sequence[Mapping[str, Any]]:
 
 
 def each_at(read: Callable[[Mapping[str, Any]], T], manifest: Manifest, *path: str) -> tuple[T, ...]:
-    """Every object of the list at a path, as a function reads it; none where the list is absent or null.
-
-    Raises:
-        UnreadableError: as `objects_at`, or what `read` raises, with the path of the item.
-    """
+    """Every object of the list at a path, as a function reads it; none where the list is absent or null."""
     found = []
     for index, item in enumerate(objects_at(manifest, *path)):
         try:
@@ -106,11 +90,7 @@ def each_at(read: Callable[[Mapping[str, Any]], T], manifest: Manifest, *path: s
 
 
 def text_at(manifest: Manifest, *path: str) -> str | None:
-    """The text at a path; none where it is absent or null.
-
-    Raises:
-        UnreadableError: something at or above the path has another shape.
-    """
+    """The text at a path; none where it is absent or null."""
     value = _member_at(manifest, path)
     if value is not None and not isinstance(value, str):
         raise unexpected(".".join(path), "a string", value)
@@ -118,11 +98,7 @@ def text_at(manifest: Manifest, *path: str) -> str | None:
 
 
 def integer_at(manifest: Manifest, *path: str) -> int | None:
-    """The integer at a path; none where it is absent or null. A number without fraction is one, as JSON has no other.
-
-    Raises:
-        UnreadableError: something at or above the path has another shape.
-    """
+    """The integer at a path, which may be written with a fraction of zero; none where it is absent or null."""
     value = _member_at(manifest, path)
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
@@ -132,11 +108,7 @@ def integer_at(manifest: Manifest, *path: str) -> int | None:
 
 
 def boolean_at(manifest: Manifest, *path: str) -> bool | None:
-    """The boolean at a path; none where it is absent or null.
-
-    Raises:
-        UnreadableError: something at or above the path has another shape.
-    """
+    """The boolean at a path; none where it is absent or null."""
     value = _member_at(manifest, path)
     if value is not None and not isinstance(value, bool):
         raise unexpected(".".join(path), "a boolean", value)
@@ -144,11 +116,7 @@ def boolean_at(manifest: Manifest, *path: str) -> bool | None:
 
 
 def texts_at(manifest: Manifest, *path: str) -> Mapping[str, str]:
-    """The object of texts at a path, as labels and annotations are; absent and null ones are empty.
-
-    Raises:
-        UnreadableError: something at, above or directly below the path has another shape.
-    """
+    """The object of texts at a path, as labels and annotations are; absent and null ones are empty."""
     texts = object_at(manifest, *path)
     for name, text in texts.items():
         if not isinstance(text, str):
@@ -176,9 +144,6 @@ def with_each(
         manifest: the object.
         path: where the list is; an absent or null one has no objects.
         changed: what becomes of an object of the list: the very same one if it stays as it is.
-
-    Raises:
-        UnreadableError: something at, above or directly below the path has another shape, or `changed` cannot read it.
     """
     before, after = objects_at(manifest, *path), each_at(changed, manifest, *path)
     if all(new is old for new, old in zip(after, before, strict=True)):

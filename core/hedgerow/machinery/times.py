@@ -33,6 +33,9 @@ _MINUTE: Final = timedelta(minutes=1)
 _SECOND: Final = timedelta(seconds=1)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_TIMESTAMP: Final = re.compile(
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
 
 
 def parse_duration(text: str) -> Result[timedelta, str]:
@@ -85,11 +88,6 @@ def _decimal(duration: timedelta, unit: timedelta) -> str:
     whole, fraction = divmod(microseconds, scale)
     decimals = f"{fraction:0{len(str(scale)) - 1}d}".rstrip("0")
     return f"{whole}.{decimals}" if decimals else str(whole)
-
-
-_TIMESTAMP: Final = re.compile(
-    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
-)
 
 
 def parse_timestamp(value: Any) -> datetime | None:

@@ -33,6 +33,18 @@ from hedgerow.machinery.fields import (
 )
 from hedgerow.machinery.times import parse_duration
 
+S = TypeVar("S", bound=Section)
+E = TypeVar("E", Problem, Problem)
+_UNREADABLE: Final[Any] = None
+"""In place of a value of a wrong type; with an error, no value counts."""
+_EXPECTED: Final = {
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    timedelta: 'a duration such as "1h30m0s"',
+}
+
 
 class Document(Section):
     """A whole configuration file."""
@@ -46,8 +58,6 @@ class Document(Section):
 
 
 D = TypeVar("D", bound=Document)
-S = TypeVar("S", bound=Section)
-E = TypeVar("E", Problem, Problem)
 
 
 def head(kind: type[Document]) -> dict[str, str]:
@@ -98,10 +108,6 @@ def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[
     if problems:
         return Failure(ConfigurationErrors(Stage.VALIDATION, reader.in_written_spelling(problems), warnings))
     return Success(Decoded(configuration, warnings))
-
-
-_UNREADABLE: Final[Any] = None
-"""In place of a value of a wrong type; with an error, no value counts."""
 
 
 @dataclass(slots=True)
@@ -248,12 +254,3 @@ class _Reader:
     def _unreadable(self, problem: str, path: str) -> Any:
         self.errors.append(Problem(path, problem))
         return _UNREADABLE
-
-
-_EXPECTED: Final = {
-    bool: "a boolean",
-    int: "an integer",
-    float: "a number",
-    str: "a string",
-    timedelta: 'a duration such as "1h30m0s"',
-}

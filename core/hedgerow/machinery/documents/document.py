@@ -16,6 +16,18 @@ MAX_NESTING: Final = 100
 """Levels of lists and mappings; real objects stay below half of it, and nothing that walks one may run out of stack."""
 
 TOO_DEEP: Final = f"lists and mappings are nested more than {MAX_NESTING} levels deep"
+_TOO_LARGE: Final = "does not fit a 64-bit integer (quote it if it is a text)"
+_NUMBERS_BEGIN_WITH: Final = frozenset("+-.0123456789")
+_INTEGERS: Final = (
+    (10, re.compile(r"[-+]?[1-9][0-9]*")),
+    (8, re.compile(r"[-+]?0([0-7]*|[oO][0-7]+)")),
+    (16, re.compile(r"[-+]?0[xX][0-9a-fA-F]+")),
+    (2, re.compile(r"[-+]?0[bB][01]+")),
+)
+_DECIMAL: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_FRACTION: Final = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
+_INT64: Final = range(-(2**63), 2**63)
+_UINT64: Final = range(2**64)
 
 
 class Manner(NamedTuple):
@@ -58,7 +70,6 @@ class NotInJson:
 PlainValue: TypeAlias = str | int | float | bool | NotInJson | None
 
 _NOT_A_NUMBER: Final = NotInJson("is not a number that JSON knows")
-_TOO_LARGE: Final = "does not fit a 64-bit integer (quote it if it is a text)"
 
 _WORDS: Final[Mapping[str, PlainValue]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -67,19 +78,7 @@ _WORDS: Final[Mapping[str, PlainValue]] = {
     **dict.fromkeys((f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")), _NOT_A_NUMBER),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), _NOT_A_NUMBER),
 }
-_NUMBERS_BEGIN_WITH: Final = frozenset("+-.0123456789")
 _NO_TEXT_BEGINS_WITH: Final = _NUMBERS_BEGIN_WITH | frozenset(word[:1] for word in _WORDS)
-
-_INTEGERS: Final = (
-    (10, re.compile(r"[-+]?[1-9][0-9]*")),
-    (8, re.compile(r"[-+]?0([0-7]*|[oO][0-7]+)")),
-    (16, re.compile(r"[-+]?0[xX][0-9a-fA-F]+")),
-    (2, re.compile(r"[-+]?0[bB][01]+")),
-)
-_DECIMAL: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_FRACTION: Final = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
-_INT64: Final = range(-(2**63), 2**63)
-_UINT64: Final = range(2**64)
 
 
 def plain_value(text: str) -> PlainValue:

@@ -29,6 +29,9 @@ _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F]")
 _LONGEST_ESCAPE: Final = len(r"\U0000d800")
 _HALF_A_CHARACTER: Final = "an escape such as \\ud800 stands for half a character"
+_NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_WORDS: Final = {"n": ("null", None), "t": ("true", True), "f": ("false", False)}
+_CONSTANTS: Final = ("NaN", "Infinity", "-Infinity")
 
 
 class JsonReader:
@@ -148,11 +151,6 @@ def _is_too_deep(value: Any, text: str, start: int, end: int) -> bool:
 
 def _collections(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
     return [value for value in values if isinstance(value, dict | list)]
-
-
-_NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_WORDS: Final = {"n": ("null", None), "t": ("true", True), "f": ("false", False)}
-_CONSTANTS: Final = ("NaN", "Infinity", "-Infinity")
 
 
 def read_in_slices(reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> Slices[tuple[Document, int]]:

@@ -32,6 +32,10 @@ from hedgerow.operator.namespace_network_policies.views import (
 )
 
 _NOTHING: Mapping[str, Any] = {}
+NAME: Final = "networkpolicy"
+DEFAULT_CONCURRENCY: Final = 5
+_API_SERVER_ALONE: Final = field_query({"metadata.namespace": API_SERVER.namespace, "metadata.name": API_SERVER.name})
+_NETWORKING = ("spec", "runtimeCluster", "networking")
 
 
 def still_exists(change: Change) -> bool:
@@ -84,11 +88,6 @@ def kept_of_cluster(cluster: Manifest) -> Manifest:
     return {"metadata": identity_of(cluster), "spec": {"shoot": shoot.manifest()} if shoot else {}}
 
 
-NAME: Final = "networkpolicy"
-DEFAULT_CONCURRENCY: Final = 5
-_API_SERVER_ALONE: Final = field_query({"metadata.namespace": API_SERVER.namespace, "metadata.name": API_SERVER.name})
-
-
 def namespace_network_policy_controller(
     config: NamespacePolicyConfig, concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[NamespacePolicyConfig]:
@@ -118,9 +117,6 @@ def namespace_network_policy_controller(
         reconcile=reconcile,
         permissions=(Permission(NETWORK_POLICIES.group, NETWORK_POLICIES.plural, ("create", "patch", "delete")),),
     )
-
-
-_NETWORKING = ("spec", "runtimeCluster", "networking")
 
 
 @dataclass(frozen=True, slots=True)

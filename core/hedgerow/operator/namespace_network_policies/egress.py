@@ -25,6 +25,11 @@ from hedgerow.operator.namespace_network_policies.blocks import (
 )
 from hedgerow.operator.namespace_network_policies.views import API_SERVER, EndpointSubset, Facts, ShootNetworks
 
+DNS_OFFSET: Final = 10
+"""The place of cluster DNS among the addresses of Services."""
+NODE_LOCAL_DNS: Final = "169.254.20.10/32"
+_DNS_PORTS: Final = (("UDP", 53), ("TCP", 53), ("UDP", 8053), ("TCP", 8053))
+
 
 class Problem(NamedTuple):
     """Why the rules of a policy cannot be said."""
@@ -45,11 +50,6 @@ def _block(text: str) -> Block:
 PUBLIC: Final = _block("0.0.0.0/0")
 PRIVATE: Final = tuple(map(_block, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 """Private networks and the one of carriers. Source: RFC 1918, RFC 6598."""
-
-DNS_OFFSET: Final = 10
-"""The place of cluster DNS among the addresses of Services."""
-NODE_LOCAL_DNS: Final = "169.254.20.10/32"
-_DNS_PORTS: Final = (("UDP", 53), ("TCP", 53), ("UDP", 8053), ("TCP", 8053))
 
 
 def to_runtime_api_server(facts: Facts) -> Rules:

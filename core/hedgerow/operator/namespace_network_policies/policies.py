@@ -29,6 +29,9 @@ from hedgerow.operator.namespace_network_policies.egress import (
 from hedgerow.operator.namespace_network_policies.views import Facts, NamespaceView
 
 NOT_RESOLVED: Final = "api-server-not-resolved"
+_GARDEN: Final = LabelSelector(((METADATA_NAME, "garden"),))
+_EXPOSURE_CLASS: Final = LabelSelector((), (Requirement(EXPOSURE_CLASS_HANDLER, Operator.EXISTS),))
+_TO_API_SERVER: Final = "allow-to-runtime-apiserver"
 
 
 class NamespacePolicy(NamedTuple):
@@ -88,15 +91,12 @@ def _role(value: str) -> LabelSelector:
     return LabelSelector(((ROLE, value),))
 
 
-_GARDEN: Final = LabelSelector(((METADATA_NAME, "garden"),))
 _ISTIO_SYSTEM: Final = _role("istio-system")
-_EXPOSURE_CLASS: Final = LabelSelector((), (Requirement(EXPOSURE_CLASS_HANDLER, Operator.EXISTS),))
 _SHOOT: Final = _role("shoot")
 _EXTENSION: Final = _role("extension")
 
 _EVERYWHERE: Final = Reach((_GARDEN, _ISTIO_SYSTEM, _role("istio-ingress"), _EXPOSURE_CLASS, _SHOOT, _EXTENSION))
 _WORKLOADS: Final = Reach((_GARDEN, _SHOOT, _EXTENSION))
-_TO_API_SERVER: Final = "allow-to-runtime-apiserver"
 
 GENERAL_POLICIES: Final = (
     General(

@@ -36,6 +36,10 @@ SEED_CLASS: Final = "seed"
 _SHOOT_NAMESPACE: Final = "shoot-"
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
+_MARK: Final = ("metadata", "labels", GARBAGE_COLLECTABLE)
+CONFIGURATION_PROBLEM: Final = "ERR_CONFIGURATION_PROBLEM"
+"""Error code of what users have to correct."""
+_INVALID_OBJECT: Final = re.compile("error during apply of object .* is invalid:", re.IGNORECASE)
 
 
 def new_managed_resource(
@@ -102,9 +106,6 @@ def new_for_seed(namespace: str, name: str, *, secret_names: Sequence[str], keep
         labels=labels,
         **{"class": SEED_CLASS, "keepObjects": keep_objects},
     )
-
-
-_MARK: Final = ("metadata", "labels", GARBAGE_COLLECTABLE)
 
 
 def desired_managed_resource(existing: Manifest | None, wanted: Manifest) -> Result[Manifest, str]:
@@ -205,12 +206,6 @@ def keep_objects_patch(*, keep: bool) -> Mapping[str, Any]:
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
-
-
-CONFIGURATION_PROBLEM: Final = "ERR_CONFIGURATION_PROBLEM"
-"""Error code of what users have to correct."""
-
-_INVALID_OBJECT: Final = re.compile("error during apply of object .* is invalid:", re.IGNORECASE)
 
 
 def health_problem(managed_resource: Manifest) -> str | None:

@@ -23,6 +23,9 @@ from hedgerow.machinery.objects import Manifest, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at, with_value
 
 _HASH_LENGTH: Final = 8
+PREFIX: Final = "managedresource-"
+OPAQUE: Final = "Opaque"
+_SEPARATOR: Final = "\n---\n"
 
 
 def make_unique(manifest: Manifest) -> Result[Manifest, str]:
@@ -90,10 +93,6 @@ def _hash(value: bytes) -> str:
     return hashlib.sha256(value).hexdigest()
 
 
-PREFIX: Final = "managedresource-"
-OPAQUE: Final = "Opaque"
-
-
 def secret_name(name: str, *, with_prefix: bool) -> str:
     """The name that the Secret of a ManagedResource begins with; the whole of it where it is not made unique."""
     return f"{PREFIX}{name}" if with_prefix else name
@@ -124,9 +123,6 @@ def with_labels(secret: Manifest, labels: Mapping[str, str]) -> Manifest:
     if secret.get("immutable") and GARBAGE_COLLECTABLE in labels_of(secret):
         kept[GARBAGE_COLLECTABLE] = labels_of(secret)[GARBAGE_COLLECTABLE]
     return with_value(secret, ("metadata", "labels"), {**labels, **kept})
-
-
-_SEPARATOR: Final = "\n---\n"
 
 
 def unstructured_data(name: str, objects: Sequence[Manifest]) -> dict[str, bytes]:

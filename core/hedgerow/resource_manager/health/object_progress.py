@@ -36,6 +36,7 @@ from hedgerow.resource_manager.health.object_health import (
 )
 
 _ROLLED_OUT: Final = "NewReplicaSetAvailable"
+_IDENTITY: Final = ("name", "uid", "resourceVersion")
 
 
 def new_replica_set_is_not_available(live: Manifest) -> str | None:
@@ -153,9 +154,6 @@ def _owner(manifest: Manifest, resource: Resource, look_up: LookUp) -> Manifest 
     """The last owner of a kind that an object names."""
     names = [*owners_of(manifest, resource.object_kind)]
     return look_up(resource, ObjectKey(key_of(manifest).namespace, names[-1])) if names else None
-
-
-_IDENTITY: Final = ("name", "uid", "resourceVersion")
 
 
 def pod_watches(cluster_id: str) -> tuple[Watch, Watch]:

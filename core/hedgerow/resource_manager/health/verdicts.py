@@ -20,6 +20,8 @@ from hedgerow.machinery.questions import ListQuestion
 from hedgerow.resource_manager.health.object_health import NotReadable, Unhealthy, object_health
 from hedgerow.resource_manager.health.object_progress import object_progressing, rolls_out
 
+_SERVICE: Final = Kind("v1", "Service")
+
 
 class Absence(Enum):
     """Why there is no live object."""
@@ -46,9 +48,6 @@ class Observed:
     def __str__(self) -> str:
         """As messages name it: the kind, then namespace and name even where the namespace is empty."""
         return f'{self.kind.kind} "{self.key.namespace}/{self.key.name}"'
-
-
-_SERVICE: Final = Kind("v1", "Service")
 
 
 @dataclass(frozen=True, slots=True)

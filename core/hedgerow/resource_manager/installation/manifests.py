@@ -72,6 +72,15 @@ RENDERED: Final[Mapping[str, Resource]] = {
     )
 }
 """What an installation is rendered to beside registrations, by kind."""
+NO_TARGET = "the component configuration has no targetClientConnection, so that there is no separate target cluster"
+NO_KUBECONFIG = (
+    "target.kubeconfigSecret must name a Secret, as the component configuration has a targetClientConnection"
+)
+NO_CONNECTION = "target.kubeconfigSecret leads nowhere, as the component configuration has no targetClientConnection"
+NO_PROBES = (
+    "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses"
+)
+_LOOPBACK: Final = ("127.", "localhost", "::1")
 
 
 def needed_objects(manifests: Iterable[Manifest]) -> tuple[NeededObject, ...]:
@@ -116,17 +125,6 @@ def _secrets(deployment: Manifest) -> Iterator[str]:
         for source in objects_at(volume, "projected", "sources"):
             if name := object_at(source, "secret").get("name"):
                 yield name
-
-
-NO_TARGET = "the component configuration has no targetClientConnection, so that there is no separate target cluster"
-NO_KUBECONFIG = (
-    "target.kubeconfigSecret must name a Secret, as the component configuration has a targetClientConnection"
-)
-NO_CONNECTION = "target.kubeconfigSecret leads nowhere, as the component configuration has no targetClientConnection"
-NO_PROBES = (
-    "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses"
-)
-_LOOPBACK: Final = ("127.", "localhost", "::1")
 
 
 def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:

@@ -20,6 +20,9 @@ from hedgerow.machinery.permissions import ANYTHING, Permission
 
 CLUSTER_SCOPED_EVENTS: Final = "default"
 """The namespace of Events about objects that are in none."""
+EVERYWHERE: Final = ""
+"""The place of what a ClusterRoleBinding grants; other places are namespaces."""
+_NAMESPACES: Final = ("", "namespaces")
 
 
 def permissions_of(
@@ -103,11 +106,6 @@ def _telling(controller: Controller[Any]) -> Permission:
     """The Events beside the objects that its keys name: its own, and those of the process about it."""
     namespace = "" if controller.primary.namespaced else CLUSTER_SCOPED_EVENTS
     return Permission.of(EVENTS, "create", cluster=controller.primary_cluster, namespace=namespace)
-
-
-EVERYWHERE: Final = ""
-"""The place of what a ClusterRoleBinding grants; other places are namespaces."""
-_NAMESPACES: Final = ("", "namespaces")
 
 
 class _Object(NamedTuple):

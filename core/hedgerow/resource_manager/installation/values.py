@@ -27,6 +27,8 @@ _NETWORK_POLICY: Final[Schema] = {
     "if": {"properties": {"enabled": {"const": True}}, "required": ["enabled"]},
     "then": {"properties": {"ingressControllerSelector": _INGRESS_CONTROLLER}},
 }
+LONGEST_PREFIX: Final = 36
+"""Characters before `gardener-resource-manager` that leave a valid name of a Service."""
 
 
 def config_schema() -> dict[str, Any]:
@@ -45,8 +47,6 @@ Quantities = dict[str, Quantity]
 
 DEFAULT_REQUESTS: Final[Quantities] = {"cpu": "20m", "memory": "128Mi"}
 DEFAULT_LIMITS: Final[Quantities] = {"memory": "512Mi"}
-LONGEST_PREFIX: Final = 36
-"""Characters before `gardener-resource-manager` that leave a valid name of a Service."""
 
 
 class Part(Typed):

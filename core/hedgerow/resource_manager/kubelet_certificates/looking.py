@@ -40,6 +40,7 @@ NODE_LABEL: Final = "node"
 """By it a Machine names its Node."""
 API_SERVER: Final = ObjectQuestion(SERVICES, ObjectKey("default", "kubernetes"), Cluster.TARGET)
 """Every API server keeps the Service by which pods reach it."""
+NODES_BY_NAME: Final = Index("nodes by name or address", NODES, names_of)
 
 
 def kept_of_machine(machine: Manifest) -> Manifest:
@@ -146,9 +147,6 @@ def _with_addresses(evidence: Evidence, node: Manifest) -> Evidence | Unknown:
         return replace(evidence, node=NodeAddresses.of(node))
     except UnreadableError as error:
         return Unknown(f'Node "{node_name(evidence.request)}" cannot be understood: {error}')
-
-
-NODES_BY_NAME: Final = Index("nodes by name or address", NODES, names_of)
 
 
 @dataclass(frozen=True, slots=True)

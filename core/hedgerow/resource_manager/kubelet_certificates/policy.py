@@ -18,6 +18,16 @@ from typing import Final, Self, TypeAlias
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import UnreadableError, each_at, text_at
 
+_ADDRESSES: Final = (
+    ("is_loopback", "a loopback address"),
+    ("is_unspecified", "the unspecified address"),
+    ("is_multicast", "a multicast address"),
+    ("is_link_local", "a link-local address"),
+)
+"""Kubelets refuse them as addresses of their Node, too."""
+USER_PREFIX: Final = "system:node:"
+GROUP: Final = "system:nodes"
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -105,14 +115,6 @@ class CertificateRequest:
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
-_ADDRESSES: Final = (
-    ("is_loopback", "a loopback address"),
-    ("is_unspecified", "the unspecified address"),
-    ("is_multicast", "a multicast address"),
-    ("is_link_local", "a link-local address"),
-)
-"""Kubelets refuse them as addresses of their Node, too."""
-
 
 def reserved_name(name: str) -> str | None:
     """What a comparable DNS name means instead of a Node; none if it may be the name of one."""
@@ -136,10 +138,6 @@ def service_network(text: str, networks: Iterable[Network]) -> Network | None:
     """The service network in which an IP address is; none if it is in none, or no address."""
     address = parsed_address(text)
     return next((each for each in networks if address and address in each), None)
-
-
-USER_PREFIX: Final = "system:node:"
-GROUP: Final = "system:nodes"
 
 
 @dataclass(frozen=True, slots=True)

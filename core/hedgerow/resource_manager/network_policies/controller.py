@@ -29,6 +29,13 @@ from hedgerow.resource_manager.network_policies.views import NamespaceView, Netw
 
 _NOTHING: Mapping[str, Any] = {}
 _SINGLE_ANNOTATIONS: Final = (NAMESPACE_SELECTORS, NAMESPACE_ALIAS, FROM_WORLD_TO_PORTS)
+NAME: Final = "networkpolicy"
+DEFAULT_CONCURRENCY: Final = 5
+_SELECTING: Final = Index(
+    "services that select namespaces",
+    SERVICES,
+    lambda service: (True,) if NAMESPACE_SELECTORS in annotations_of(service) else (),
+)
 
 
 def service_changed(old: Manifest, new: Manifest) -> bool:
@@ -91,15 +98,6 @@ def kept_of_ingress(ingress: Manifest) -> Manifest:
     if isinstance(spec, Mapping):
         spec = {"rules": spec.get("rules") or []}
     return {"metadata": identity_of(ingress), "spec": spec}
-
-
-NAME: Final = "networkpolicy"
-DEFAULT_CONCURRENCY: Final = 5
-_SELECTING: Final = Index(
-    "services that select namespaces",
-    SERVICES,
-    lambda service: (True,) if NAMESPACE_SELECTORS in annotations_of(service) else (),
-)
 
 
 def network_policy_controller(

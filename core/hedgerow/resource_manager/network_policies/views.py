@@ -20,6 +20,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, number_if_digits
 
 _NOTHING: Mapping[str, Any] = {}
+_INT32: Final = range(-(2**31), 2**31)
 
 
 class ServicePort(NamedTuple):
@@ -155,7 +156,6 @@ class Facts:
         return self.namespaces.get(name) or NamespaceView(name, {})
 
 
-_INT32: Final = range(-(2**31), 2**31)
 _Problem: TypeAlias = tuple[str, str]
 """A path below the value that was looked at, empty for the value itself, and what is wrong there."""
 _Shape: TypeAlias = Callable[[Any], Sequence[_Problem]]

@@ -48,6 +48,7 @@ REASON: Final = "critical-components-ready"
 _LABELLED: Final = f"{CRITICAL_COMPONENT}=true"
 
 View = TypeVar("View")
+_KEPT_OF_NODE: Final = ("name", "uid", "resourceVersion", "labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +189,6 @@ def _is_new_and_waits(change: Change) -> bool:
     """Whether a node was created with the taint; one that gets it later is left to whoever gave it."""
     old, new = change.old, change.new
     return new is not None and waits(new) and (old is None or uid_of(old) != uid_of(new))
-
-
-_KEPT_OF_NODE: Final = ("name", "uid", "resourceVersion", "labels")
 
 
 def kept_of_node(node: Manifest) -> Manifest:

@@ -15,6 +15,9 @@ from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of, uid_of
 from hedgerow.machinery.reading import each_at, object_at, objects_at, text_at, texts_at
 from hedgerow.resource_manager.nodes.scheduling import NodeView, Placement, Taint, should_run_on
 
+READY: Final = "NodeCriticalComponentsReady"
+READY_NOTE: Final = "All node-critical components got ready, removing taint"
+
 
 @dataclass(frozen=True, slots=True)
 class DaemonSetView:
@@ -129,10 +132,6 @@ CHECKS: Final = (pods_are_missing, pods_are_unready, drivers_are_missing)
 
 def _listed(keys: Iterable[ObjectKey]) -> str:
     return ", ".join(map(str, sorted(keys)))
-
-
-READY: Final = "NodeCriticalComponentsReady"
-READY_NOTE: Final = "All node-critical components got ready, removing taint"
 
 
 @dataclass(frozen=True, slots=True)

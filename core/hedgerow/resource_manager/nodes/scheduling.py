@@ -22,6 +22,12 @@ _INTEGER_BITS: Final = 64
 _NAME_FIELD: Final = "metadata.name"
 _GREATER: Final = "Gt"
 _COMPARISONS: Final = (_GREATER, "Lt")
+NO_SCHEDULE: Final = "NoSchedule"
+NO_EXECUTE: Final = "NoExecute"
+EXISTS: Final = "Exists"
+EQUAL: Final = "Equal"
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_TERMS: Final = ("spec", "affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +99,6 @@ def _name_is_right(requirement: Requirement, name: str) -> bool:
             return False
 
 
-NO_SCHEDULE: Final = "NoSchedule"
-NO_EXECUTE: Final = "NoExecute"
-EXISTS: Final = "Exists"
-EQUAL: Final = "Equal"
-
-
 @dataclass(frozen=True, slots=True)
 class Taint:
     """What keeps pods away from a node that do not tolerate it."""
@@ -143,10 +143,6 @@ class Toleration:
         if self.effect not in {"", taint.effect} or self.key not in {"", taint.key}:
             return False
         return self.operator == EXISTS or (self.operator == EQUAL and self.value == taint.value)
-
-
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_TERMS: Final = ("spec", "affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
 
 
 @dataclass(frozen=True, slots=True)

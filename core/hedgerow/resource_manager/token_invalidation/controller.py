@@ -35,6 +35,15 @@ from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, obj
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 
+DEFAULT_CONCURRENCY: Final = 5
+FIRST_LOOK: Final = 1.0
+LONGEST_WAIT: Final = 1000.0
+"""Seconds after which a Secret is looked at again that a pod mounts, at first and at the longest."""
+CONSIDERED: Final = "automount-disabled"
+RELEASED: Final = "automount-enabled"
+MARKED: Final = "service-account-token"
+"""Reasons of patches."""
+
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
@@ -91,17 +100,6 @@ def _secrets_of(volume: Manifest) -> Iterator[str | None]:
     yield text_at(volume, "secret", "secretName")
     for source in objects_at(volume, "projected", "sources"):
         yield text_at(source, "secret", "name")
-
-
-DEFAULT_CONCURRENCY: Final = 5
-FIRST_LOOK: Final = 1.0
-LONGEST_WAIT: Final = 1000.0
-"""Seconds after which a Secret is looked at again that a pod mounts, at first and at the longest."""
-
-CONSIDERED: Final = "automount-disabled"
-RELEASED: Final = "automount-enabled"
-MARKED: Final = "service-account-token"
-"""Reasons of patches."""
 
 
 def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None]:

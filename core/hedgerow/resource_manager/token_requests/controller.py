@@ -53,6 +53,15 @@ from hedgerow.resource_manager.token_requests.token_secret import (
     seconds_until_due,
 )
 
+NAME: Final = "token-requestor"
+DEFAULT_CONCURRENCY: Final = 5
+_PERMISSIONS: Final = (
+    Permission.of(SECRETS, "patch", cluster=Cluster.SOURCE),
+    Permission.of(SECRETS, "get", "create", "patch"),
+    Permission.of(NAMESPACES, "get"),
+)
+"""Wherever the ServiceAccounts are: Secrets say themselves where their tokens are wanted."""
+
 
 @dataclass(frozen=True, slots=True)
 class TokenRequestorConfig:
@@ -71,6 +80,52 @@ class TokenRequestorConfig:
         """True if a Secret may ask this token requestor, by its labels and its namespace."""
         is_let = not self.source_namespaces or key_of(secret).namespace in self.source_namespaces
         return is_let and is_concerned(secret, self.class_name)
+
+
+_EVERY_SECRET: Final = TokenRequestorConfig()
+
+
+def token_requestor(
+    config: TokenRequestorConfig = _EVERY_SECRET, concurrency: int = DEFAULT_CONCURRENCY
+) -> Controller[TokenRequestorConfig]:
+    """The controller for a configuration."""
+
+    def is_worth_a_look(change: Change) -> bool:
+        versions = (change.old, change.new)
+        is_or_was_concerned = any(each is not None and config.concerns(each) for each in versions)
+        return is_or_was_concerned and not is_mere_renewal(change)
+
+    return Controller(
+        name=NAME,
+        primary=SECRETS,
+        watches=(
+            Watch(
+                SECRETS,
+                kept_of_token_secret,
+                own_key,
+                is_worth_a_look,
+                cluster=Cluster.SOURCE,
+                label_selector=f"{PURPOSE}={TOKEN_REQUESTOR}",
+                is_desired_state=True,
+            ),
+            Watch(SERVICE_ACCOUNTS, kept_of_service_account, no_key, namespace=config.target_namespace),
+        ),
+        indexes=(),
+        owned=None,
+        concurrency=concurrency,
+        config=config,
+        reconcile=reconcile,
+        primary_cluster=Cluster.SOURCE,
+        permissions=(*_PERMISSIONS, *_of_accounts(config.target_namespace)),
+    )
+
+
+def _of_accounts(namespace: str) -> tuple[Permission, ...]:
+    """What may be done with the ServiceAccounts of a namespace; empty: of all."""
+    return (
+        Permission.of(SERVICE_ACCOUNTS, "get", "create", "patch", namespace=namespace),
+        Permission.of(SERVICE_ACCOUNTS, "create", subresource=TOKEN, namespace=namespace),
+    )
 
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRequestorConfig]) -> Plan:
@@ -161,58 +216,3 @@ def _skewed(account: ObjectKey, expiration: datetime, now: datetime) -> DomainFa
     """Clocks that differ by nearly the life of a token: it would be renewed again and again."""
     problem = f"gets a token that expires at {expiration:%FT%TZ}, though it is {now:%FT%TZ}: the clocks differ"
     return DomainFailure(SERVICE_ACCOUNTS, account, "", problem, retryable=True)
-
-
-NAME: Final = "token-requestor"
-DEFAULT_CONCURRENCY: Final = 5
-_EVERY_SECRET: Final = TokenRequestorConfig()
-
-_PERMISSIONS: Final = (
-    Permission.of(SECRETS, "patch", cluster=Cluster.SOURCE),
-    Permission.of(SECRETS, "get", "create", "patch"),
-    Permission.of(NAMESPACES, "get"),
-)
-"""Wherever the ServiceAccounts are: Secrets say themselves where their tokens are wanted."""
-
-
-def token_requestor(
-    config: TokenRequestorConfig = _EVERY_SECRET, concurrency: int = DEFAULT_CONCURRENCY
-) -> Controller[TokenRequestorConfig]:
-    """The controller for a configuration."""
-
-    def is_worth_a_look(change: Change) -> bool:
-        versions = (change.old, change.new)
-        is_or_was_concerned = any(each is not None and config.concerns(each) for each in versions)
-        return is_or_was_concerned and not is_mere_renewal(change)
-
-    return Controller(
-        name=NAME,
-        primary=SECRETS,
-        watches=(
-            Watch(
-                SECRETS,
-                kept_of_token_secret,
-                own_key,
-                is_worth_a_look,
-                cluster=Cluster.SOURCE,
-                label_selector=f"{PURPOSE}={TOKEN_REQUESTOR}",
-                is_desired_state=True,
-            ),
-            Watch(SERVICE_ACCOUNTS, kept_of_service_account, no_key, namespace=config.target_namespace),
-        ),
-        indexes=(),
-        owned=None,
-        concurrency=concurrency,
-        config=config,
-        reconcile=reconcile,
-        primary_cluster=Cluster.SOURCE,
-        permissions=(*_PERMISSIONS, *_of_accounts(config.target_namespace)),
-    )
-
-
-def _of_accounts(namespace: str) -> tuple[Permission, ...]:
-    """What may be done with the ServiceAccounts of a namespace; empty: of all."""
-    return (
-        Permission.of(SERVICE_ACCOUNTS, "get", "create", "patch", namespace=namespace),
-        Permission.of(SERVICE_ACCOUNTS, "create", subresource=TOKEN, namespace=namespace),
-    )

@@ -34,6 +34,8 @@ from hedgerow.resource_manager.token_requests.token_secret import (
     is_immutable,
 )
 
+REASON: Final = "renewal-due"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -104,9 +106,6 @@ async def _missing_namespace(target: ObjectKey) -> DomainFailure | None:
 
 def _failure(target: ObjectKey, problem: str) -> DomainFailure:
     return DomainFailure(SECRETS, target, "", problem, retryable=True)
-
-
-REASON: Final = "renewal-due"
 
 
 def writes(secret: TokenSecret, place: Place, token: str, renew_at: datetime) -> Result[tuple[Action, ...], str]:

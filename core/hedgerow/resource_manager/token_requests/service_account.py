@@ -26,6 +26,8 @@ from hedgerow.resource_manager.token_requests.token_secret import TokenSecret
 
 USUAL_LIFE: Final = timedelta(hours=12)
 _SECOND: Final = timedelta(seconds=1)
+_CONFLICT: Final = 409
+_AUTOMOUNT: Final = "automountServiceAccountToken"
 
 
 class Token(NamedTuple):
@@ -69,9 +71,6 @@ def granted(answer: Manifest | None) -> Token | None:
         return None
     return Token(value, expiration) if value and expiration else None
 
-
-_CONFLICT: Final = 409
-_AUTOMOUNT: Final = "automountServiceAccountToken"
 
 _Change: TypeAlias = Create | MergePatch
 

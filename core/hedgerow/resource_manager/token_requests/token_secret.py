@@ -45,6 +45,15 @@ from hedgerow.resource_manager.token_requests.kubeconfig import Data, TokenData
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion")
 _LABELS: Final = (PURPOSE, CLASS)
 _VALUES: Final = (TOKEN, KUBECONFIG)
+DUE: Final = 0.0
+LONGEST_LIFE: Final = timedelta(hours=24)
+"""What is valid for longer is renewed as if it were not: a token that leaked is replaced within a day."""
+SHORTEST_LIFE: Final = timedelta(minutes=1)
+"""What is valid for less by our clock is not used: API servers make no such tokens, so that the clocks differ."""
+_SHARE: Final = 80
+"""Percent of its life for which a token is used."""
+_SPREAD: Final = 0.05
+"""By how much of that it may be used longer, so that not all tokens of one time are renewed at one time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +139,6 @@ def _texts(members: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[st
     return {name: value for name, value in values.items() if isinstance(value, str)}
 
 
-DUE: Final = 0.0
-
-
 def seconds_until_due(secret: TokenSecret, data: TokenData | None, now: datetime) -> Result[float, DomainFailure]:
     """For how many seconds the token need not be renewed; 0: it is due. Or why nobody can say."""
     if not secret.renew_at or data is None:
@@ -185,16 +191,6 @@ def _undecidable(secret: TokenSecret, problem: str) -> DomainFailure:
     what = f"could not check whether token exists in secret data: {problem}"
     key, retryable = secret.target or secret.key, secret.target is not None
     return DomainFailure(SECRETS, key, f"data[{KUBECONFIG}]", what, retryable)
-
-
-LONGEST_LIFE: Final = timedelta(hours=24)
-"""What is valid for longer is renewed as if it were not: a token that leaked is replaced within a day."""
-SHORTEST_LIFE: Final = timedelta(minutes=1)
-"""What is valid for less by our clock is not used: API servers make no such tokens, so that the clocks differ."""
-_SHARE: Final = 80
-"""Percent of its life for which a token is used."""
-_SPREAD: Final = 0.05
-"""By how much of that it may be used longer, so that not all tokens of one time are renewed at one time."""
 
 
 class Schedule(NamedTuple):
