@@ -16,7 +16,7 @@ from benchmarks.launch import REPOSITORY, Command
 from benchmarks.load_generator import UID, Load, load
 from benchmarks.webhook_process import CONFIG
 from hedgerow.admission import creation
-from hedgerow.admission.high_availability import Facts, decide
+from hedgerow.admission.high_availability import WorkloadFacts, decide
 from hedgerow.admission.review import V1, answer, review_document
 from hedgerow.api.kubernetes import DEPLOYMENTS
 from hedgerow_adapters.protocol import json_codec
@@ -130,6 +130,6 @@ def _write_documents(folder: Path) -> None:
     request = creation(DEPLOYMENTS, deployment())
     question = review_document(request)
     question["request"]["uid"] = UID
-    decision = decide(request, Facts(namespace()), CONFIG)
+    decision = decide(request, WorkloadFacts(namespace()), CONFIG)
     (folder / "review.json").write_bytes(json_codec.encode(question))
     (folder / "answer.json").write_bytes(json_codec.encode(answer(V1, UID, decision, json_codec.encode)))

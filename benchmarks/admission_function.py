@@ -9,7 +9,7 @@ from benchmarks.deployment import deployment, namespace
 from benchmarks.figures import Figure
 from hedgerow.admission import Mutated, creation
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, decide
+from hedgerow.admission.high_availability import WorkloadFacts, decide
 from hedgerow.api.kubernetes import DEPLOYMENTS
 
 REVIEWS: Final = 5000
@@ -20,7 +20,7 @@ CONFIG: Final = HighAvailabilityConfig(not_ready_seconds=60, unreachable_seconds
 def measure() -> Iterator[Figure]:
     """Reviews per second of a Deployment that every rule changes, alone and with the patch, and of a settled one."""
     raw = deployment()
-    decision = decide(creation(DEPLOYMENTS, raw), Facts(namespace()), CONFIG)
+    decision = decide(creation(DEPLOYMENTS, raw), WorkloadFacts(namespace()), CONFIG)
     if not isinstance(decision, Mutated) or len(decision.mutations) != 4:  # noqa: PLR2004 -- one for each rule
         raise AssertionError(f"expected every rule to change the Deployment, got {decision}")
     what = "high-availability-config review of a Deployment"
@@ -34,7 +34,7 @@ def _rate(manifest: object, *, with_patch: bool) -> float:
 
 
 def _reviews_per_second(manifest: object, *, with_patch: bool) -> float:
-    request, facts = creation(DEPLOYMENTS, manifest), Facts(namespace())
+    request, facts = creation(DEPLOYMENTS, manifest), WorkloadFacts(namespace())
     began = time.perf_counter()
     for _ in range(REVIEWS):
         decision = decide(request, facts, CONFIG)

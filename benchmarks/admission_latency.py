@@ -24,7 +24,7 @@ from benchmarks.process import ResourceManager
 from benchmarks.ready_answer import UID, ready_answer
 from hedgerow.admission import Mutated, creation
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, decide
+from hedgerow.admission.high_availability import WorkloadFacts, decide
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.admission.review import V1BETA1, answer
 from hedgerow.api.kubernetes import DEPLOYMENTS
@@ -46,7 +46,7 @@ MILLISECONDS: Final = 1000
 
 def measure(command: Command, samples: int = SAMPLES) -> Iterator[Figure]:
     """What lies between the medians with and without the webhook, and what they are."""
-    decision = decide(creation(DEPLOYMENTS, deployment()), Facts(namespace()), CONFIG)
+    decision = decide(creation(DEPLOYMENTS, deployment()), WorkloadFacts(namespace()), CONFIG)
     if not isinstance(decision, Mutated):
         raise AssertionError(f"expected the Deployment to be changed, got {decision}")  # noqa: TRY004 -- a check of the benchmark itself
     # That is the version which registrations prefer.

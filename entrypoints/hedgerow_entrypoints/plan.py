@@ -27,7 +27,7 @@ from hedgerow_entrypoints.rendering import FORMATS, REQUEST, Planned, summary
 from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
 
 if TYPE_CHECKING:
-    from hedgerow_entrypoints.plan_live import Place
+    from hedgerow_entrypoints.plan_live import ClusterAccess
 
 CHANGES_PENDING: Final = 2
 EPILOG: Final = f"""\b
@@ -112,27 +112,27 @@ def _planned_for_files(
 
 
 def _planned_live(
-    names: Sequence[str], settings: ResourceManagerConfiguration, places: "dict[Cluster, Place]"
+    names: Sequence[str], settings: ResourceManagerConfiguration, accesses: "dict[Cluster, ClusterAccess]"
 ) -> tuple[list[Planned], list[DomainFailure]]:
     # The HTTP client is slow to import, and most plans are for files.
     from hedgerow_entrypoints.plan_live import live_clusters  # noqa: PLC0415
 
     now = datetime.now(UTC)
-    with live_clusters(places) as clusters:
+    with live_clusters(accesses) as clusters:
         chosen = chosen_for_cluster(names, settings, clusters.ask)
         return planned_in([clusters.situation(each.controller, now, each.remarks) for each in chosen], now)
 
 
 def _places(
     settings: ResourceManagerConfiguration, kubeconfig: str | None, context: str | None
-) -> "dict[Cluster, Place]":
+) -> "dict[Cluster, ClusterAccess]":
     """Where the clusters are: one that the command line names plays both roles."""
-    from hedgerow_entrypoints.plan_live import Place  # noqa: PLC0415 -- as above
+    from hedgerow_entrypoints.plan_live import ClusterAccess  # noqa: PLC0415 -- as above
 
     roles = {Cluster.TARGET: settings.looked_after, Cluster.SOURCE: settings.source}
     is_named = kubeconfig is not None or context is not None
     return {
-        role: Place(kubeconfig if is_named else connection.kubeconfig or None, context, connection.namespaces)
+        role: ClusterAccess(kubeconfig if is_named else connection.kubeconfig or None, context, connection.namespaces)
         for role, connection in roles.items()
     }
 

@@ -12,7 +12,7 @@ from hedgerow.machinery.objects import Kind, Resource
 from hedgerow.machinery.questions import Answer, NotAnswered, Question
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.kubernetes.discovery import Discovery
-from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, kept_of
+from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, list_transformed
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.protocol.status_errors import missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
@@ -66,8 +66,8 @@ class OnlyReading:
         return self._transport.stream(request, timeout=timeout)
 
 
-class Place(NamedTuple):
-    """Where a cluster is, and what of it may be seen."""
+class ClusterAccess(NamedTuple):
+    """How to reach a cluster, and the namespaces to read."""
 
     kubeconfig: str | None
     """None: the one that kubectl would take."""
@@ -81,18 +81,18 @@ class LiveClusters:
     """Clusters for somebody who has no event loop and waits for each answer."""
 
     def __init__(
-        self, runner: asyncio.Runner, transports: Mapping[Cluster, Transport], places: Mapping[Cluster, Place]
+        self, runner: asyncio.Runner, transports: Mapping[Cluster, Transport], accesses: Mapping[Cluster, ClusterAccess]
     ) -> None:
         """Nothing has been asked yet.
 
         Args:
             runner: runs what has to be waited for.
             transports: the ways to the clusters.
-            places: what may be seen of them.
+            accesses: what may be seen of them.
         """
         self._runner = runner
         self._transports = {cluster: OnlyReading(transport) for cluster, transport in transports.items()}
-        self._namespaces = {cluster: place.namespaces for cluster, place in places.items()}
+        self._namespaces = {cluster: access.namespaces for cluster, access in accesses.items()}
         self._questions = Questions(self._transports, self._namespaces, hurried=False)
         self._discoveries = {cluster: Discovery(transport) for cluster, transport in self._transports.items()}
 
@@ -141,7 +141,7 @@ class LiveClusters:
         )
         try:
             for part in visible_parts(watch.resource, self._namespaces[watch.cluster], watch.namespace):
-                for kept in await kept_of(
+                for kept in await list_transformed(
                     transport,
                     watch.resource,
                     part,
@@ -162,7 +162,7 @@ class LiveClusters:
 
 
 @contextmanager
-def live_clusters(places: Mapping[Cluster, Place]) -> Iterator[LiveClusters]:
+def live_clusters(accesses: Mapping[Cluster, ClusterAccess]) -> Iterator[LiveClusters]:
     """Connections to clusters; one connection serves both roles where they are at the same place.
 
     Raises:
@@ -172,14 +172,14 @@ def live_clusters(places: Mapping[Cluster, Place]) -> Iterator[LiveClusters]:
         stack = AsyncExitStack()
         opened: dict[tuple[str | None, str | None], Transport] = {}
         try:
-            for place in places.values():
-                if place[:2] not in opened:
-                    opened[place[:2]] = runner.run(_entered(stack, place))
-            transports = {cluster: opened[place[:2]] for cluster, place in places.items()}
-            yield LiveClusters(runner, transports, places)
+            for access in accesses.values():
+                if access[:2] not in opened:
+                    opened[access[:2]] = runner.run(_entered(stack, access))
+            transports = {cluster: opened[access[:2]] for cluster, access in accesses.items()}
+            yield LiveClusters(runner, transports, accesses)
         finally:
             runner.run(stack.aclose())
 
 
-async def _entered(stack: AsyncExitStack, place: Place) -> Transport:
-    return await stack.enter_async_context(connected(place.kubeconfig, place.context))
+async def _entered(stack: AsyncExitStack, access: ClusterAccess) -> Transport:
+    return await stack.enter_async_context(connected(access.kubeconfig, access.context))

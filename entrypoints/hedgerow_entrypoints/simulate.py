@@ -29,8 +29,8 @@ from hedgerow_entrypoints.spans import passing_time
 from hedgerow_entrypoints.worlds import clusters_of, objects_in_files, reads_more_than_it_watches
 
 
-class _Place(NamedTuple):
-    """Where an object is."""
+class _ObjectId(NamedTuple):
+    """The resource and the key of an object."""
 
     resource: Resource
     key: ObjectKey
@@ -152,7 +152,7 @@ def _outcome(
 ) -> list[Manifest]:
     """What controllers own; of those that own nothing, what they have written."""
     found = {
-        _Place(controller.owned.resource, key_of(manifest)): manifest
+        _ObjectId(controller.owned.resource, key_of(manifest)): manifest
         for controller in controllers
         if controller.owned is not None
         for manifest in cluster.objects(controller.owned.resource)
@@ -160,10 +160,10 @@ def _outcome(
     }
     ownerless = {controller.name for controller in controllers if controller.owned is None}
     for step in settlement.steps:
-        place = _Place(step.action.resource, step.action.key)
-        live = cluster.get(*place) if step.controller in ownerless and cluster.serves(place.resource) else None
+        identity = _ObjectId(step.action.resource, step.action.key)
+        live = cluster.get(*identity) if step.controller in ownerless and cluster.serves(identity.resource) else None
         if live is not None:
-            found[place] = live
+            found[identity] = live
     return [*found.values()]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hedgerow.api.managed_objects import kept_of
+from hedgerow.api.managed_objects import transform_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Update, WriteResult
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, verdict
@@ -73,7 +73,7 @@ def test_what_is_kept_of_a_registration_tells_whether_it_could_match_and_which_v
         if any(webhook["name"] == "late.hedgerow.dev" for webhook in each["webhooks"])
     ]
 
-    kept = kept_of(MUTATING)(whole)
+    kept = transform_of(MUTATING)(whole)
 
     assert could_match(kept, CONFIG_MAPS, None)
     assert not could_match(kept, CONFIG_MAPS, {})

@@ -23,7 +23,7 @@ from hedgerow.operator.namespace_network_policies import (
 from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.resolving import HostResolver, Place
+from hedgerow_adapters.resolving import Endpoint, HostResolver
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
@@ -236,7 +236,7 @@ async def test_from_an_empty_cluster_through_its_changes_to_rest(seed: Seed, tmp
             return ["1.2.3.4"]
 
         resolver = HostResolver(
-            Place("api.example.com", 443),
+            Endpoint("api.example.com", 443),
             on_change=lambda resolved: runner.reconfigure(replace(blocking, resolved=resolved)),
             on_problem=pytest.fail,
             lookup=addresses,

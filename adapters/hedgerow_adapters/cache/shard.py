@@ -13,7 +13,7 @@ _Found: TypeAlias = dict[ObjectKey, Manifest]
 _Table: TypeAlias = dict[Hashable, _Found]
 _Filing: TypeAlias = tuple[tuple[str, tuple[Hashable, ...]], ...]
 """Under which values of which index an object is filed; indexes without values for it are left out."""
-_Place = TypeVar("_Place", bound=Hashable)
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class UnfiledError(Exception):
@@ -124,7 +124,7 @@ def _enter(table: _Table, values: Iterable[Hashable], key: ObjectKey, manifest: 
         table.setdefault(value, {})[key] = manifest
 
 
-def _drop(table: dict[_Place, _Found], place: _Place, key: ObjectKey) -> None:
+def _drop(table: dict[_Key, _Found], place: _Key, key: ObjectKey) -> None:
     found = table.get(place)
     if found is None:
         return

@@ -51,10 +51,10 @@ async def objects_of(transport: Transport, resource: Resource, part: Part) -> li
         UnreachableError: it does not answer.
         ListingError: it does not allow it.
     """
-    return await kept_of(transport, resource, part, _itself)
+    return await list_transformed(transport, resource, part, _itself)
 
 
-async def kept_of(
+async def list_transformed(
     transport: Transport,
     resource: Resource,
     part: Part,

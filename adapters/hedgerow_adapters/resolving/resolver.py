@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeAlias
 
 from hedgerow.operator.namespace_network_policies import Resolved
-from hedgerow_adapters.resolving.place import Place
+from hedgerow_adapters.resolving.endpoint import Endpoint
 
 RESOLVE_EVERY: Final = 30.0
 """Seconds from one look-up to the next."""
@@ -38,7 +38,7 @@ class HostResolver:
 
     def __init__(
         self,
-        place: Place,
+        endpoint: Endpoint,
         *,
         on_change: Callable[[Resolved], None],
         on_problem: Callable[[str], None],
@@ -48,14 +48,14 @@ class HostResolver:
         """A host of which nothing is known yet.
 
         Args:
-            place: the host, and the port that is served there.
+            endpoint: the host, and the port that is served there.
             on_change: told what is known from now on.
             on_problem: told why a look-up came to nothing, as a sentence.
             lookup: asks for the addresses.
             pause: lets so many seconds pass.
         """
-        self.resolved = Resolved((), place.port)
-        self._host = place.host
+        self.resolved = Resolved((), endpoint.port)
+        self._host = endpoint.host
         self._on_change = on_change
         self._on_problem = on_problem
         self._lookup = lookup

@@ -14,7 +14,7 @@ from hedgerow.admission.decision import Allowed, Decision, Denied, forbidden, un
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
-from hedgerow.api.tokens import MOUNT_EXPIRATION, kept_of_service_account
+from hedgerow.api.tokens import MOUNT_EXPIRATION, transform_service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.go_syntax import parse_int
@@ -135,6 +135,6 @@ def webhook(expiration_seconds: int) -> Webhook:
         NAME,
         "/webhooks/mount-projected-service-account-token",
         mutating(PODS, lambda request, snapshot: review(request, snapshot, expiration_seconds)),
-        reads=(Read(SERVICE_ACCOUNTS, kept_of_service_account),),
+        reads=(Read(SERVICE_ACCOUNTS, transform_service_account),),
         permissions=(Permission.of(SERVICE_ACCOUNTS, "get"),),
     )

@@ -163,7 +163,7 @@ def toleration_of(taint: Taint) -> Manifest:
     return {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect}
 
 
-def kept_of_node(node: Manifest) -> Manifest:
+def transform_node(node: Manifest) -> Manifest:
     """What is read of a Node: its name, labels and taints."""
     metadata = {"name": key_of(node).name, "labels": labels_of(node)}
     return {"metadata": metadata, "spec": {"taints": (node.get("spec") or {}).get("taints")}}
@@ -192,6 +192,6 @@ def webhook(config: SystemComponentsConfig) -> Webhook:
         NAME,
         "/webhooks/system-components-config",
         mutating(PODS, review),
-        reads=(Read(NODES, kept_of_node),),
+        reads=(Read(NODES, transform_node),),
         indexes=(tainted_nodes,),
     )

@@ -106,7 +106,7 @@ def is_metadata_only(resource: Resource) -> bool:
 
 
 @cache
-def kept_of(resource: Resource) -> Callable[[Manifest], Manifest]:
+def transform_of(resource: Resource) -> Callable[[Manifest], Manifest]:
     """The projection of a resource's objects, one and the same function for everybody who watches them."""
     fields = _KEPT.get(resource.object_kind, {})
     counts_generations = resource.object_kind not in _GENERATION_STANDS_STILL
@@ -127,7 +127,7 @@ def object_watch(
     when: Callable[[Change], bool],
 ) -> Watch:
     """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once."""
-    return Watch(resource, kept_of(resource), keys_of, when, metadata_only=is_metadata_only(resource))
+    return Watch(resource, transform_of(resource), keys_of, when, metadata_only=is_metadata_only(resource))
 
 
 @cache
@@ -154,7 +154,7 @@ def fingerprint(live: Manifest) -> str:
     Where the server does not count generations every new version may be another.
 
     Args:
-        live: an object as a server stores it, or what `kept_of` keeps of it.
+        live: an object as a server stores it, or what `transform_of` keeps of it.
     """
     metadata = live.get("metadata") or {}
     generation = metadata.get("generation")
@@ -167,7 +167,7 @@ def digest_of_metadata(live: Manifest) -> str:
     """Digest of labels and annotations; empty where there are none.
 
     Args:
-        live: an object as a server stores it, or what `kept_of` keeps of it.
+        live: an object as a server stores it, or what `transform_of` keeps of it.
     """
     return str((live.get("metadata") or {}).get(_DIGEST) or _digest(live))
 

@@ -122,7 +122,7 @@ class ClassFilter:
         return self.has_to_act(managed_resource) or self.is_responsible(managed_resource)
 
 
-def kept_of_managed_resource(managed_resource: Manifest) -> Manifest:
+def transform_managed_resource(managed_resource: Manifest) -> Manifest:
     """All but who wrote which field: any other may be compared with what is to be written.
 
     All controllers keep the same, so that it is kept once.

@@ -69,7 +69,7 @@ def identity_of(manifest: Manifest) -> dict[str, Any]:
     return {name: metadata[name] for name in _IDENTITY if name in metadata}
 
 
-def kept_of_policy(policy: Manifest) -> Manifest:
+def transform_policy(policy: Manifest) -> Manifest:
     """What the rules read of a policy: identity, the labels of its owner, the description, and the spec.
 
     All controllers keep the same, so that those of one process share a cache.

@@ -62,26 +62,26 @@ class Reference(NamedTuple):
         return annotation_key(self.kind, self.name), self.name
 
 
-_Place: TypeAlias = tuple[str, tuple[str, ...]]
+_ReferencePath: TypeAlias = tuple[str, tuple[str, ...]]
 """The kind that is referred to, and where in an object its name stands."""
 
-_ENVIRONMENTS: Final[tuple[_Place, ...]] = (
+_ENVIRONMENTS: Final[tuple[_ReferencePath, ...]] = (
     (SECRET, ("secretRef", "name")),
     (CONFIG_MAP, ("configMapRef", "name")),
 )
-_VARIABLES: Final[tuple[_Place, ...]] = (
+_VARIABLES: Final[tuple[_ReferencePath, ...]] = (
     (SECRET, ("valueFrom", "secretKeyRef", "name")),
     (CONFIG_MAP, ("valueFrom", "configMapKeyRef", "name")),
 )
-_VOLUMES: Final[tuple[_Place, ...]] = (
+_VOLUMES: Final[tuple[_ReferencePath, ...]] = (
     (SECRET, ("secret", "secretName")),
     (CONFIG_MAP, ("configMap", "name")),
 )
-_PROJECTED: Final[tuple[_Place, ...]] = (
+_PROJECTED: Final[tuple[_ReferencePath, ...]] = (
     (SECRET, ("secret", "name")),
     (CONFIG_MAP, ("configMap", "name")),
 )
-_IMAGE_PULLS: Final[tuple[_Place, ...]] = ((SECRET, ("name",)),)
+_IMAGE_PULLS: Final[tuple[_ReferencePath, ...]] = ((SECRET, ("name",)),)
 
 
 def pod_references(pod_spec: Manifest) -> frozenset[Reference]:
@@ -103,7 +103,7 @@ def _of_pod(pod_spec: Manifest) -> Iterator[Reference]:
     yield from _of_items(pod_spec, ("imagePullSecrets",), _IMAGE_PULLS)
 
 
-def _of_items(manifest: Manifest, path: tuple[str, ...], places: tuple[_Place, ...]) -> Iterator[Reference]:
+def _of_items(manifest: Manifest, path: tuple[str, ...], places: tuple[_ReferencePath, ...]) -> Iterator[Reference]:
     """What the objects of a list refer to; an empty name refers to nothing."""
     for item in objects_at(manifest, *path):
         for kind, place in places:

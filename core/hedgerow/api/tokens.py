@@ -53,7 +53,7 @@ ANNOTATIONS: Final = (ACCOUNT_NAME, ACCOUNT_NAMESPACE, EXPIRATION, RENEW_AT, TAR
 _SECRET_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
 
 
-def kept_of_secret(secret: Manifest) -> Manifest:
+def transform_secret(secret: Manifest) -> Manifest:
     """Which Secret it is, of which version, what holds it back from being deleted, and whose token it holds."""
     metadata = secret.get("metadata") or {}
     kept = {name: metadata[name] for name in _SECRET_METADATA if name in metadata}
@@ -64,7 +64,7 @@ def kept_of_secret(secret: Manifest) -> Manifest:
     return {"metadata": kept}
 
 
-def kept_of_service_account(service_account: Manifest) -> Manifest:
+def transform_service_account(service_account: Manifest) -> Manifest:
     """Its key, whether it mounts a token, whether its tokens are left alone, and the Secrets that hold them."""
     key = key_of(service_account)
     metadata: dict[str, Any] = {"namespace": key.namespace, "name": key.name}

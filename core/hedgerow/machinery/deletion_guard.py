@@ -75,7 +75,7 @@ def is_allowed_by(manifest: Manifest | None, allowed: str) -> bool:
     return manifest is not None and annotations_of(manifest).get(ALLOW_DELETIONS) == allowed
 
 
-def kept_of_allowance(manifest: Manifest) -> dict[str, str]:
+def transform_allowance(manifest: Manifest) -> dict[str, str]:
     """The annotation, if the object has it: what caches keep of it for the guard."""
     annotations = annotations_of(manifest)
     return {ALLOW_DELETIONS: annotations[ALLOW_DELETIONS]} if ALLOW_DELETIONS in annotations else {}

@@ -10,7 +10,7 @@ from hedgerow.machinery.clusters import EVERYTHING, Part
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.health.object_progress import pods_of
-from hedgerow_adapters.kubernetes.listing import kept_of
+from hedgerow_adapters.kubernetes.listing import list_transformed
 from hedgerow_adapters.protocol.transport import Transport
 
 _Selectors: TypeAlias = Mapping[str, Mapping[ObjectKey, LabelSelector]]
@@ -31,12 +31,12 @@ async def deployments_of(
     Raises:
         ListingError: the cluster does not show them.
     """
-    kept = managed_objects.kept_of(resource)
+    kept = managed_objects.transform_of(resource)
 
     def keep(live: Manifest) -> Manifest | None:
         return kept(live) if key_of(live) in keys else None
 
-    return {key_of(live): live for live in await kept_of(transport, resource, part_of(keys), keep)}
+    return {key_of(live): live for live in await list_transformed(transport, resource, part_of(keys), keep)}
 
 
 async def pod_counts(transport: Transport, deployments: Mapping[ObjectKey, Manifest]) -> Mapping[ObjectKey, int]:
@@ -55,7 +55,7 @@ async def pod_counts(transport: Transport, deployments: Mapping[ObjectKey, Manif
     def keep(pod: Manifest) -> tuple[ObjectKey, ...] | None:
         return tuple(_selecting(pod, by_namespace)) or None
 
-    selected = await kept_of(transport, PODS, part_of(selectors), keep, metadata_only=True)
+    selected = await list_transformed(transport, PODS, part_of(selectors), keep, metadata_only=True)
     counts = Counter(key for keys in selected for key in keys)
     return {key: counts[key] for key in selectors}
 

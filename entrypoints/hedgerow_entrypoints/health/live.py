@@ -17,7 +17,7 @@ from hedgerow.resource_manager.health import Absence
 from hedgerow.resource_manager.health.object_progress import counts_pods
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
-from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, kept_of
+from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, list_transformed
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError
 from hedgerow_adapters.protocol.status_errors import status_error
@@ -89,7 +89,7 @@ class _Course:
 
     async def _managed_resources(self, namespace: str) -> list[_Applied]:
         try:
-            return await kept_of(self._transport, MANAGED_RESOURCES, Part(namespace), _applied)
+            return await list_transformed(self._transport, MANAGED_RESOURCES, Part(namespace), _applied)
         except UnreachableError:
             raise
         except UnknownResourceError as error:
@@ -152,7 +152,7 @@ class _Course:
             return judged(Subject(kind, key_of(live)), live) if key_of(live) in keys else None
 
         part, metadata_only = part_of(keys), is_metadata_only(resource)
-        verdicts = await kept_of(self._transport, resource, part, keep, metadata_only=metadata_only)
+        verdicts = await list_transformed(self._transport, resource, part, keep, metadata_only=metadata_only)
         return {verdict.subject: verdict for verdict in verdicts}
 
     async def _deployments(self, resource: Resource, keys: Collection[ObjectKey]) -> Mapping[Subject, Verdict]:

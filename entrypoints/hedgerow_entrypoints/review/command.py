@@ -19,7 +19,7 @@ from hedgerow_entrypoints.controllers import offline_configuration
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.options import filenames, live_cluster
 from hedgerow_entrypoints.review.course import Panel
-from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.facts import ReviewFacts
 from hedgerow_entrypoints.review.panels import (
     MODES,
     NAMES,
@@ -240,4 +240,4 @@ async def _session(
     async with cluster as transport:
         if transport is None:
             held = with_assumed_namespaces(held, requests)
-        return await reviewed_by(panel, requests, Facts(held, transport, inhabited), everything=everything)
+        return await reviewed_by(panel, requests, ReviewFacts(held, transport, inhabited), everything=everything)

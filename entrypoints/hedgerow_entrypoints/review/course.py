@@ -13,7 +13,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.dispatch import Attributes, Call, Progress, call_of, validating_calls
 from hedgerow_entrypoints.review.completion import as_to_be_stored
-from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.facts import ReviewFacts
 from hedgerow_entrypoints.review.lookups import NotReadError
 from hedgerow_entrypoints.review.requests import AUTOSCALERS, Candidate
 
@@ -76,7 +76,7 @@ class Panel:
         )
 
 
-async def course(candidate: Candidate, panel: Panel, facts: Facts) -> AsyncIterator[Reviewed]:
+async def course(candidate: Candidate, panel: Panel, facts: ReviewFacts) -> AsyncIterator[Reviewed]:
     """The decisions about a request, in order: a denial by a webhook that changes objects is the last one.
 
     Raises:
@@ -101,7 +101,7 @@ async def course(candidate: Candidate, panel: Panel, facts: Facts) -> AsyncItera
 
 
 async def _reviewed(
-    candidate: Candidate, call: Call, request: AdmissionRequest, panel: Panel, facts: Facts
+    candidate: Candidate, call: Call, request: AdmissionRequest, panel: Panel, facts: ReviewFacts
 ) -> Reviewed:
     webhook = panel.webhooks[call.entry.client.path]
     if call.converts(request):
@@ -109,7 +109,7 @@ async def _reviewed(
     return Reviewed(candidate, request, webhook.name, await decision(webhook, request, facts))
 
 
-async def decision(webhook: Webhook, request: AdmissionRequest, facts: Facts) -> Decision:
+async def decision(webhook: Webhook, request: AdmissionRequest, facts: ReviewFacts) -> Decision:
     """What a webhook decides once all that it looks up is read; it begins again after each resource.
 
     Raises:
@@ -127,7 +127,7 @@ async def decision(webhook: Webhook, request: AdmissionRequest, facts: Facts) ->
             await facts.read(webhook, unread.resource)
 
 
-async def seen_attributes(request: AdmissionRequest, panel: Panel, facts: Facts) -> Attributes:
+async def seen_attributes(request: AdmissionRequest, panel: Panel, facts: ReviewFacts) -> Attributes:
     """All that selects the webhooks of a request; the Namespace's labels only where one of them asks for some.
 
     Raises:

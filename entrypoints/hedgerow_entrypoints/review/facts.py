@@ -24,8 +24,8 @@ from hedgerow_entrypoints.review.lookups import FilesFirst
 _NOT_FOUND: Final = 404
 
 
-class Facts:
-    """The objects that reviews may look at."""
+class ReviewFacts:
+    """The objects that reviews may read."""
 
     def __init__(self, objects: Iterable[LoadedObject], transport: Transport | None, namespaces: Sequence[str]) -> None:
         """Nothing is read from a cluster before it is asked for.

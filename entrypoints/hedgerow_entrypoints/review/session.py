@@ -8,7 +8,7 @@ from typing import Final
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.rendering import summary
 from hedgerow_entrypoints.review.course import Panel, Reviewed, course, seen_attributes
-from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.facts import ReviewFacts
 from hedgerow_entrypoints.review.remarks import Remark, asked_by_nobody, not_asked_by
 from hedgerow_entrypoints.review.requests import Candidate
 
@@ -42,7 +42,9 @@ class Session:
         return summary([(counts[verdict], verdict) for verdict in ("changed", "unchanged", "denied")], ())
 
 
-async def reviewed_by(panel: Panel, candidates: Iterable[Candidate], facts: Facts, *, everything: bool) -> Session:
+async def reviewed_by(
+    panel: Panel, candidates: Iterable[Candidate], facts: ReviewFacts, *, everything: bool
+) -> Session:
     """The decisions of a panel.
 
     Args:
@@ -68,7 +70,7 @@ async def reviewed_by(panel: Panel, candidates: Iterable[Candidate], facts: Fact
     return Session(reviews, [remark.about(of_whom) for remark, of_whom in remarkable.items()])
 
 
-async def _remarks(panel: Panel, candidate: Candidate, facts: Facts, *, everything: bool) -> Sequence[Remark]:
+async def _remarks(panel: Panel, candidate: Candidate, facts: ReviewFacts, *, everything: bool) -> Sequence[Remark]:
     """Whom labels keep out; nothing where the cluster does not tell the labels, on which no decision depends here."""
     try:
         attributes = await seen_attributes(candidate.request, panel, facts)

@@ -13,7 +13,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_entrypoints.review.course import Panel, Reviewed
-from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.facts import ReviewFacts
 from hedgerow_entrypoints.review.panels import named_panel, whole_panel
 from hedgerow_entrypoints.review.requests import candidates, is_review, sent_objects
 from hedgerow_entrypoints.review.session import reviewed_by
@@ -98,7 +98,7 @@ def all_cases() -> list[Case]:
 async def outcome(case: Case, objects: Sequence[LoadedObject], old: Sequence[LoadedObject]) -> CaseResult:
     """What the webhooks of a case make of objects."""
     requests = candidates(objects, case.options.get("operation"), old)
-    facts = Facts([each for each in objects if not is_review(each.manifest)], None, ())
+    facts = ReviewFacts([each for each in objects if not is_review(each.manifest)], None, ())
     session = await reviewed_by(case.panel, requests, facts, everything="webhooks" not in case.options)
     return CaseResult(session.reviews)
 

@@ -19,7 +19,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_entrypoints.controllers import Chosen, chosen_controllers
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.plan_live import LiveClusters, OnlyReading, Place, WritingError
+from hedgerow_entrypoints.plan_live import ClusterAccess, LiveClusters, OnlyReading, WritingError
 from hedgerow_entrypoints.planning import Situation, planned_in
 from hedgerow_entrypoints.rendering import Planned
 from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
@@ -30,7 +30,7 @@ from tests.virtual_clock import VirtualClockLoop, virtual_time
 
 EXAMPLE = (str(REPOSITORY / "examples" / "managed-resources"),)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-NOWHERE: Mapping[Cluster, Place] = dict.fromkeys(Cluster, Place(None, None))
+NOWHERE: Mapping[Cluster, ClusterAccess] = dict.fromkeys(Cluster, ClusterAccess(None, None))
 DEFAULTS = ResourceManagerConfiguration()
 FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden"}
 
@@ -127,8 +127,8 @@ def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(
 
 def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
-    places = dict.fromkeys(Cluster, Place(None, None, ["shop", "default"]))
-    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), places)
+    accesses = dict.fromkeys(Cluster, ClusterAccess(None, None, ["shop", "default"]))
+    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), accesses)
 
     controller = chosen("network-policy").controller
     snapshot = clusters.situation(controller, NOW).snapshot
@@ -143,7 +143,7 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
 
 def test_who_reads_within_a_namespace_asks_for_nothing_else(runner: asyncio.Runner) -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
-    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, Place(None, None, [])))
+    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, ClusterAccess(None, None, [])))
     controller = chosen("network-policy").controller
     within = tuple(replace(watch, namespace="shop") for watch in controller.watches)
 

@@ -14,7 +14,7 @@ from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.files import Source
 from hedgerow_entrypoints.review.course import Panel, course, decision
-from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.facts import ReviewFacts
 from hedgerow_entrypoints.review.requests import AUTOSCALERS, Candidate
 from tests.virtual_clock import virtual_time
 
@@ -39,7 +39,7 @@ async def test_each_webhook_sees_the_version_that_it_is_registered_for() -> None
     manifest = {"apiVersion": "autoscaling/v1", "kind": V1.kind, "metadata": {"name": "a", "namespace": "shop"}}
     candidate = Candidate(creation(V1, manifest), Source("x.yaml", 1))
 
-    seen = [each.request async for each in course(candidate, panel, Facts([], None, ()))]
+    seen = [each.request async for each in course(candidate, panel, ReviewFacts([], None, ()))]
 
     assert [(request.kind.version, request.object["apiVersion"]) for request in seen] == [
         ("v2", "autoscaling/v2"),
@@ -54,7 +54,7 @@ async def test_a_name_is_made_after_the_webhooks_that_change_objects() -> None:
     manifest = {"apiVersion": "autoscaling/v1", "kind": V1.kind, "metadata": {"generateName": "a-"}}
     candidate = Candidate(creation(V1, manifest), Source("x.yaml", 1))
 
-    seen = [each.request async for each in course(candidate, panel, Facts([], None, ()))]
+    seen = [each.request async for each in course(candidate, panel, ReviewFacts([], None, ()))]
 
     assert [(request.name, request.object["metadata"].get("name")) for request in seen] == [
         ("", None),
@@ -71,4 +71,4 @@ async def test_a_webhook_that_reads_without_end_is_stopped() -> None:
     manifest = {"apiVersion": "autoscaling/v1", "kind": V1.kind, "metadata": {"name": "a", "namespace": "shop"}}
 
     with pytest.raises(EndlessDecisionError, match="reads has not ended after 8 steps"):
-        await decision(Webhook("reads", "/reads", reading), creation(V1, manifest), Facts([], None, ()))
+        await decision(Webhook("reads", "/reads", reading), creation(V1, manifest), ReviewFacts([], None, ()))

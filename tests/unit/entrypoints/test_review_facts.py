@@ -18,7 +18,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.review.course import decision
-from hedgerow_entrypoints.review.facts import Facts
+from hedgerow_entrypoints.review.facts import ReviewFacts
 from hedgerow_entrypoints.review.lookups import FilesFirst
 from hedgerow_entrypoints.review.panels import named_panel, whole_panel
 from hedgerow_entrypoints.review.requests import Candidate
@@ -75,11 +75,11 @@ def held_by_files(*manifests: Manifest) -> list[LoadedObject]:
     return [LoadedObject(each, Source("x.yaml", 1)) for each in manifests]
 
 
-def facts(*held: Manifest, to: Transport | None = None) -> Facts:
-    return Facts(held_by_files(*held), to or MemoryTransport(cluster()), ["shop", "store"])
+def facts(*held: Manifest, to: Transport | None = None) -> ReviewFacts:
+    return ReviewFacts(held_by_files(*held), to or MemoryTransport(cluster()), ["shop", "store"])
 
 
-async def everything(looked_up: Facts, webhook: Webhook) -> FilesFirst:
+async def everything(looked_up: ReviewFacts, webhook: Webhook) -> FilesFirst:
     """What a webhook sees once it has looked for all it can."""
     for read in webhook.reads:
         await looked_up.read(webhook, read.resource)
@@ -139,7 +139,7 @@ async def test_namespaces_that_no_object_lives_in_are_not_read() -> None:
 async def test_a_resource_that_the_cluster_does_not_have_is_an_error_only_where_it_has_to() -> None:
     """Of autoscalers, HVPAs may be unknown; a cluster has HPAs."""
     bare = InMemoryCluster(resources=[])
-    looked_up = Facts([], MemoryTransport(bare), ["shop"])
+    looked_up = ReviewFacts([], MemoryTransport(bare), ["shop"])
 
     with pytest.raises(CommandError, match="the server could not find the requested resource"):
         await everything(looked_up, HIGH_AVAILABILITY)

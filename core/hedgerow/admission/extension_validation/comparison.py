@@ -22,10 +22,10 @@ _MAPS_OF_TEXTS: Final = frozenset({"annotations", "labels", "matchLabels", "node
 _NOTHING_KNOWN: Final[Mapping[str, Shape]] = {}
 
 
-class _Place(NamedTuple):
+class _FieldPath(NamedTuple):
     """Where a value stands, told by the step that leads there: most places never have to be spelled."""
 
-    parent: "_Place | None"
+    parent: "_FieldPath | None"
     step: str | int
     """Name of a member, or index of an item."""
 
@@ -82,7 +82,7 @@ def differences(new: Any, old: Any, expected: Shape | None = None) -> Iterator[D
 class _Pair(NamedTuple):
     """Two values at one place, and their shape if it is known."""
 
-    place: _Place | None
+    place: _FieldPath | None
     expected: Shape | None
     new: Any
     old: Any
@@ -96,7 +96,7 @@ def _inside(pair: _Pair) -> list[_Pair] | None:
         new, old = new or {}, old or {}
         of_each = inside.get(EACH_MEMBER)
         members = (
-            _Pair(_Place(place, name), inside.get(name, of_each), new.get(name), old.get(name))
+            _Pair(_FieldPath(place, name), inside.get(name, of_each), new.get(name), old.get(name))
             for name in sorted({*new, *old})
         )
         if place is not None and place.step in _MAPS_OF_TEXTS:
@@ -104,7 +104,7 @@ def _inside(pair: _Pair) -> list[_Pair] | None:
         return [each for each in members if not (_is_no_text(each.new) and _is_no_text(each.old))]
     if _is_list(new) and _is_list(old):
         items = zip_longest(new or (), old or (), fillvalue=_NO_ITEM)
-        return [_Pair(_Place(place, index), inside.get(EACH_ITEM), *both) for index, both in enumerate(items)]
+        return [_Pair(_FieldPath(place, index), inside.get(EACH_ITEM), *both) for index, both in enumerate(items)]
     return None
 
 
@@ -119,7 +119,7 @@ def _are_equal(pair: _Pair) -> bool:
     return fits(new) and fits(old) and expected.json_type.are_equal(new, old)
 
 
-def _spelled(place: _Place | None) -> str:
+def _spelled(place: _FieldPath | None) -> str:
     steps: list[str] = []
     while place is not None:
         steps.append(f"[{place.step}]" if isinstance(place.step, int) else f".{place.step}")

@@ -7,7 +7,7 @@ Source: webhooks-and-tokens §5.
 """
 
 from hedgerow.admission.high_availability.affinity import zone_requirement
-from hedgerow.admission.high_availability.context import Facts, HAContext, ha_context
+from hedgerow.admission.high_availability.context import HAContext, WorkloadFacts, ha_context
 from hedgerow.admission.high_availability.replicas import desired_replicas
 from hedgerow.admission.high_availability.spread import spread_constraints
 from hedgerow.admission.high_availability.tolerations import default_tolerations
@@ -15,8 +15,8 @@ from hedgerow.admission.high_availability.webhook import NAME, decide, review, w
 
 __all__ = [
     "NAME",
-    "Facts",
     "HAContext",
+    "WorkloadFacts",
     "decide",
     "default_tolerations",
     "desired_replicas",

@@ -74,12 +74,12 @@ HPAS_BY_TARGET: Final = Index("HPAs by target", HORIZONTAL_POD_AUTOSCALERS, hpa_
 HVPAS_BY_TARGET: Final = Index("HVPAs by target", HVPAS, hvpa_targets)
 
 
-def kept_of_hpa(hpa: Manifest) -> Manifest:
+def transform_hpa(hpa: Manifest) -> Manifest:
     """What is read of an HPA: its key, what it scales, and its maximum."""
     return {"metadata": _key(hpa), "spec": _picked(hpa.get("spec"), "scaleTargetRef", "maxReplicas")}
 
 
-def kept_of_hvpa(hvpa: Manifest) -> Manifest:
+def transform_hvpa(hvpa: Manifest) -> Manifest:
     """What is read of an HVPA: its key, what it scales, whether it deploys an HPA, and the maximum of that."""
     spec = _picked(hvpa.get("spec"), "targetRef", "hpa")
     hpa = _picked(spec.get("hpa"), "deploy", "template")

@@ -18,8 +18,8 @@ from hedgerow.machinery.reading import object_at, text_at
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a cluster shows around an object."""
+class WorkloadFacts:
+    """The Namespace and the autoscalers of a workload."""
 
     namespace: Manifest
     """The Namespace of the object."""
@@ -43,7 +43,7 @@ class HAContext:
     config: HighAvailabilityConfig = HighAvailabilityConfig()  # noqa: RUF009 -- immutable
 
 
-def ha_context(request: AdmissionRequest, facts: Facts, config: HighAvailabilityConfig) -> HAContext:
+def ha_context(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> HAContext:
     """What the rules look at for a request.
 
     Raises:
@@ -67,7 +67,7 @@ def zone_names(text: str) -> tuple[str, ...]:
     return tuple(sorted({name for part in text.split(",") if (name := part.strip())}))
 
 
-def kept_of_namespace(namespace: Manifest) -> Manifest:
+def transform_namespace(namespace: Manifest) -> Manifest:
     """What is read of a Namespace: its name and the annotations that matter."""
     annotations = annotations_of(namespace)
     kept = {name: annotations[name] for name in (FAILURE_TOLERANCE_TYPE, ZONES, ZONE_PINNING) if name in annotations}

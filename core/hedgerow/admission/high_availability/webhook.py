@@ -13,10 +13,10 @@ from hedgerow.admission.high_availability.autoscalers import (
     HPAS_BY_TARGET,
     HVPAS_BY_TARGET,
     Target,
-    kept_of_hpa,
-    kept_of_hvpa,
+    transform_hpa,
+    transform_hvpa,
 )
-from hedgerow.admission.high_availability.context import Facts, HAContext, ha_context, kept_of_namespace
+from hedgerow.admission.high_availability.context import HAContext, WorkloadFacts, ha_context, transform_namespace
 from hedgerow.admission.high_availability.replicas import with_maximum, with_minimum, with_replicas
 from hedgerow.admission.high_availability.spread import with_spread_constraints
 from hedgerow.admission.high_availability.tolerations import with_default_tolerations
@@ -43,7 +43,7 @@ async def review(request: AdmissionRequest, snapshot: Snapshot, config: HighAvai
         return namespace
     target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
     hpas, hvpas = snapshot.by_index(HPAS_BY_TARGET, target), snapshot.by_index(HVPAS_BY_TARGET, target)
-    return decide(request, Facts(namespace, hpas, hvpas), config)
+    return decide(request, WorkloadFacts(namespace, hpas, hvpas), config)
 
 
 async def _live_namespace(key: ObjectKey) -> Manifest | Denied:
@@ -57,7 +57,7 @@ async def _live_namespace(key: ObjectKey) -> Manifest | Denied:
     return not_found if answer.is_not_found else internal_error(answer.message)
 
 
-def decide(request: AdmissionRequest, facts: Facts, config: HighAvailabilityConfig) -> Decision:
+def decide(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> Decision:
     """Make an object as highly available as its Namespace demands; objects of other kinds pass.
 
     An object that cannot be read is forbidden.
@@ -138,9 +138,9 @@ def webhook(config: HighAvailabilityConfig) -> Webhook:
         path="/webhooks/high-availability-config",
         review=lambda request, snapshot: review(request, snapshot, config),
         reads=(
-            Read(NAMESPACES, kept_of_namespace, metadata_only=True),
-            Read(HORIZONTAL_POD_AUTOSCALERS, kept_of_hpa),
-            Read(HVPAS, kept_of_hvpa, may_be_absent=True),
+            Read(NAMESPACES, transform_namespace, metadata_only=True),
+            Read(HORIZONTAL_POD_AUTOSCALERS, transform_hpa),
+            Read(HVPAS, transform_hvpa, may_be_absent=True),
         ),
         indexes=(HPAS_BY_TARGET, HVPAS_BY_TARGET),
         permissions=(Permission.of(NAMESPACES, "get"),),

@@ -11,9 +11,9 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.api.gardener import CLUSTERS, GARDENS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
-from hedgerow.api.network_policies import identity_of, kept_of_policy
+from hedgerow.api.network_policies import identity_of, transform_policy
 from hedgerow.machinery.controller import Change, Controller, Watch, own_key
-from hedgerow.machinery.deletion_guard import kept_of_allowance
+from hedgerow.machinery.deletion_guard import transform_allowance
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.permissions import Permission
@@ -68,21 +68,21 @@ def namespace_of_policy(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKe
     return (namespace_key(key.namespace),) if key.name in NAMES else ()
 
 
-def kept_of_namespace(namespace: Manifest) -> Manifest:
+def transform_namespace(namespace: Manifest) -> Manifest:
     """What the rules read of a Namespace: identity, all labels, the phase, and what the deletion guard reads."""
     phase = (namespace.get("status") or _NOTHING).get("phase")
     metadata = {**identity_of(namespace), "labels": labels_of(namespace)}
-    if allowance := kept_of_allowance(namespace):
+    if allowance := transform_allowance(namespace):
         metadata["annotations"] = allowance
     return {"metadata": metadata, "status": {"phase": phase}}
 
 
-def kept_of_endpoints(endpoints: Manifest) -> Manifest:
+def transform_endpoints(endpoints: Manifest) -> Manifest:
     """What the rules read of Endpoints: identity and subsets."""
     return {"metadata": identity_of(endpoints), "subsets": endpoints.get("subsets")}
 
 
-def kept_of_cluster(cluster: Manifest) -> Manifest:
+def transform_cluster(cluster: Manifest) -> Manifest:
     """What the rules read of a Cluster: identity, the networks of its shoot, and whether that has workers."""
     shoot = ShootView.of(cluster)
     return {"metadata": identity_of(cluster), "spec": {"shoot": shoot.manifest()} if shoot else {}}
@@ -105,10 +105,10 @@ def namespace_network_policy_controller(
         name=NAME,
         primary=NAMESPACES,
         watches=(
-            Watch(NAMESPACES, kept_of_namespace, own_key, still_exists),
-            Watch(ENDPOINTS, kept_of_endpoints, relevant, field_selector=_API_SERVER_ALONE),
-            Watch(NETWORK_POLICIES, kept_of_policy, namespace_of_policy),
-            Watch(CLUSTERS, kept_of_cluster, own_key, cluster_changed, may_be_absent=True),
+            Watch(NAMESPACES, transform_namespace, own_key, still_exists),
+            Watch(ENDPOINTS, transform_endpoints, relevant, field_selector=_API_SERVER_ALONE),
+            Watch(NETWORK_POLICIES, transform_policy, namespace_of_policy),
+            Watch(CLUSTERS, transform_cluster, own_key, cluster_changed, may_be_absent=True),
         ),
         indexes=(OWN_POLICIES,),
         owned=OWN_POLICIES,

@@ -23,7 +23,7 @@ from hedgerow.operator.namespace_network_policies.blocks import (
     parse_block,
     parse_blocks,
 )
-from hedgerow.operator.namespace_network_policies.views import API_SERVER, EndpointSubset, Facts, ShootNetworks
+from hedgerow.operator.namespace_network_policies.views import API_SERVER, EndpointSubset, NamespaceFacts, ShootNetworks
 
 DNS_OFFSET: Final = 10
 """The place of cluster DNS among the addresses of Services."""
@@ -52,7 +52,7 @@ PRIVATE: Final = tuple(map(_block, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/
 """Private networks and the one of carriers. Source: RFC 1918, RFC 6598."""
 
 
-def to_runtime_api_server(facts: Facts) -> Rules:
+def to_runtime_api_server(facts: NamespaceFacts) -> Rules:
     """One rule for each subset of the API server's endpoints, those last that its name was resolved to."""
     if facts.api_endpoints is None:
         return Failure(Problem(f"{ENDPOINTS.kind} {API_SERVER} does not exist, or cannot be read"))
@@ -71,7 +71,7 @@ def to_runtime_api_server(facts: Facts) -> Rules:
     return Success(tuple(rules))
 
 
-def to_public_networks(facts: Facts) -> Rules:
+def to_public_networks(facts: NamespaceFacts) -> Rules:
     """Everything of IPv4 that is neither private nor blocked."""
 
     def rules(blocked: tuple[Block, ...]) -> tuple[EgressRule, ...]:
@@ -80,13 +80,13 @@ def to_public_networks(facts: Facts) -> Rules:
     return facts.config.networks.blocked().map(rules).alt(Problem)
 
 
-def to_private_networks(facts: Facts) -> Rules:
+def to_private_networks(facts: NamespaceFacts) -> Rules:
     """Private networks without those of this cluster and, in the namespace of a shoot, of the shoot."""
     shoot = _shoot_networks(facts) if facts.is_of_a_shoot else Success(ShootNetworks())
     return shoot.bind(lambda networks: _to_private_networks_but(facts, networks))
 
 
-def _to_private_networks_but(facts: Facts, shoot: ShootNetworks) -> Rules:
+def _to_private_networks_but(facts: NamespaceFacts, shoot: ShootNetworks) -> Rules:
     closed = facts.config.networks.closed()
     return (
         closed.bind(lambda runtime: parse_blocks(shoot.named()).map(lambda others: (*runtime, *others)))
@@ -95,7 +95,7 @@ def _to_private_networks_but(facts: Facts, shoot: ShootNetworks) -> Rules:
     )
 
 
-def to_blocked_cidrs(facts: Facts) -> Rules:
+def to_blocked_cidrs(facts: NamespaceFacts) -> Rules:
     """Each blocked range, for those few who are to reach it."""
 
     def rules(blocked: tuple[Block, ...]) -> tuple[EgressRule, ...]:
@@ -104,7 +104,7 @@ def to_blocked_cidrs(facts: Facts) -> Rules:
     return facts.config.networks.blocked().map(rules).alt(Problem)
 
 
-def to_dns(facts: Facts) -> Rules:
+def to_dns(facts: NamespaceFacts) -> Rules:
     """Cluster DNS: its pods, those on each node, and the addresses by which both are asked."""
 
     def address(services: Block) -> Result[str, str]:
@@ -122,18 +122,18 @@ def to_dns(facts: Facts) -> Rules:
     return facts.config.networks.service_block().bind(address).map(rules).alt(Problem)
 
 
-def to_shoot_networks(facts: Facts) -> Rules:
+def to_shoot_networks(facts: NamespaceFacts) -> Rules:
     """The networks of the shoot, without what is blocked."""
     return _shoot_networks(facts).bind(lambda networks: _to_networks_of(networks, facts))
 
 
-def _to_networks_of(networks: ShootNetworks, facts: Facts) -> Rules:
+def _to_networks_of(networks: ShootNetworks, facts: NamespaceFacts) -> Rules:
     shoot = parse_blocks(networks.named())
     blocked = facts.config.networks.blocked()
     return shoot.bind(lambda parents: blocked.map(lambda blocks: _open(parents, blocks))).alt(Problem)
 
 
-def _shoot_networks(facts: Facts) -> Result[ShootNetworks, Problem]:
+def _shoot_networks(facts: NamespaceFacts) -> Result[ShootNetworks, Problem]:
     if facts.shoot is not None:
         return Success(facts.shoot.networks)
     name = facts.namespace.name

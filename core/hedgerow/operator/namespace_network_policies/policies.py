@@ -26,7 +26,7 @@ from hedgerow.operator.namespace_network_policies.egress import (
     to_runtime_api_server,
     to_shoot_networks,
 )
-from hedgerow.operator.namespace_network_policies.views import Facts, NamespaceView
+from hedgerow.operator.namespace_network_policies.views import NamespaceFacts, NamespaceView
 
 NOT_RESOLVED: Final = "api-server-not-resolved"
 _GARDEN: Final = LabelSelector(((METADATA_NAME, "garden"),))
@@ -73,7 +73,7 @@ class General(NamedTuple):
     """What pods are labelled with that it is for, without the domain; empty: it is for all pods."""
     purpose: str
     """What it allows them, as its description says it."""
-    rules: Callable[[Facts], Rules]
+    rules: Callable[[NamespaceFacts], Rules]
 
     def in_namespace(self, namespace: str, rules: tuple[EgressRule, ...]) -> NamespacePolicy:
         """The policy with these rules; without any, the pods that it selects may connect to nothing because of it."""
@@ -189,14 +189,14 @@ class Failed(NamedTuple):
 Decision: TypeAlias = Apply | Delete | Keep | Failed
 
 
-def decide(facts: Facts) -> dict[str, Decision]:
+def decide(facts: NamespaceFacts) -> dict[str, Decision]:
     """What is to become of each policy, by its name and in order; nothing at all in a namespace that is not active."""
     if not facts.namespace.is_active:
         return {}
     return {general.name: _decision(general, facts) for general in GENERAL_POLICIES}
 
 
-def _decision(general: General, facts: Facts) -> Decision:
+def _decision(general: General, facts: NamespaceFacts) -> Decision:
     namespace, config = facts.namespace, facts.config
     key = ObjectKey(namespace.name, general.name)
     if not general.reach.includes(namespace.labels, config.additional_selectors):

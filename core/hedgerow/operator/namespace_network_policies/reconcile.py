@@ -29,7 +29,7 @@ from hedgerow.network_policies import correction
 from hedgerow.operator.namespace_network_policies.policies import NAMES, Apply, Decision, Delete, Failed, decide
 from hedgerow.operator.namespace_network_policies.views import (
     API_SERVER,
-    Facts,
+    NamespaceFacts,
     NamespacePolicyConfig,
     NamespaceView,
     ShootView,
@@ -73,11 +73,11 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NamespacePoli
     )
 
 
-def _facts(namespace: Manifest, snapshot: Snapshot, config: NamespacePolicyConfig) -> Facts:
+def _facts(namespace: Manifest, snapshot: Snapshot, config: NamespacePolicyConfig) -> NamespaceFacts:
     view = NamespaceView.of(namespace)
     endpoints = snapshot.get(ENDPOINTS, API_SERVER)
     cluster = snapshot.get(CLUSTERS, ObjectKey("", view.name))
-    return Facts(
+    return NamespaceFacts(
         view,
         config,
         subsets_of(endpoints) if endpoints is not None else None,

@@ -181,8 +181,8 @@ class NamespacePolicyConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """A namespace beside what is known of its cluster."""
+class NamespaceFacts:
+    """A namespace, with what is known of its cluster."""
 
     namespace: NamespaceView
     config: NamespacePolicyConfig

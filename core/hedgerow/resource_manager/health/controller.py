@@ -21,7 +21,7 @@ from hedgerow.api.managed_resources import (
     RESOURCES_APPLIED,
     ClassFilter,
     class_of,
-    kept_of_managed_resource,
+    transform_managed_resource,
 )
 from hedgerow.api.origins import managed_resource_of
 from hedgerow.api.references import references_of
@@ -103,7 +103,7 @@ def _controller(
 ) -> Controller[HealthConfig]:
     managed_resources = Watch(
         MANAGED_RESOURCES,
-        kept_of_managed_resource,
+        transform_managed_resource,
         own_key,
         calls_for_judgement(config.class_filter),
         cluster=Cluster.SOURCE,
@@ -155,24 +155,24 @@ def _as_read(kind: Kind) -> Kind:
     return Kind(_READ_AS, kind.kind)
 
 
-class Turn(Enum):
-    """What is to be done about a ManagedResource."""
+class Eligibility(Enum):
+    """Whether the health of a ManagedResource is judged."""
 
     LEAVE = auto()
-    """Nothing, until it changes."""
+    """Not until the ManagedResource changes."""
     WAIT = auto()
-    """Nothing for now: its objects are not applied yet."""
+    """Not yet: its objects are not applied."""
     JUDGE = auto()
-    """Its objects are to be looked at."""
+    """Now."""
 
 
-def turn_of(managed_resource: Manifest, class_filter: ClassFilter) -> Turn:
+def eligibility_of(managed_resource: Manifest, class_filter: ClassFilter) -> Eligibility:
     """Whether the objects of a ManagedResource are looked at now."""
     if is_ignored(managed_resource) or is_terminating(managed_resource):
-        return Turn.LEAVE
+        return Eligibility.LEAVE
     if not class_filter.is_responsible(managed_resource):
-        return Turn.LEAVE
-    return Turn.WAIT if _applied_status(managed_resource) in _NOT_YET else Turn.JUDGE
+        return Eligibility.LEAVE
+    return Eligibility.WAIT if _applied_status(managed_resource) in _NOT_YET else Eligibility.JUDGE
 
 
 def is_ignored(managed_resource: Manifest) -> bool:
@@ -256,12 +256,12 @@ def _judgeable(key: ObjectKey, snapshot: Snapshot, config: HealthConfig) -> Mani
     managed_resource = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
     if managed_resource is None:
         return Plan()
-    match turn_of(managed_resource, config.class_filter):
-        case Turn.LEAVE:
+    match eligibility_of(managed_resource, config.class_filter):
+        case Eligibility.LEAVE:
             return Plan()
-        case Turn.WAIT:
+        case Eligibility.WAIT:
             return Plan(requeue_after=config.sync_period.total_seconds())
-        case Turn.JUDGE:
+        case Eligibility.JUDGE:
             return managed_resource
 
 

@@ -167,18 +167,18 @@ def pod_watches(cluster_id: str) -> tuple[Watch, Watch]:
         return change.old is None or change.new is None
 
     return (
-        Watch(REPLICA_SETS, kept_of_replica_set, no_key, metadata_only=True),
-        Watch(PODS, kept_of_pod, managed_resource, comes_or_goes, metadata_only=True),
+        Watch(REPLICA_SETS, transform_replica_set, no_key, metadata_only=True),
+        Watch(PODS, transform_pod, managed_resource, comes_or_goes, metadata_only=True),
     )
 
 
-def kept_of_pod(pod: Manifest) -> Manifest:
+def transform_pod(pod: Manifest) -> Manifest:
     """Which pod it is, its labels, and the ReplicaSets that own it."""
     labels = {shared_text(key): shared_text(value) for key, value in labels_of(pod).items()}
     return _kept(pod, REPLICA_SETS, **({"labels": labels} if labels else {}))
 
 
-def kept_of_replica_set(replica_set: Manifest) -> Manifest:
+def transform_replica_set(replica_set: Manifest) -> Manifest:
     """Which ReplicaSet it is, and the Deployments that own it."""
     return _kept(replica_set, DEPLOYMENTS)
 

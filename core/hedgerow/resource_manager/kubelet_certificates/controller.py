@@ -35,8 +35,8 @@ from hedgerow.resource_manager.kubelet_certificates.looking import (
     Unknown,
     conflict,
     gives_a_name_up,
-    kept_of_machine,
-    kept_of_node,
+    transform_machine,
+    transform_node,
     with_machines,
     with_node,
 )
@@ -57,7 +57,7 @@ from hedgerow.resource_manager.kubelet_certificates.verdict import (
     denial,
     encoded_request,
     groups_of,
-    kept_of_request,
+    transform_request,
 )
 
 NAME: Final = "kubelet-csr-approver"
@@ -104,7 +104,7 @@ def kubelet_csr_approver(
         watches=(
             Watch(
                 CERTIFICATE_SIGNING_REQUESTS,
-                kept_of_request,
+                transform_request,
                 own_key,
                 _may_be_undecided,
                 field_selector=_OF_KUBELETS,
@@ -112,7 +112,7 @@ def kubelet_csr_approver(
             ),
             Watch(
                 MACHINES,
-                kept_of_machine,
+                transform_machine,
                 no_key,
                 metadata_only=True,
                 cluster=Cluster.SOURCE,
@@ -121,7 +121,7 @@ def kubelet_csr_approver(
                 label_selector=NODE_LABEL,
                 namespace=config.machine_namespace,
             ),
-            Watch(NODES, kept_of_node, _undecided_requests, gives_a_name_up),
+            Watch(NODES, transform_node, _undecided_requests, gives_a_name_up),
         ),
         indexes=(MACHINES_BY_NODE, NODES_BY_NAME, _UNDECIDED),
         owned=None,

@@ -43,7 +43,7 @@ API_SERVER: Final = ObjectQuestion(SERVICES, ObjectKey("default", "kubernetes"),
 NODES_BY_NAME: Final = Index("nodes by name or address", NODES, names_of)
 
 
-def kept_of_machine(machine: Manifest) -> Manifest:
+def transform_machine(machine: Manifest) -> Manifest:
     """Which Machine it is, and of which Node."""
     key, node = key_of(machine), labels_of(machine).get(NODE_LABEL)
     return {"metadata": {"namespace": key.namespace, "name": key.name, "labels": {NODE_LABEL: node}}}
@@ -171,7 +171,7 @@ def conflict(request: CertificateRequest, snapshot: Snapshot) -> Conflict | None
     return None
 
 
-def kept_of_node(node: Manifest) -> Manifest:
+def transform_node(node: Manifest) -> Manifest:
     """Which Node it is, and its addresses."""
     return {
         "metadata": {"name": key_of(node).name},

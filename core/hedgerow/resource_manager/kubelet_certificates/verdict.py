@@ -34,7 +34,7 @@ def is_decided(csr: Manifest) -> bool:
     return bool(text_at(csr, "status", "certificate")) or any(each.type in _VERDICTS for each in conditions_of(csr))
 
 
-def kept_of_request(csr: Manifest) -> Manifest:
+def transform_request(csr: Manifest) -> Manifest:
     """Of an undecided request all but its managed fields, as it is written back; of others that they are."""
     metadata: dict[str, Any] = {**(csr.get("metadata") or {})}
     if not is_decided(csr):

@@ -14,8 +14,8 @@ from hedgerow.api.kubernetes import (
     SECRETS,
 )
 from hedgerow.api.managed_objects import managed_kinds, object_watch
-from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, kept_of_managed_resource
-from hedgerow.api.tokens import kept_of_secret
+from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, transform_managed_resource
+from hedgerow.api.tokens import transform_secret
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, DynamicWatch, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -62,7 +62,7 @@ def managed_resource_controller(
         watches=(
             Watch(
                 MANAGED_RESOURCES,
-                kept_of_managed_resource,
+                transform_managed_resource,
                 _own_key,
                 managed_resource_changed(class_filter),
                 cluster=Cluster.SOURCE,
@@ -70,7 +70,7 @@ def managed_resource_controller(
             ),
             Watch(
                 SECRETS,
-                kept_of_secret,
+                transform_secret,
                 managed_resources_of_secret(class_filter),
                 secret_changed(class_filter),
                 metadata_only=True,

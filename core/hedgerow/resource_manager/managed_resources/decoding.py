@@ -97,7 +97,7 @@ async def in_slices(work: Slices[Value], budget: ReadingBudget) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ValueSource:
     """Where in which Secret a value stands."""
 
     data_key: str
@@ -134,33 +134,35 @@ def _decoded_secret(
     data = object_at(secret, "data")
     values: list[DecodedValue] = []
     for key in sorted(data):
-        place = _Place(key, str(key_of(secret)))
-        values.append((yield from _decoded_value(data[key], place, decompress, budget)))
+        source = _ValueSource(key, str(key_of(secret)))
+        values.append((yield from _decoded_value(data[key], source, decompress, budget)))
         if budget.exceeded:
             break
     return tuple(values)
 
 
-def _decoded_value(encoded: Any, place: _Place, decompress: Decompress, budget: ReadingBudget) -> Slices[DecodedValue]:
+def _decoded_value(
+    encoded: Any, source: _ValueSource, decompress: Decompress, budget: ReadingBudget
+) -> Slices[DecodedValue]:
     if budget.ends_slice(len(encoded) // _BYTES_OF_A_NODE if isinstance(encoded, str) else 1):
         yield
     stored = _raw(encoded)
     if isinstance(stored, Failure):
-        return DecodedValue(b"", (), (place.error(0, f"the value {stored.failure()}"),))
+        return DecodedValue(b"", (), (source.error(0, f"the value {stored.failure()}"),))
     raw, content = stored.unwrap(), stored
     try:
-        if place.data_key.endswith(COMPRESSED):
+        if source.data_key.endswith(COMPRESSED):
             content = yield from _decompressed(raw, decompress, budget)
         else:
             budget.spend_bytes(len(raw))
     except OverBudgetError as limit:
-        return DecodedValue(raw, (), (place.error(0, _exceeds(str(limit))),))
+        return DecodedValue(raw, (), (source.error(0, _exceeds(str(limit))),))
     text = content.bind(_text)
     if isinstance(text, Failure):
-        return DecodedValue(raw, (), (place.error(0, f"the value {text.failure()}"),))
+        return DecodedValue(raw, (), (source.error(0, f"the value {text.failure()}"),))
     documents = yield from documents_in_slices(text.unwrap(), budget)
     objects = tuple(each.value for each in documents if each.value is not None and not each.problems)
-    return DecodedValue(raw, objects, tuple(_errors(documents, place, budget.exceeded)))
+    return DecodedValue(raw, objects, tuple(_errors(documents, source, budget.exceeded)))
 
 
 def _decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> Slices[Result[bytes, str]]:
@@ -194,10 +196,10 @@ def _text(content: bytes) -> Result[str, str]:
         return Failure(f"is not UTF-8 text: it holds the byte 0x{content[error.start]:02x}")
 
 
-def _errors(documents: Iterable[Document], place: _Place, exceeded: str | None) -> Iterator[str]:
+def _errors(documents: Iterable[Document], source: _ValueSource, exceeded: str | None) -> Iterator[str]:
     for index, document in enumerate(documents):
         for problem in document.problems:
-            yield place.error(index, _exceeds(problem) if problem == exceeded else problem)
+            yield source.error(index, _exceeds(problem) if problem == exceeded else problem)
 
 
 def _exceeds(limit: str) -> str:

@@ -8,8 +8,8 @@ Source: managed-resources §10.
 from typing import Final
 
 from hedgerow.api.kubernetes import SECRETS
-from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, ClassFilter, kept_of_managed_resource
-from hedgerow.api.tokens import kept_of_secret
+from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, ClassFilter, transform_managed_resource
+from hedgerow.api.tokens import transform_secret
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
@@ -51,7 +51,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
         watches=(
             Watch(
                 SECRETS,
-                kept_of_secret,
+                transform_secret,
                 own_key_if_concerned,
                 _is_still_there,
                 metadata_only=True,
@@ -59,7 +59,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
             ),
             Watch(
                 MANAGED_RESOURCES,
-                kept_of_managed_resource,
+                transform_managed_resource,
                 _secrets,
                 creation_deletion_or(_spec_changed),
                 cluster=Cluster.SOURCE,

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from returns.result import Success
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, LIMIT_RANGES, MUTATING_WEBHOOKS, NAMESPACES
-from hedgerow.api.managed_objects import digest_of_metadata, kept_of
+from hedgerow.api.managed_objects import digest_of_metadata, transform_of
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of, resource_version_of, uid_of
 from hedgerow.machinery.selectors import Labels, parse_label_selector
@@ -89,7 +89,7 @@ def watches_of_write_context() -> tuple[Watch, ...]:
 def _watch(resource: Resource, *, metadata_only: bool) -> Watch:
     return Watch(
         resource,
-        kept_of(resource),
+        transform_of(resource),
         _no_keys,
         _never,
         metadata_only=metadata_only,

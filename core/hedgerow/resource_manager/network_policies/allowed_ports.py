@@ -28,12 +28,12 @@ from hedgerow.resource_manager.network_policies.ports import (
     too_many_ports,
 )
 from hedgerow.resource_manager.network_policies.views import (
-    Facts,
     Ingress,
     IngressView,
     NamespaceView,
     NetworkPolicyConfig,
     Service,
+    ServiceFacts,
     ServiceView,
 )
 
@@ -147,7 +147,7 @@ def _complete(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], s
     return Success(tuple([port._replace(protocol=port.protocol or "TCP") for port in ports]))
 
 
-def peers_of(facts: Facts) -> Result[tuple[str, ...], tuple[DomainFailure, ...]]:
+def peers_of(facts: ServiceFacts) -> Result[tuple[str, ...], tuple[DomainFailure, ...]]:
     """The namespaces whose labelled pods may connect: the Service's own, then those that its annotation selects."""
     service = facts.service
     annotation = service.annotations.get(NAMESPACE_SELECTORS)
@@ -188,28 +188,28 @@ def services_of_ingress(ingress: Ingress) -> frozenset[ObjectKey]:
     return frozenset(ObjectKey(view.namespace, backend.service) for backend in view.backends)
 
 
-def service_is_terminating(facts: Facts) -> bool:
+def service_is_terminating(facts: ServiceFacts) -> bool:
     """A Service that goes takes its policies with it."""
     return facts.service.terminating
 
 
-def service_selects_no_pods(facts: Facts) -> bool:
+def service_selects_no_pods(facts: ServiceFacts) -> bool:
     """Without a selector nobody knows which pods to open."""
     return not facts.service.selector
 
 
-def namespace_is_not_handled(facts: Facts) -> bool:
+def namespace_is_not_handled(facts: ServiceFacts) -> bool:
     """The configuration leaves this namespace to somebody else; without selectors it handles all."""
     selectors = facts.config.namespace_selectors
     return bool(selectors) and not matches_any(selectors, facts.own_namespace.labels)
 
 
-def namespace_is_terminating(facts: Facts) -> bool:
+def namespace_is_terminating(facts: ServiceFacts) -> bool:
     """Nothing can be created in a namespace that goes."""
     return facts.own_namespace.terminating
 
 
-NO_POLICIES: Final[tuple[tuple[Callable[[Facts], bool], str], ...]] = (
+NO_POLICIES: Final[tuple[tuple[Callable[[ServiceFacts], bool], str], ...]] = (
     (service_is_terminating, "service-terminating"),
     (service_selects_no_pods, "service-without-selector"),
     (namespace_is_not_handled, "namespace-not-handled"),
@@ -217,6 +217,6 @@ NO_POLICIES: Final[tuple[tuple[Callable[[Facts], bool], str], ...]] = (
 )
 
 
-def no_policies_because(facts: Facts) -> str:
+def no_policies_because(facts: ServiceFacts) -> str:
     """The first reason for which the Service gets no policy; empty where it may have some."""
     return next((reason for holds, reason in NO_POLICIES if holds(facts)), "")

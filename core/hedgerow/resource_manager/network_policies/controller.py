@@ -14,11 +14,11 @@ from hedgerow.api.network_policies import (
     NAMESPACE_SELECTORS,
     allowed_ports_alias,
     identity_of,
-    kept_of_policy,
     service_of_policy,
+    transform_policy,
 )
 from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change, own_key
-from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS, kept_of_allowance
+from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS, transform_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, labels_of
 from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.selectors import matches_any
@@ -72,27 +72,27 @@ def ingress_changed(old: Manifest, new: Manifest) -> bool:
     return _spec_of(old, "rules") != _spec_of(new, "rules")
 
 
-def kept_of_service(service: Manifest) -> Manifest:
+def transform_service(service: Manifest) -> Manifest:
     """What the rules read of a Service: identity, our annotations, selector and ports."""
     annotations = annotations_of(service)
     ours = {name: annotations[name] for name in annotations if name in _SINGLE_ANNOTATIONS or allowed_ports_alias(name)}
-    ours |= kept_of_allowance(service)
+    ours |= transform_allowance(service)
     spec = service.get("spec") or _NOTHING
     if isinstance(spec, Mapping):
         spec = {name: spec[name] for name in ("selector", "ports") if spec.get(name)}
     return {"metadata": {**identity_of(service), "annotations": ours}, "spec": spec}
 
 
-def kept_of_namespace(namespace: Manifest) -> Manifest:
+def transform_namespace(namespace: Manifest) -> Manifest:
     """What the rules read of a Namespace: identity, what the guard reads, and all labels: any may be selected by."""
     metadata = identity_of(namespace)
     metadata["labels"] = {**labels_of(namespace), METADATA_NAME: metadata.get("name", "")}
-    if allowance := kept_of_allowance(namespace):
+    if allowance := transform_allowance(namespace):
         metadata["annotations"] = allowance
     return {"metadata": metadata}
 
 
-def kept_of_ingress(ingress: Manifest) -> Manifest:
+def transform_ingress(ingress: Manifest) -> Manifest:
     """What the rules read of an Ingress: identity and rules."""
     spec = ingress.get("spec") or _NOTHING
     if isinstance(spec, Mapping):
@@ -105,13 +105,13 @@ def network_policy_controller(
 ) -> Controller[NetworkPolicyConfig]:
     """The controller for a configuration; without an ingress controller it does not watch Ingresses."""
     watches: tuple[Watch, ...] = (
-        Watch(SERVICES, kept_of_service, own_key, predicate=creation_deletion_or(service_changed)),
-        Watch(NETWORK_POLICIES, kept_of_policy, lambda policy, _: service_of_policy(policy), predicate=every_change),
-        Watch(NAMESPACES, kept_of_namespace, partial(_concerned_services, config=config), metadata_only=True),
+        Watch(SERVICES, transform_service, own_key, predicate=creation_deletion_or(service_changed)),
+        Watch(NETWORK_POLICIES, transform_policy, lambda policy, _: service_of_policy(policy), predicate=every_change),
+        Watch(NAMESPACES, transform_namespace, partial(_concerned_services, config=config), metadata_only=True),
     )
     if config.ingress_controller:
         changed = creation_deletion_or(ingress_changed)
-        ingresses = Watch(INGRESSES, kept_of_ingress, lambda ingress, _: services_of_ingress(ingress), changed)
+        ingresses = Watch(INGRESSES, transform_ingress, lambda ingress, _: services_of_ingress(ingress), changed)
         watches = (*watches, ingresses)
     return Controller(
         name=NAME,
@@ -141,6 +141,6 @@ def _concerned_services(namespace: Manifest, snapshot: Snapshot, config: Network
         selectors = parse_namespace_selectors(annotations_of(service)[NAMESPACE_SELECTORS]).value_or(())
         if matches_any(selectors, view.labels):
             yield key_of(service)
-    if kept_of_allowance(namespace):
+    if transform_allowance(namespace):
         owners = {owner for policy in snapshot.list(NETWORK_POLICIES) for owner in service_of_policy(policy)}
         yield from (owner for owner in owners if owner.namespace == view.name)

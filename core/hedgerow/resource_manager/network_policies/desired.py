@@ -37,7 +37,6 @@ from hedgerow.resource_manager.network_policies.policies import (
 )
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, parse_ports_annotation, port_problem
 from hedgerow.resource_manager.network_policies.views import (
-    Facts,
     Ingress,
     IngressController,
     IngressView,
@@ -45,6 +44,7 @@ from hedgerow.resource_manager.network_policies.views import (
     NamespaceView,
     NetworkPolicyConfig,
     Service,
+    ServiceFacts,
     ServiceView,
     name_of,
     shape_failures,
@@ -120,7 +120,7 @@ def desired_network_policies(
     if failures := (*shape_failures(NAMESPACES, relevant), *shape_failures(INGRESSES, routes)):
         return Failure(failures)
     homes = {namespace.name: namespace for namespace in map(NamespaceView.of, relevant)}
-    facts = Facts(view, homes, tuple(map(IngressView.of, routes)), config)
+    facts = ServiceFacts(view, homes, tuple(map(IngressView.of, routes)), config)
     if reason := no_policies_because(facts):
         return Success(DesiredPolicies(none_because=reason))
     match allowed_ports_of(facts.service), peers_of(facts):
@@ -154,7 +154,7 @@ def _that_matter(
     return tuple(islice((namespace for namespace in namespaces if name_of(namespace) in names), len(names)))
 
 
-def _answers(facts: Facts, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:
+def _answers(facts: ServiceFacts, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:
     target = Target(facts.service.key, {"matchLabels": facts.service.selector})
     for allowed in allowed_ports:
         yield from _to_labelled_pods(facts.service, target, allowed, peers)
@@ -223,7 +223,7 @@ def _acceptable(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...],
 
 
 def _to_the_ingress_controller(
-    facts: Facts, target: Target, allowed_ports: tuple[AllowedPort, ...], controller: IngressController
+    facts: ServiceFacts, target: Target, allowed_ports: tuple[AllowedPort, ...], controller: IngressController
 ) -> Iterator[_Answer]:
     """The ports that Ingresses route to. Without a living controller namespace there is nowhere to put the egress."""
     own = facts.service.key.namespace

@@ -141,8 +141,8 @@ class NetworkPolicyConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """One Service and what the cluster and its operator say around it."""
+class ServiceFacts:
+    """One Service, with the Namespaces, Ingresses and configuration that its policies depend on."""
 
     service: ServiceView
     namespaces: Mapping[str, NamespaceView]

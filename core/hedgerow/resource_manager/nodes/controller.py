@@ -69,7 +69,7 @@ def node_controller(
     return Controller(
         name=NAME,
         primary=NODES,
-        watches=(Watch(NODES, kept_of_node, own_key, _is_new_and_waits, is_desired_state=True),),
+        watches=(Watch(NODES, transform_node, own_key, _is_new_and_waits, is_desired_state=True),),
         indexes=(),
         owned=None,
         concurrency=concurrency,
@@ -191,7 +191,7 @@ def _is_new_and_waits(change: Change) -> bool:
     return new is not None and waits(new) and (old is None or uid_of(old) != uid_of(new))
 
 
-def kept_of_node(node: Manifest) -> Manifest:
+def transform_node(node: Manifest) -> Manifest:
     """What caches hold of a Node."""
     metadata = node.get("metadata") or {}
     kept = {name: metadata[name] for name in _KEPT_OF_NODE if name in metadata}

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final
 
 from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNTS
-from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR, kept_of_secret, kept_of_service_account
+from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR, transform_secret, transform_service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
@@ -108,8 +108,10 @@ def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None
         name=TOKEN_INVALIDATOR,
         primary=SECRETS,
         watches=(
-            Watch(SECRETS, kept_of_secret, own_key, _holds_a_token, metadata_only=True, is_desired_state=True),
-            Watch(SERVICE_ACCOUNTS, kept_of_service_account, _listed_secrets, _changes_its_mind, is_desired_state=True),
+            Watch(SECRETS, transform_secret, own_key, _holds_a_token, metadata_only=True, is_desired_state=True),
+            Watch(
+                SERVICE_ACCOUNTS, transform_service_account, _listed_secrets, _changes_its_mind, is_desired_state=True
+            ),
         ),
         indexes=(),
         owned=None,

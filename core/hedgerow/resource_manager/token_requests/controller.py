@@ -23,7 +23,7 @@ from hedgerow.api.tokens import (
     TOKEN,
     TOKEN_REQUESTOR,
     annotation,
-    kept_of_service_account,
+    transform_service_account,
 )
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
@@ -35,7 +35,6 @@ from hedgerow.machinery.plan import InOrder, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.token_requests.kubeconfig import TokenData
-from hedgerow.resource_manager.token_requests.place import Place, frozen, place_of_token, writes
 from hedgerow.resource_manager.token_requests.service_account import (
     Token,
     lifetime,
@@ -48,10 +47,11 @@ from hedgerow.resource_manager.token_requests.token_secret import (
     TokenSecret,
     is_concerned,
     is_mere_renewal,
-    kept_of_token_secret,
     renewal,
     seconds_until_due,
+    transform_token_secret,
 )
+from hedgerow.resource_manager.token_requests.token_target import TokenTarget, frozen, token_target_of, writes
 
 NAME: Final = "token-requestor"
 DEFAULT_CONCURRENCY: Final = 5
@@ -101,14 +101,14 @@ def token_requestor(
         watches=(
             Watch(
                 SECRETS,
-                kept_of_token_secret,
+                transform_token_secret,
                 own_key,
                 is_worth_a_look,
                 cluster=Cluster.SOURCE,
                 label_selector=f"{PURPOSE}={TOKEN_REQUESTOR}",
                 is_desired_state=True,
             ),
-            Watch(SERVICE_ACCOUNTS, kept_of_service_account, no_key, namespace=config.target_namespace),
+            Watch(SERVICE_ACCOUNTS, transform_service_account, no_key, namespace=config.target_namespace),
         ),
         indexes=(),
         owned=None,
@@ -133,21 +133,21 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRe
     secret = _token_secret(key, snapshot, context.config)
     if secret is None:
         return Plan()
-    place = await place_of_token(secret)
-    if isinstance(place, DomainFailure):
-        return failed(place)
-    wait = seconds_until_due(secret, place.data, await Now())
+    token_target = await token_target_of(secret)
+    if isinstance(token_target, DomainFailure):
+        return failed(token_target)
+    wait = seconds_until_due(secret, token_target.data, await Now())
     if isinstance(wait, Failure):
         return failed(wait.failure())
     seconds = wait.unwrap()
-    return Plan(requeue_after=seconds) if seconds else await _renewed(secret, place, snapshot, context)
+    return Plan(requeue_after=seconds) if seconds else await _renewed(secret, token_target, snapshot, context)
 
 
 async def _renewed(
-    secret: TokenSecret, place: Place, snapshot: Snapshot, context: Context[TokenRequestorConfig]
+    secret: TokenSecret, token_target: TokenTarget, snapshot: Snapshot, context: Context[TokenRequestorConfig]
 ) -> Plan:
     """Get a new token for a Secret, and write it into the Secret as it is by then."""
-    token = await _token(secret, place, snapshot, context.config)
+    token = await _token(secret, token_target, snapshot, context.config)
     if isinstance(token, DomainFailure):
         return failed(token)
     latest = _token_secret(secret.key, snapshot, context.config)
@@ -155,8 +155,8 @@ async def _renewed(
         # The change gives the key another turn.
         return Plan()
     if latest.target is None and latest.data != secret.data:
-        place = Place(None, TokenData.of(latest.data))
-    return await _written(latest, place, token, context.jitter)
+        token_target = TokenTarget(None, TokenData.of(latest.data))
+    return await _written(latest, token_target, token, context.jitter)
 
 
 def _token_secret(key: ObjectKey, snapshot: Snapshot, config: TokenRequestorConfig) -> TokenSecret | None:
@@ -166,10 +166,10 @@ def _token_secret(key: ObjectKey, snapshot: Snapshot, config: TokenRequestorConf
 
 
 async def _token(
-    secret: TokenSecret, place: Place, snapshot: Snapshot, config: TokenRequestorConfig
+    secret: TokenSecret, token_target: TokenTarget, snapshot: Snapshot, config: TokenRequestorConfig
 ) -> Token | DomainFailure:
     """A new token for a Secret, or why it gets none."""
-    if failure := next(_misnamed_account(secret), None) or frozen(secret, place.target):
+    if failure := next(_misnamed_account(secret), None) or frozen(secret, token_target.target):
         return failure
     if failure := await prepare_account(secret.account, snapshot):
         return failure
@@ -177,18 +177,18 @@ async def _token(
     if isinstance(life, Failure):
         invalid: DomainFailure = life.failure()
         return invalid
-    if place.data is not None and (problem := place.data.problem):
+    if token_target.data is not None and (problem := token_target.data.problem):
         return _unusable(secret, problem)
     return await token_of(secret.account, token_request(secret.account, life.unwrap(), config.audiences))
 
 
-async def _written(secret: TokenSecret, place: Place, token: Token, jitter: float) -> Plan:
+async def _written(secret: TokenSecret, token_target: TokenTarget, token: Token, jitter: float) -> Plan:
     """Put a token where it is wanted, unless it is worth nothing by our clock."""
     now = await Now()
     if token.expiration - now < SHORTEST_LIFE:
         return failed(_skewed(secret.account, token.expiration, now))
     schedule = renewal(token.expiration, now, jitter)
-    actions = writes(secret, place, token.value, schedule.renew_at)
+    actions = writes(secret, token_target, token.value, schedule.renew_at)
     if isinstance(actions, Failure):
         return failed(_unusable(secret, actions.failure()))
     for result in await InOrder(actions.unwrap()):

@@ -117,7 +117,7 @@ def data_of(secret: Manifest) -> Data:
     return _texts(secret.get("data"), _VALUES)
 
 
-def kept_of_token_secret(secret: Manifest) -> Manifest:
+def transform_token_secret(secret: Manifest) -> Manifest:
     """What is read of a Secret that may want a token: nothing that has nothing to do with tokens."""
     metadata: dict[str, Any] = secret.get("metadata") or {}
     kept: dict[str, Any] = {name: metadata[name] for name in _METADATA if name in metadata}

@@ -36,7 +36,7 @@ class SlowWire(Wire):
         return response
 
 
-class Place:
+class DiscoveredCluster:
     """A cluster, and what is found out about it."""
 
     def __init__(self, wire: type[Wire] = Wire) -> None:
@@ -75,7 +75,7 @@ def answering(body: Any, status: int = 200) -> Fault:
 
 @virtual_time
 async def test_a_kind_is_found_with_all_others_of_its_version_and_known_from_then_on() -> None:
-    place = Place()
+    place = DiscoveredCluster()
 
     found = await place.discovery.look_up([DEPLOYMENT, SECRET, Kind("v1", "Namespace")])
     await asyncio.sleep(24 * 3600)
@@ -93,7 +93,7 @@ async def test_a_kind_is_found_with_all_others_of_its_version_and_known_from_the
 
 @virtual_time
 async def test_that_a_kind_is_not_served_is_asked_once_a_minute_however_often_somebody_wants_to_know() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     kinds = [WIDGET, Kind("example.com/v1", "Gadget"), Kind("apps/v1", "Deploymint")]
     await place.discovery.look_up(kinds)
     await asyncio.sleep(MISSING_AT_FIRST)
@@ -114,7 +114,7 @@ async def test_that_a_kind_is_not_served_is_asked_once_a_minute_however_often_so
 
 @virtual_time
 async def test_a_definition_that_is_written_lets_what_is_not_served_be_asked_for_every_second_of_a_minute() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     await place.discovery.look_up([WIDGET, DEPLOYMENT])
     await asyncio.sleep(2)
 
@@ -133,7 +133,7 @@ async def test_a_definition_that_is_written_lets_what_is_not_served_be_asked_for
 
 @virtual_time
 async def test_a_definition_that_changes_concerns_its_own_group_alone() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.define(WIDGETS)
     await place.discovery.look_up([WIDGET, DEPLOYMENT, Kind("other.com/v1", "Widget")])
 
@@ -148,7 +148,7 @@ async def test_a_definition_that_changes_concerns_its_own_group_alone() -> None:
 
 @virtual_time
 async def test_a_change_that_nobody_hints_at_is_noticed_all_the_same() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.define(WIDGETS)
     await place.discovery.look_up([WIDGET, DEPLOYMENT])
     place.undefine(WIDGETS)
@@ -163,7 +163,7 @@ async def test_a_change_that_nobody_hints_at_is_noticed_all_the_same() -> None:
 
 @virtual_time
 async def test_a_server_that_knows_less_for_a_moment_is_not_believed() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.define(WIDGETS)
     await place.found(WIDGET)
     blip = answering("404 page not found", 404)
@@ -179,7 +179,7 @@ async def test_a_server_that_knows_less_for_a_moment_is_not_believed() -> None:
 
 @virtual_time
 async def test_an_answer_of_before_a_change_is_not_taken_for_one_of_after_it() -> None:
-    place = Place(SlowWire)
+    place = DiscoveredCluster(SlowWire)
 
     looking = asyncio.create_task(place.found(WIDGET))
     await asyncio.sleep(0.5)
@@ -194,7 +194,7 @@ async def test_an_answer_of_before_a_change_is_not_taken_for_one_of_after_it() -
 
 @virtual_time
 async def test_who_asks_at_the_same_time_shares_one_request_and_may_give_up_alone() -> None:
-    place = Place(SlowWire)
+    place = DiscoveredCluster(SlowWire)
     place.define(WIDGETS)
 
     first, *others = [asyncio.create_task(place.found(WIDGET)) for _ in range(5)]
@@ -228,7 +228,7 @@ async def test_who_asks_at_the_same_time_shares_one_request_and_may_give_up_alon
 async def test_that_there_was_no_answer_is_told_to_who_asked_and_not_remembered(
     fault: Fault, expected: NotAnswered
 ) -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.define(WIDGETS)
     place.cluster.faults.append(fault)
 
@@ -258,7 +258,7 @@ async def test_that_there_was_no_answer_is_told_to_who_asked_and_not_remembered(
 )
 @virtual_time
 async def test_nobody_is_asked_for_what_is_no_kind(kind: Kind, problem: str) -> None:
-    place = Place()
+    place = DiscoveredCluster()
 
     assert await place.found(kind) == NotAnswered(400, "BadRequest", problem)
     assert place.asked == []
@@ -266,7 +266,7 @@ async def test_nobody_is_asked_for_what_is_no_kind(kind: Kind, problem: str) -> 
 
 @virtual_time
 async def test_only_what_can_be_listed_and_watched_is_watchable_and_counts_first_of_its_kind() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     verbs = ["create", "get", "list", "watch"]
     body = {
         "groupVersion": "example.com/v1",
@@ -301,9 +301,9 @@ async def test_only_what_can_be_listed_and_watched_is_watchable_and_counts_first
 )
 @virtual_time
 async def test_who_waits_for_news_of_a_kind_is_told_when_it_may_have_changed(
-    forget: Callable[[Place], None], seconds: float
+    forget: Callable[[DiscoveredCluster], None], seconds: float
 ) -> None:
-    place, clock = Place(), asyncio.get_running_loop().time
+    place, clock = DiscoveredCluster(), asyncio.get_running_loop().time
     await place.found(WIDGET)
     waiting = asyncio.create_task(place.discovery.until_forgotten(WIDGET))
     await asyncio.sleep(0)
@@ -317,7 +317,7 @@ async def test_who_waits_for_news_of_a_kind_is_told_when_it_may_have_changed(
 
 @virtual_time
 async def test_what_turns_out_not_to_be_served_is_asked_for_again() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.define(WIDGETS)
     await place.found(WIDGET)
     place.undefine(WIDGETS)
@@ -341,7 +341,7 @@ async def test_what_turns_out_not_to_be_served_is_asked_for_again() -> None:
 )
 @virtual_time
 async def test_what_a_server_says_in_another_shape_harms_nobody(odd_entry: Any) -> None:
-    place = Place()
+    place = DiscoveredCluster()
     gadget = {"name": "gadgets", "kind": "Gadget", "verbs": ["list", "watch"]}
     place.cluster.faults.append(answering({"groupVersion": "example.com/v1", "resources": [odd_entry, gadget]}))
 
@@ -371,7 +371,7 @@ DEFINED = "/apis/example.com/v1"
 async def test_a_404_in_place_of_the_document_is_no_absence_unless_the_list_of_groups_lacks_it(
     groups: Response,
 ) -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.cluster.faults += [
         Fault(matching("GET", DEFINED), Answered(BARE), times=None),
         Fault(lambda request: request.path == "/apis", Answered(groups), times=None),
@@ -387,7 +387,7 @@ async def test_a_404_in_place_of_the_document_is_no_absence_unless_the_list_of_g
 
 @virtual_time
 async def test_the_core_group_is_never_absent() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.cluster.faults.append(Fault(matching("GET", "/api/v1"), Answered(BARE), times=None))
 
     answer = await place.found(SECRET)
@@ -398,7 +398,7 @@ async def test_the_core_group_is_never_absent() -> None:
 
 @virtual_time
 async def test_what_a_server_does_not_serve_any_more_is_lacking() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.define(WIDGETS)
     await place.found(WIDGET)
 
@@ -410,7 +410,7 @@ async def test_what_a_server_does_not_serve_any_more_is_lacking() -> None:
 
 @virtual_time
 async def test_what_is_built_in_and_was_served_is_never_lacking() -> None:
-    place = Place()
+    place = DiscoveredCluster()
     place.discovery.was_served(DEPLOYMENTS)
     groups = {"kind": "APIGroupList", "groups": [{"name": "batch", "versions": [{"groupVersion": "batch/v1"}]}]}
     place.cluster.faults += [

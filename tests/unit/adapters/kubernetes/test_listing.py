@@ -4,7 +4,7 @@ import pytest
 
 from hedgerow.machinery.clusters import EVERYTHING
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.kubernetes.listing import ListingError, UnreachableError, kept_of, objects_of
+from hedgerow_adapters.kubernetes.listing import ListingError, UnreachableError, list_transformed, objects_of
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
@@ -62,7 +62,7 @@ async def test_of_a_list_no_more_is_kept_than_is_asked_for(expirations: int) -> 
         name: str = manifest["metadata"]["name"]
         return name if name.endswith("7") else None
 
-    kept = await kept_of(MemoryTransport(cluster), NAMESPACES, EVERYTHING, keep, metadata_only=True)
+    kept = await list_transformed(MemoryTransport(cluster), NAMESPACES, EVERYTHING, keep, metadata_only=True)
 
     assert sorted(kept) == sorted(name for name in NAMES if name.endswith("7"))
 

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Sequence
 
 from hedgerow.operator.namespace_network_policies import Resolved
-from hedgerow_adapters.resolving import HostResolver, Place
+from hedgerow_adapters.resolving import Endpoint, HostResolver
 from tests.virtual_clock import virtual_time
 
-FOO = Place("foo.bar", 1234)
+FOO = Endpoint("foo.bar", 1234)
 
 
 class Names:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
-from hedgerow.api.managed_objects import FIELDS_READ, fingerprint, is_metadata_only, kept_of
+from hedgerow.api.managed_objects import FIELDS_READ, fingerprint, is_metadata_only, transform_of
 from hedgerow.api.origins import managed_resource_of
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.reading import with_value
@@ -124,7 +124,7 @@ def resource_of(kind: Kind) -> Resource:
 
 
 def kept(live: Manifest) -> Manifest:
-    return kept_of(resource_of(Kind.of(live)))(live)
+    return transform_of(resource_of(Kind.of(live)))(live)
 
 
 def told(kind: Kind, live: Manifest) -> tuple[Any, ...]:
@@ -182,13 +182,13 @@ def test_of_what_belongs_to_others_little_more_than_its_name_is_kept(group: str,
     whole = {"labels": {"app": "x"}, "annotations": {"note": "y" * 1000}, "managedFields": [{}], "finalizers": ["z"]}
     live = {"metadata": metadata | whole, "data": {"key": "value" * 1000}, "spec": {"size": 1}}
 
-    assert kept_of(Resource(group, "v1", f"{kind.lower()}s", kind))(live) == {"metadata": metadata}
+    assert transform_of(Resource(group, "v1", f"{kind.lower()}s", kind))(live) == {"metadata": metadata}
 
 
 def test_everybody_who_watches_a_resource_keeps_the_same() -> None:
     one, other = (Resource("", "v1", "configmaps", kind) for kind in ("ConfigMap",) * 2)
 
-    assert kept_of(one) is kept_of(other)
+    assert transform_of(one) is transform_of(other)
 
 
 @pytest.mark.parametrize(
@@ -213,6 +213,6 @@ def test_of_autoscalers_is_kept_what_they_size_and_what_tells_versions_apart(
     metadata = {"name": "a", "uid": "u", "resourceVersion": "1", "generation": 2, "labels": {"app": "x"}}
     live = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec}
 
-    assert kept_of(resource)(live)["spec"] == kept
-    assert fingerprint(kept_of(resource)(live)) == fingerprint(live)
+    assert transform_of(resource)(live)["spec"] == kept
+    assert fingerprint(transform_of(resource)(live)) == fingerprint(live)
     assert not is_metadata_only(resource)

@@ -112,9 +112,9 @@ async def _read(objects: Sequence[ObjectApplication]) -> None:
     while True:
         is_wary = any(each.has_met_an_existing_object for each in objects)
         unread = {
-            each.place.question: each
+            each.target.question: each
             for each in _before_an_obstacle(objects)
-            if each.live is None and not each.is_at_end and each.place is not None and (is_wary or each.may_exist)
+            if each.live is None and not each.is_at_end and each.target is not None and (is_wary or each.may_exist)
         }
         if not unread:
             return

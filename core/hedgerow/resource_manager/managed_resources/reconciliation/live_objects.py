@@ -30,8 +30,8 @@ class Unanswered:
     """Why."""
 
 
-class Place(NamedTuple):
-    """Where an object is."""
+class ResourceKey(NamedTuple):
+    """The resource and the key of an object."""
 
     resource: Resource
     key: ObjectKey
@@ -42,13 +42,13 @@ class Place(NamedTuple):
         return ObjectQuestion(self.resource, self.key, Cluster.TARGET)
 
 
-async def place_of(kind: Kind, key: ObjectKey) -> Place | NotAnswered:
-    """Where the object of a reference is, or why that is not known."""
+async def resource_key_of(kind: Kind, key: ObjectKey) -> ResourceKey | NotAnswered:
+    """The resource that serves a kind, with the key; or why the resource is unknown."""
     resource = await KindQuestion(kind)
     if isinstance(resource, NotAnswered):
         return resource
     namespace = key.namespace or DEFAULT_NAMESPACE
-    return Place(resource, ObjectKey(namespace if resource.namespaced else "", key.name))
+    return ResourceKey(resource, ObjectKey(namespace if resource.namespaced else "", key.name))
 
 
 def live(answer: Answer) -> Live | NotAnswered:

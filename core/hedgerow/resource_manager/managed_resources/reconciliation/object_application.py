@@ -30,7 +30,7 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, with_injected_labels
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
-from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Live, Place, Unanswered, live
+from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Live, ResourceKey, Unanswered, live
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
 from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import is_object_unchanged
@@ -90,10 +90,10 @@ class ObjectApplication:
     _compared: tuple[Stored | None, Result[Application, Problem]] | None = None
 
     @property
-    def place(self) -> Place | None:
+    def target(self) -> ResourceKey | None:
         """Where it is; none if it cannot be anywhere."""
         resource = self.wanted.resource
-        return Place(resource, key_of(self.wanted.manifest)) if isinstance(resource, Resource) else None
+        return ResourceKey(resource, key_of(self.wanted.manifest)) if isinstance(resource, Resource) else None
 
     @property
     def nodes(self) -> int:
@@ -111,7 +111,7 @@ class ObjectApplication:
         known = self.mr.state.objects.get(self.wanted.identity)
         if known is None or not self.asked or known.asked != self.asked:
             return None
-        return known if (known.resource, known.key) == self.place else None
+        return known if (known.resource, known.key) == self.target else None
 
     @property
     def may_exist(self) -> bool:
@@ -295,10 +295,10 @@ class ObjectApplication:
             settled: what the server makes of it beyond what is known.
             is_tried: whether this reconciliation has found out what the server makes of it.
         """
-        place = self.place
-        if found is None or found.manifest is None or place is None:
+        target = self.target
+        if found is None or found.manifest is None or target is None:
             return Done(None)
-        context, now, known = self.mr.write_context(place.resource, place.key.namespace), self.mr.now, self.known
+        context, now, known = self.mr.write_context(target.resource, target.key.namespace), self.mr.now, self.known
         tried, changed = None, None
         if known is not None:
             tried = known.tried
@@ -307,7 +307,7 @@ class ObjectApplication:
         return Done(
             ObjectState(
                 self.wanted.identity,
-                *place,
+                *target,
                 self.asked,
                 fingerprint(found.manifest),
                 now,

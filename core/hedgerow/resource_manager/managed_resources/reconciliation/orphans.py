@@ -14,7 +14,7 @@ from hedgerow.machinery.plan import JsonPatch, Plan
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import attempted
-from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import live, place_of
+from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import live, resource_key_of
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation, trouble
 from hedgerow.resource_manager.managed_resources.reconciliation.pruning import told_together
 
@@ -31,15 +31,15 @@ async def release_orphans(mr: Reconciliation, desired: Desired) -> Plan | None:
 
 async def _release(mr: Reconciliation, orphan: Reference) -> str | None:
     """Release an object; why that failed, if it did. What another ManagedResource has taken over stays as it is."""
-    place = await place_of(orphan.kind, orphan.key)
-    if isinstance(place, NotAnswered):
-        return None if place.is_not_found else f'error getting object "{orphan}": {place.message}'
-    found = live(await place.question)
+    target = await resource_key_of(orphan.kind, orphan.key)
+    if isinstance(target, NotAnswered):
+        return None if target.is_not_found else f'error getting object "{orphan}": {target.message}'
+    found = live(await target.question)
     if isinstance(found, NotAnswered):
         return f'error getting object "{orphan}": {found.message}'
     if found.manifest is None or annotations_of(found.manifest).get(ORIGIN) != mr.origin:
         return None
-    patch = JsonPatch(place.resource, place.key, [*_operations(mr, found.manifest)], "released")
+    patch = JsonPatch(target.resource, target.key, [*_operations(mr, found.manifest)], "released")
     error = (await patch).error
     if error is None or error.is_not_found:
         return None

@@ -47,10 +47,10 @@ from hedgerow.machinery.reading import UnreadableError, boolean_at, list_at, obj
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.machinery.times import parse_duration, parse_timestamp
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import (
-    Place,
+    ResourceKey,
     Unanswered,
     live,
-    place_of,
+    resource_key_of,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
 
@@ -91,17 +91,17 @@ async def removed(mr: Reconciliation, reference: Reference) -> Removal:
         mr: the ManagedResource that it belonged to.
         reference: the object.
     """
-    place = await place_of(reference.kind, reference.key)
-    if isinstance(place, NotAnswered):
-        return Gone(is_unserved=place.is_unserved) if place.is_not_found else _not_told(place)
-    found = live(await place.question)
+    target = await resource_key_of(reference.kind, reference.key)
+    if isinstance(target, NotAnswered):
+        return Gone(is_unserved=target.is_unserved) if target.is_not_found else _not_told(target)
+    found = live(await target.question)
     if isinstance(found, NotAnswered):
         # What is not known to have been applied, and may not even be read, could not be created either.
         return Gone() if found.code == _FORBIDDEN and not reference.is_applied else _not_told(found)
     if found.manifest is None:
         return Gone(is_unserved=found.is_unserved)
     try:
-        return _reason_to_stay(mr, reference, found.manifest) or await _removed(mr, place, found.manifest)
+        return _reason_to_stay(mr, reference, found.manifest) or await _removed(mr, target, found.manifest)
     except UnreadableError as error:
         return Pending(str(error))
 
@@ -128,16 +128,16 @@ def _is_true(value: Any) -> bool:
     return isinstance(value, str) and parse_bool(value).value_or(default_value=False)
 
 
-async def _removed(mr: Reconciliation, place: Place, live: Manifest) -> Pending:
+async def _removed(mr: Reconciliation, target: ResourceKey, live: Manifest) -> Pending:
     """Claims first, as nothing leads to them afterwards; then the object; then, after long enough, its finalizers."""
-    if problem := await _delete_claims(mr, place, live):
+    if problem := await _delete_claims(mr, target, live):
         return Pending(_CLAIMS_STAY + problem)
-    finalization = _finalization(place, live, mr.now)
+    finalization = _finalization(target, live, mr.now)
     error = finalization if isinstance(finalization, str) else ""
     write: Action | None = None if isinstance(finalization, str) else finalization
     if not is_terminating(live):
-        propagation: Propagation | None = "Foreground" if place.resource.group in _OWNING_GROUPS else None
-        write = Delete(place.resource, place.key, "no-longer-listed", uid_of(live), propagation=propagation)
+        propagation: Propagation | None = "Foreground" if target.resource.group in _OWNING_GROUPS else None
+        write = Delete(target.resource, target.key, "no-longer-listed", uid_of(live), propagation=propagation)
     return Pending((_problem(await write) if write is not None else "") or error)
 
 
@@ -147,14 +147,14 @@ def _problem(result: WriteResult) -> str:
     return "" if error is None or error.is_not_found else error.message
 
 
-async def _delete_claims(mr: Reconciliation, place: Place, live: Manifest) -> str:
+async def _delete_claims(mr: Reconciliation, target: ResourceKey, live: Manifest) -> str:
     """Delete the PersistentVolumeClaims of a StatefulSet, each by its uid; why that failed, if it did."""
-    labels = _labels_of_claims(mr, place, live)
+    labels = _labels_of_claims(mr, target, live)
     if not labels:
         return ""
     selector = ",".join(f"{name}={value}" for name, value in sorted(labels.items()))
     answer = await ListQuestion(
-        PERSISTENT_VOLUME_CLAIMS, Cluster.TARGET, place.key.namespace, selector, metadata_only=True
+        PERSISTENT_VOLUME_CLAIMS, Cluster.TARGET, target.key.namespace, selector, metadata_only=True
     )
     if isinstance(answer, NotAnswered):
         return f"could not list PVCs of StatefulSet: {answer.message}"
@@ -164,9 +164,9 @@ async def _delete_claims(mr: Reconciliation, place: Place, live: Manifest) -> st
     return next(filter(None, map(_problem, results)), "")
 
 
-def _labels_of_claims(mr: Reconciliation, place: Place, live: Manifest) -> Mapping[str, str]:
+def _labels_of_claims(mr: Reconciliation, target: ResourceKey, live: Manifest) -> Mapping[str, str]:
     """The labels that the StatefulSet controller sets on its claims; none: it has no claims, or they stay."""
-    if place.resource.kind != "StatefulSet" or not objects_at(live, "spec", "volumeClaimTemplates"):
+    if target.resource.kind != "StatefulSet" or not objects_at(live, "spec", "volumeClaimTemplates"):
         return {}
     if boolean_at(mr.manifest, "spec", "deletePersistentVolumeClaims") is not True:
         return {}
@@ -185,7 +185,7 @@ def _is_claim_of(claim: Manifest, stateful_set: Manifest) -> bool:
     return any(re.fullmatch(f"{re.escape(f'{template}-{owner}-')}{_ORDINAL}", name) for template in templates)
 
 
-def _finalization(place: Place, live: Manifest, now: datetime) -> Action | str | None:
+def _finalization(target: ResourceKey, live: Manifest, now: datetime) -> Action | str | None:
     """The write that frees an object of its finalizers, or why it cannot be told when; none where it is not due."""
     text = annotations_of(live).get(FINALIZE_DELETION_AFTER)
     if text is None:
@@ -196,17 +196,17 @@ def _finalization(place: Place, live: Manifest, now: datetime) -> Action | str |
     since = parse_timestamp(object_at(live, "metadata").get("deletionTimestamp"))
     if not patience.unwrap() or since is None or since + patience.unwrap() > now:
         return None
-    return _without_finalizers(place, live)
+    return _without_finalizers(target, live)
 
 
-def _without_finalizers(place: Place, live: Manifest) -> Action | None:
+def _without_finalizers(target: ResourceKey, live: Manifest) -> Action | None:
     finalizers = list_at(live, "metadata", "finalizers")
-    if place.resource.object_kind == _NAMESPACE:
+    if target.resource.object_kind == _NAMESPACE:
         if not finalizers and not list_at(live, "spec", "finalizers"):
             return None
         freed = with_value(with_value(live, ("metadata", "finalizers"), []), ("spec", "finalizers"), [])
-        return Update(place.resource, freed, "deletion-overdue", subresource="finalize")
+        return Update(target.resource, freed, "deletion-overdue", subresource="finalize")
     if not finalizers:
         return None
     patch = {"metadata": {"finalizers": None}}
-    return MergePatch(place.resource, place.key, patch, "deletion-overdue", resource_version_of(live))
+    return MergePatch(target.resource, target.key, patch, "deletion-overdue", resource_version_of(live))

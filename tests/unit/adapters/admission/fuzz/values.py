@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 Fragments: TypeAlias = Mapping[str, Sequence[Any]]
 """What stands under members of a name, in objects that make sense."""
-Place: TypeAlias = Sequence[str | int]
+FieldPath: TypeAlias = Sequence[str | int]
 """Names of members and numbers of items, from the outside in."""
 
 SCALARS: Final = (
@@ -41,7 +41,7 @@ def changed(random: Random, value: Any, fragments: Fragments) -> Any:
     return _with_another(random, value, random.choice([*_places(value)]), "", fragments)
 
 
-def _places(value: Any, here: Place = ()) -> Iterator[Place]:
+def _places(value: Any, here: FieldPath = ()) -> Iterator[FieldPath]:
     """Where values are inside of a value, itself included."""
     yield here
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -49,7 +49,7 @@ def _places(value: Any, here: Place = ()) -> Iterator[Place]:
         yield from _places(member, (*here, name))
 
 
-def _with_another(random: Random, value: Any, place: Place, name: str, fragments: Fragments) -> Any:
+def _with_another(random: Random, value: Any, place: FieldPath, name: str, fragments: Fragments) -> Any:
     if not place:
         return _other(random, value, name, fragments)
     step, *rest = place

@@ -5,7 +5,7 @@ from typing import Any
 
 from hedgerow.admission import Decision, creation
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, decide
+from hedgerow.admission.high_availability import WorkloadFacts, decide
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, STATEFUL_SETS
 from hedgerow.machinery.objects import Manifest
@@ -113,7 +113,7 @@ def decision(
     config: HighAvailabilityConfig = UNSET,
 ) -> Decision:
     """What is decided about the creation of an object."""
-    return decide(creation(RESOURCES[manifest["kind"]], manifest), Facts(around, hpas, hvpas), config)
+    return decide(creation(RESOURCES[manifest["kind"]], manifest), WorkloadFacts(around, hpas, hvpas), config)
 
 
 def made_of(

@@ -8,9 +8,9 @@ from hedgerow.admission.high_availability.autoscalers import (
     Target,
     hpa_targets,
     hvpa_targets,
-    kept_of_hpa,
-    kept_of_hvpa,
     scaled_maximum,
+    transform_hpa,
+    transform_hvpa,
 )
 from tests.unit.core.admission.high_availability.objects import NAME, NAMESPACE, hpa, hvpa
 
@@ -50,11 +50,11 @@ def test_a_cache_keeps_what_decides_and_nothing_else() -> None:
     bulky_hpa = {**hpa(1, 3, "server"), "status": {"currentReplicas": 1}}
     bulky_hvpa = {**hvpa(1, 3, "server"), "status": {"replicas": 1}}
 
-    assert kept_of_hpa(bulky_hpa) == {
+    assert transform_hpa(bulky_hpa) == {
         "metadata": {"namespace": NAMESPACE, "name": "cart-hpa"},
         "spec": {"scaleTargetRef": target, "maxReplicas": 3},
     }
-    assert kept_of_hvpa(bulky_hvpa) == {
+    assert transform_hvpa(bulky_hvpa) == {
         "metadata": {"namespace": NAMESPACE, "name": "cart-hvpa"},
         "spec": {"targetRef": target, "hpa": {"deploy": True, "template": {"spec": {"maxReplicas": 3}}}},
     }
@@ -64,5 +64,5 @@ def test_a_cache_keeps_what_decides_and_nothing_else() -> None:
 def test_what_says_nothing_readable_scales_nothing_and_does_not_fail(spec: Any) -> None:
     odd_hpa, odd_hvpa = {**hpa(), "spec": spec}, {**hvpa(), "spec": spec}
 
-    assert (*hpa_targets(odd_hpa), *hpa_targets(kept_of_hpa(odd_hpa))) == ()
-    assert (*hvpa_targets(odd_hvpa), *hvpa_targets(kept_of_hvpa(odd_hvpa))) == ()
+    assert (*hpa_targets(odd_hpa), *hpa_targets(transform_hpa(odd_hpa))) == ()
+    assert (*hvpa_targets(odd_hvpa), *hvpa_targets(transform_hvpa(odd_hvpa))) == ()

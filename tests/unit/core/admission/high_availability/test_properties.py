@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, GroupVersionKind, GroupVersionResource, Mutated
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, decide, webhook
+from hedgerow.admission.high_availability import WorkloadFacts, decide, webhook
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.core.admission.high_availability.objects import (
@@ -104,7 +104,7 @@ AUTOSCALERS = (
     st.lists(st.builds(hpa, maximum=NUMBERS), max_size=1),
     st.lists(st.builds(hvpa, maximum=NUMBERS), max_size=1),
 )
-FACTS = st.builds(Facts, NAMESPACES, *AUTOSCALERS)
+FACTS = st.builds(WorkloadFacts, NAMESPACES, *AUTOSCALERS)
 NOT_DECIDED = frozenset(
     {
         *("replicas", "minReplicas", "maxReplicas", "affinity"),
@@ -123,16 +123,16 @@ def request_for(manifest: Manifest) -> AdmissionRequest:
     return asked_about(next(kind for kind in KINDS if kind.kind == manifest["kind"]), manifest)
 
 
-def decided(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> Decision:
+def decided(manifest: Manifest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> Decision:
     return decide(request_for(manifest), facts, config)
 
 
-def after(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> Manifest:
+def after(manifest: Manifest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> Manifest:
     return changed_object(decided(manifest, facts, config)) or manifest
 
 
 @given(OBJECTS, FACTS, CONFIGS)
-def test_twice_is_once(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> None:
+def test_twice_is_once(manifest: Manifest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> None:
     once = after(manifest, facts, config)
 
     assert decided(once, facts, config) == Allowed()
@@ -140,7 +140,7 @@ def test_twice_is_once(manifest: Manifest, facts: Facts, config: HighAvailabilit
 
 @given(OBJECTS, FACTS, CONFIGS)
 def test_the_patch_makes_of_the_object_what_was_decided_and_the_object_stays_as_it_is(
-    manifest: Manifest, facts: Facts, config: HighAvailabilityConfig
+    manifest: Manifest, facts: WorkloadFacts, config: HighAvailabilityConfig
 ) -> None:
     before = deepcopy(manifest)
     decision = decided(manifest, facts, config)
@@ -152,7 +152,7 @@ def test_the_patch_makes_of_the_object_what_was_decided_and_the_object_stays_as_
 
 
 @given(OBJECTS, FACTS, CONFIGS)
-def test_what_is_not_decided_stays(manifest: Manifest, facts: Facts, config: HighAvailabilityConfig) -> None:
+def test_what_is_not_decided_stays(manifest: Manifest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> None:
     changed = after(manifest, facts, config)
 
     assert undecided(changed) == undecided(manifest)
@@ -182,16 +182,20 @@ def other_items(manifest: Manifest) -> list[Any]:
 
 @given(st.builds(deployment, st.integers(-1, 1) | st.none(), st.none(), STATED, PODS), *AUTOSCALERS)
 def test_where_nothing_is_asked_for_nothing_is_changed(manifest: Manifest, hpas: Any, hvpas: Any) -> None:
-    assert decided(manifest, Facts(namespace(), hpas, hvpas), UNSET) == Allowed()
+    assert decided(manifest, WorkloadFacts(namespace(), hpas, hvpas), UNSET) == Allowed()
 
 
 @given(st.sampled_from(KINDS), JSON, NAMESPACES, CONFIGS)
 def test_any_value_is_survived(
     kind: GroupVersionKind, value: Any, around: Manifest, config: HighAvailabilityConfig
 ) -> None:
-    decide(asked_about(kind, value), Facts(around), config)
+    decide(asked_about(kind, value), WorkloadFacts(around), config)
     if isinstance(value, dict):
-        decide(asked_about(kind, {**value, "apiVersion": kind.api_version, "kind": kind.kind}), Facts(around), config)
+        decide(
+            asked_about(kind, {**value, "apiVersion": kind.api_version, "kind": kind.kind}),
+            WorkloadFacts(around),
+            config,
+        )
 
 
 @given(st.sampled_from(KINDS), st.dictionaries(FIELDS, JSON))
@@ -199,7 +203,7 @@ def test_any_spec_is_survived(kind: GroupVersionKind, spec: Any) -> None:
     labels = {"high-availability-config.resources.gardener.cloud/type": "server"}
     manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"labels": labels}, "spec": spec}
 
-    decide(asked_about(kind, manifest), Facts(namespace("zone", "a,b")), HighAvailabilityConfig(60, 60))
+    decide(asked_about(kind, manifest), WorkloadFacts(namespace("zone", "a,b")), HighAvailabilityConfig(60, 60))
 
 
 @given(JSON, JSON, JSON)
@@ -207,5 +211,5 @@ def test_any_facts_are_survived(annotations: Any, hpa_spec: Any, hvpa_spec: Any)
     around = {"metadata": {"name": NAMESPACE, "annotations": annotations}}
     hpas, hvpas = [{**hpa(), "spec": hpa_spec}], [{**hvpa(), "spec": hvpa_spec}]
 
-    decide(request_for(deployment(1)), Facts(around, hpas, hvpas), UNSET)
+    decide(request_for(deployment(1)), WorkloadFacts(around, hpas, hvpas), UNSET)
     decided_by(webhook(UNSET), request_for(deployment(1)), namespace(), *hpas, *hvpas)

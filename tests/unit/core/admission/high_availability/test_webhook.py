@@ -14,7 +14,7 @@ from hedgerow.admission import (
     creation,
 )
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability import Facts, decide, webhook
+from hedgerow.admission.high_availability import WorkloadFacts, decide, webhook
 from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES, STATEFUL_SETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
@@ -124,7 +124,7 @@ def test_an_hpa_of_the_older_beta_is_handled_too() -> None:
         GroupVersionKind("autoscaling", "v2beta1", "HorizontalPodAutoscaler"),
         {**hpa(1, 1, "controller"), "apiVersion": "autoscaling/v2beta1"},
     )
-    changed = decide(request, Facts(namespace("zone")), UNSET)
+    changed = decide(request, WorkloadFacts(namespace("zone")), UNSET)
 
     assert isinstance(changed, Mutated)
     assert changed.object["spec"]["minReplicas"] == 2
@@ -146,7 +146,7 @@ def test_an_hpa_of_the_older_beta_is_handled_too() -> None:
     ],
 )
 def test_versions_that_are_not_known_are_refused(kind: GroupVersionKind, message: str) -> None:
-    assert decide(asked_about(kind, {}), Facts(namespace("zone")), UNSET) == Denied(403, message, "Forbidden")
+    assert decide(asked_about(kind, {}), WorkloadFacts(namespace("zone")), UNSET) == Denied(403, message, "Forbidden")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_versions_that_are_not_known_are_refused(kind: GroupVersionKind, message
     [(GroupVersionKind("apps", "v1", "DaemonSet"), "DaemonSet.apps"), (GroupVersionKind("", "v1", "Pod"), "Pod")],
 )
 def test_other_kinds_pass(kind: GroupVersionKind, named: str) -> None:
-    allowed = decide(asked_about(kind, "whatever"), Facts(namespace("zone")), CONFIG)
+    allowed = decide(asked_about(kind, "whatever"), WorkloadFacts(namespace("zone")), CONFIG)
 
     assert allowed == Allowed(message=f"unexpected resource: {named}")
 
@@ -165,7 +165,7 @@ def test_the_operation_does_not_matter(operation: str) -> None:
     request = AdmissionRequest(
         kind, GroupVersionResource("apps", "v1", "deployments"), operation, NAMESPACE, NAME, deployment(1, "server")
     )
-    changed = decide(request, Facts(namespace()), UNSET)
+    changed = decide(request, WorkloadFacts(namespace()), UNSET)
 
     assert isinstance(changed, Mutated)
     assert changed.object["spec"]["replicas"] == 2
@@ -191,14 +191,14 @@ def test_the_operation_does_not_matter(operation: str) -> None:
 def test_an_object_that_cannot_be_read_is_forbidden(manifest: Any, message: str) -> None:
     request = asked_about(GroupVersionKind("apps", "v1", "Deployment"), manifest)
 
-    assert decide(request, Facts(namespace()), CONFIG) == Denied(403, message, "Forbidden")
+    assert decide(request, WorkloadFacts(namespace()), CONFIG) == Denied(403, message, "Forbidden")
 
 
 def test_a_namespace_that_cannot_be_read_stops_every_decision() -> None:
     odd = {"metadata": {"name": NAMESPACE, "annotations": ["zones"]}}
     request = asked_about(GroupVersionKind("", "v1", "Pod"))
 
-    assert decide(request, Facts(odd), CONFIG) == Denied(
+    assert decide(request, WorkloadFacts(odd), CONFIG) == Denied(
         500, 'Namespace "shop" or its autoscalers: metadata.annotations: expected an object, got a list'
     )
 
@@ -229,7 +229,7 @@ def test_a_namespace_that_no_cache_shows_is_read_live() -> None:
 
     decision, questions = told(WEBHOOK, request, Found((namespace(""),)))
 
-    assert (decision, questions) == (decide(request, Facts(namespace("")), CONFIG), [QUESTION])
+    assert (decision, questions) == (decide(request, WorkloadFacts(namespace("")), CONFIG), [QUESTION])
 
 
 @pytest.mark.parametrize(

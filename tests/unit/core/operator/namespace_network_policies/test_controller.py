@@ -13,8 +13,8 @@ from hedgerow.operator.namespace_network_policies.controller import (
     NamespacePolicySettings,
     cluster_changed,
     cluster_networks_changed,
-    kept_of_cluster,
     register,
+    transform_cluster,
 )
 from tests.unit.core.operator.namespace_network_policies.objects import SHOOT_NETWORKING, cluster
 
@@ -51,7 +51,7 @@ UPDATES = {
 @pytest.mark.parametrize(("old", "new", "expected"), UPDATES.values(), ids=UPDATES)
 def test_an_update_of_a_cluster_matters_if_its_networks_do(old: Manifest, new: Manifest, *, expected: bool) -> None:
     assert cluster_networks_changed(old, new) is expected
-    assert cluster_changed(Change(kept_of_cluster(old), kept_of_cluster(new))) is expected
+    assert cluster_changed(Change(transform_cluster(old), transform_cluster(new))) is expected
 
 
 def test_that_a_cluster_comes_or_goes_does_not_matter() -> None:

@@ -23,7 +23,7 @@ from hedgerow.operator.namespace_network_policies import (
 )
 from hedgerow.operator.namespace_network_policies.egress import Problem
 from hedgerow.operator.namespace_network_policies.policies import policies_for_labels, relevant_namespaces
-from hedgerow.operator.namespace_network_policies.views import Facts, NamespaceView, ShootView, subsets_of
+from hedgerow.operator.namespace_network_policies.views import NamespaceFacts, NamespaceView, ShootView, subsets_of
 from tests.unit.core.operator.namespace_network_policies.objects import (
     API_SERVER,
     BLOCKED,
@@ -61,7 +61,7 @@ def decided(
 ) -> dict[str, Decision]:
     view = NamespaceView.of(where)
     subsets = None if api_server is None else subsets_of(api_server)
-    return decide(Facts(view, config, subsets, ShootView.of(shoot) if shoot else None))
+    return decide(NamespaceFacts(view, config, subsets, ShootView.of(shoot) if shoot else None))
 
 
 def with_networks(**changes: Any) -> NamespacePolicyConfig:

@@ -16,7 +16,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.operator.namespace_network_policies import Apply, NamespacePolicyConfig, Resolved, RuntimeNetworks, decide
 from hedgerow.operator.namespace_network_policies.views import (
     EndpointSubset,
-    Facts,
+    NamespaceFacts,
     NamespaceView,
     ShootNetworks,
     ShootView,
@@ -54,7 +54,7 @@ SHOOT_VIEWS = st.none() | st.builds(
 )
 CONFIGS = st.builds(NamespacePolicyConfig, NETWORKS, resolved=RESOLUTIONS)
 FACTS = st.builds(
-    Facts,
+    NamespaceFacts,
     st.sampled_from([NamespaceView(SHOOT, role("shoot")), NamespaceView("extension-x", role("extension"))]),
     CONFIGS,
     st.none() | st.lists(SUBSETS, max_size=3).map(tuple),
@@ -62,7 +62,7 @@ FACTS = st.builds(
 )
 
 
-def applied(facts: Facts) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+def applied(facts: NamespaceFacts) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
     """The policies that are to be applied, with their rules."""
     for name, decision in decide(facts).items():
         if isinstance(decision, Apply):
@@ -71,14 +71,14 @@ def applied(facts: Facts) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
 
 
 @given(FACTS)
-def test_no_rule_is_without_peers_as_it_would_open_everything(facts: Facts) -> None:
+def test_no_rule_is_without_peers_as_it_would_open_everything(facts: NamespaceFacts) -> None:
     for _, rules in applied(facts):
         assert all(rule["to"] for rule in rules)
         assert all(rule["ports"] for rule in rules if "ports" in rule)
 
 
 @given(FACTS)
-def test_what_is_left_out_lies_strictly_inside_of_what_is_opened(facts: Facts) -> None:
+def test_what_is_left_out_lies_strictly_inside_of_what_is_opened(facts: NamespaceFacts) -> None:
     for _, rules in applied(facts):
         for block in (peer["ipBlock"] for rule in rules for peer in rule["to"] if "ipBlock" in peer):
             opened = ip_network(block["cidr"], strict=False)
@@ -90,7 +90,7 @@ def test_what_is_left_out_lies_strictly_inside_of_what_is_opened(facts: Facts) -
 
 
 @given(FACTS)
-def test_what_is_blocked_is_reached_by_nobody_who_is_not_labelled_for_it(facts: Facts) -> None:
+def test_what_is_blocked_is_reached_by_nobody_who_is_not_labelled_for_it(facts: NamespaceFacts) -> None:
     blocked = [ip_network(text, strict=False) for text in facts.config.networks.block_cidrs]
     for name, rules in applied(facts):
         if name not in {PUBLIC, PRIVATE, SHOOTS}:

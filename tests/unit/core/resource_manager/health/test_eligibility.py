@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Change
-from hedgerow.resource_manager.health.controller import Turn, calls_for_judgement, turn_of
+from hedgerow.resource_manager.health.controller import Eligibility, calls_for_judgement, eligibility_of
 
 DEFAULT = ClassFilter()
 IGNORED = {"resources.gardener.cloud/ignore": "true"}
@@ -21,20 +21,24 @@ def managed_resource(applied: str | None = "True", *, wanted_class: str = "", **
 @pytest.mark.parametrize(
     ("subject", "turn"),
     [
-        pytest.param(managed_resource(wanted_class="foo"), Turn.LEAVE, id="HL-1"),
-        pytest.param(managed_resource(), Turn.JUDGE, id="HL-1 class removed"),
-        pytest.param(managed_resource(annotations=IGNORED), Turn.LEAVE, id="HL-2"),
-        pytest.param(managed_resource(annotations=dict.fromkeys(IGNORED, "yes")), Turn.JUDGE, id="HL-2 not true"),
-        pytest.param(managed_resource(None), Turn.WAIT, id="HL-3 absent"),
-        pytest.param(managed_resource("Progressing"), Turn.WAIT, id="HL-3 progressing"),
-        pytest.param(managed_resource("False"), Turn.WAIT, id="HL-3 false"),
-        pytest.param(managed_resource("Unknown"), Turn.JUDGE, id="unknown"),
-        pytest.param(managed_resource(deletionTimestamp="2026-01-01T00:00:00Z"), Turn.LEAVE, id="deleting"),
-        pytest.param(managed_resource("False", annotations=IGNORED), Turn.LEAVE, id="left alone, not waited for"),
+        pytest.param(managed_resource(wanted_class="foo"), Eligibility.LEAVE, id="HL-1"),
+        pytest.param(managed_resource(), Eligibility.JUDGE, id="HL-1 class removed"),
+        pytest.param(managed_resource(annotations=IGNORED), Eligibility.LEAVE, id="HL-2"),
+        pytest.param(
+            managed_resource(annotations=dict.fromkeys(IGNORED, "yes")), Eligibility.JUDGE, id="HL-2 not true"
+        ),
+        pytest.param(managed_resource(None), Eligibility.WAIT, id="HL-3 absent"),
+        pytest.param(managed_resource("Progressing"), Eligibility.WAIT, id="HL-3 progressing"),
+        pytest.param(managed_resource("False"), Eligibility.WAIT, id="HL-3 false"),
+        pytest.param(managed_resource("Unknown"), Eligibility.JUDGE, id="unknown"),
+        pytest.param(managed_resource(deletionTimestamp="2026-01-01T00:00:00Z"), Eligibility.LEAVE, id="deleting"),
+        pytest.param(
+            managed_resource("False", annotations=IGNORED), Eligibility.LEAVE, id="left alone, not waited for"
+        ),
     ],
 )
-def test_a_managed_resource_is_judged_once_it_is_applied(subject: dict[str, Any], turn: Turn) -> None:
-    assert turn_of(subject, DEFAULT) is turn
+def test_a_managed_resource_is_judged_once_it_is_applied(subject: dict[str, Any], turn: Eligibility) -> None:
+    assert eligibility_of(subject, DEFAULT) is turn
 
 
 @pytest.mark.parametrize(

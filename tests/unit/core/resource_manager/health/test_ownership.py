@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.resource_manager.health.object_progress import kept_of_pod, kept_of_replica_set, owner_chain
+from hedgerow.resource_manager.health.object_progress import owner_chain, transform_pod, transform_replica_set
 
 
 def owner(kind: str, name: str, api_version: str = "apps/v1") -> dict[str, str]:
@@ -62,7 +62,7 @@ def test_a_pod_belongs_nowhere_if_a_link_is_missing(world: tuple[Any, ...]) -> N
 def test_of_odd_owners_nothing_is_kept() -> None:
     identity = {"namespace": "ns", "name": "x"}
 
-    assert all(kept(odd) == {"metadata": identity} for odd in ODD for kept in (kept_of_pod, kept_of_replica_set))
+    assert all(kept(odd) == {"metadata": identity} for odd in ODD for kept in (transform_pod, transform_replica_set))
 
 
 def test_the_last_of_several_owners_counts() -> None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.api.kubernetes import SECRETS
-from hedgerow.api.managed_objects import kept_of
+from hedgerow.api.managed_objects import transform_of
 from hedgerow.api.managed_resources import (
     DEFAULT_CLASS,
     FINALIZER,
@@ -162,7 +162,7 @@ class TestLiveObjects:
             "annotations": {ORIGIN: "default/example"},
             **changes,
         }
-        return kept_of(DEPLOYMENTS)({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata})
+        return transform_of(DEPLOYMENTS)({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata})
 
     def test_wake_when_they_drift_or_go(self) -> None:
         live = self.live()

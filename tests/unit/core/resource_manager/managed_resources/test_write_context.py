@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, LIMIT_RANGES, MUTATING_WEBHOOKS, NAMESPACES
-from hedgerow.api.managed_objects import kept_of
+from hedgerow.api.managed_objects import transform_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.resource_manager.managed_resources.write_context import UNKNOWN, WriteContext, could_match, write_context
@@ -34,7 +34,7 @@ def snapshot(**objects: list[Manifest]) -> StoreSnapshot:
         if resource.plural in objects:
             store = stores[resource] = ObjectStore(())
             for each in objects[resource.plural]:
-                store.put(kept_of(resource)(each))
+                store.put(transform_of(resource)(each))
     return StoreSnapshot(
         {}, dynamic=lambda cluster, resource: stores.get(resource) if cluster is Cluster.TARGET else None
     )

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
-from hedgerow.api.network_policies import kept_of_policy, service_of_policy
+from hedgerow.api.network_policies import service_of_policy, transform_policy
 from hedgerow.machinery.controller import Change, Watch, all_keys, concerned_keys
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow.resource_manager.network_policies.controller import (
     ingress_changed,
-    kept_of_ingress,
-    kept_of_namespace,
-    kept_of_service,
     service_changed,
+    transform_ingress,
+    transform_namespace,
+    transform_service,
 )
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.network_policies.objects import (
@@ -205,7 +205,7 @@ def test_an_update_of_a_service_matters_only_if_what_the_rules_read_changed(
     *, old: Mapping[str, Any], new: Mapping[str, Any], expected: bool
 ) -> None:
     assert service_changed(old, new) is expected
-    assert service_changed(kept_of_service(old), kept_of_service(new)) is expected
+    assert service_changed(transform_service(old), transform_service(new)) is expected
 
 
 def test_an_update_of_an_ingress_matters_only_if_its_rules_changed() -> None:
@@ -244,7 +244,7 @@ def test_a_service_is_kept_without_what_nobody_reads() -> None:
     whole["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "long"
     whole["spec"]["clusterIP"] = "10.0.0.1"
 
-    assert kept_of_service(whole) == {
+    assert transform_service(whole) == {
         "metadata": {
             "name": "cart",
             "namespace": "shop",
@@ -265,7 +265,7 @@ def test_a_policy_is_kept_with_spec_description_and_the_labels_of_its_owner() ->
     }
     whole["metadata"]["labels"]["other"] = "x"
 
-    kept = kept_of_policy(whole)
+    kept = transform_policy(whole)
 
     assert kept == {
         "metadata": {
@@ -280,7 +280,7 @@ def test_a_policy_is_kept_with_spec_description_and_the_labels_of_its_owner() ->
 
 
 def test_a_namespace_is_kept_with_its_labels_and_the_one_that_names_it() -> None:
-    assert kept_of_namespace(namespace("b", {"team": "x"}, terminating=True)) == {
+    assert transform_namespace(namespace("b", {"team": "x"}, terminating=True)) == {
         "metadata": {
             "name": "b",
             "deletionTimestamp": "2026-01-01T00:00:00Z",
@@ -293,5 +293,5 @@ def test_an_ingress_is_kept_with_its_rules() -> None:
     whole = ingress(backend(80))
     whole["spec"]["tls"] = [{"secretName": "x"}]
 
-    assert kept_of_ingress(whole)["spec"] == {"rules": whole["spec"]["rules"]}
-    assert kept_of_ingress({"metadata": {"name": "x", "namespace": "y"}})["spec"] == {"rules": []}
+    assert transform_ingress(whole)["spec"] == {"rules": whole["spec"]["rules"]}
+    assert transform_ingress({"metadata": {"name": "x", "namespace": "y"}})["spec"] == {"rules": []}

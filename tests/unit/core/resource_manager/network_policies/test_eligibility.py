@@ -8,7 +8,7 @@ import pytest
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig
 from hedgerow.resource_manager.network_policies.allowed_ports import no_policies_because
-from hedgerow.resource_manager.network_policies.views import Facts, NamespaceView, ServiceView
+from hedgerow.resource_manager.network_policies.views import NamespaceView, ServiceFacts, ServiceView
 from tests.unit.core.resource_manager.network_policies.objects import namespace, service
 
 TEAM_A = NetworkPolicyConfig(namespace_selectors=(LabelSelector((("team", "a"),)),))
@@ -40,4 +40,4 @@ def test_the_first_reason_against_policies_counts(
 ) -> None:
     namespaces = {} if home is None else {"shop": NamespaceView.of(home)}
 
-    assert no_policies_because(Facts(ServiceView.of(subject), namespaces, (), config)) == reason
+    assert no_policies_because(ServiceFacts(ServiceView.of(subject), namespaces, (), config)) == reason

@@ -10,7 +10,12 @@ from hedgerow.resource_manager.network_policies.allowed_ports import (
     parse_namespace_selectors,
     peer_namespaces,
 )
-from hedgerow.resource_manager.network_policies.views import Facts, NamespaceView, NetworkPolicyConfig, ServiceView
+from hedgerow.resource_manager.network_policies.views import (
+    NamespaceView,
+    NetworkPolicyConfig,
+    ServiceFacts,
+    ServiceView,
+)
 from tests.unit.core.resource_manager.network_policies.objects import namespace, service
 
 TEAM_A, TEAM_B = LabelSelector((("team", "a"),)), LabelSelector((("team", "b"),))
@@ -79,7 +84,7 @@ def test_a_namespace_is_handled_without_selectors_or_if_one_of_them_matches(
     *, labels: dict[str, str], selectors: tuple[LabelSelector, ...], handled: bool
 ) -> None:
     home, config = NamespaceView("shop", labels), NetworkPolicyConfig(selectors)
-    facts = Facts(ServiceView.of(service()), {"shop": home}, (), config)
+    facts = ServiceFacts(ServiceView.of(service()), {"shop": home}, (), config)
 
     assert namespace_is_not_handled(facts) is not handled
 

@@ -10,7 +10,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import ApiError, MergePatch
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.resource_manager.nodes import NodeConfig, node_controller
-from hedgerow.resource_manager.nodes.controller import kept_of_node
+from hedgerow.resource_manager.nodes.controller import transform_node
 from tests.unit.core.resource_manager.nodes.surroundings import (
     DS1,
     NODE,
@@ -51,7 +51,7 @@ def test_a_node_is_looked_at_when_it_is_created_with_the_taint(change: Change, *
 def test_no_more_is_kept_of_a_node_than_is_read() -> None:
     full = {**node(annotations={"a": "b"}), "status": {"images": ["many"]}}
 
-    assert kept_of_node(full) == node()
+    assert transform_node(full) == node()
 
 
 def test_the_patch_is_for_the_version_that_was_seen() -> None:

@@ -1,4 +1,4 @@
-"""Which name the API server is reached by, if it is a name at all.
+"""The host and the port of the API server, if it is reached by name.
 
 Source: network-and-nodes §3.7.
 """
@@ -16,14 +16,14 @@ _HOST: Final = "KUBERNETES_SERVICE_HOST"
 _PORT: Final = "KUBERNETES_SERVICE_PORT"
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """A host to be resolved, and the port that is served there."""
 
     host: str
     port: int
 
 
-def place_of_api_server(server: str, environment: Mapping[str, str]) -> Result[Place | None, str]:
+def api_server_endpoint(server: str, environment: Mapping[str, str]) -> Result[Endpoint | None, str]:
     """The host of the API server, if that has to be resolved; or why it cannot be told.
 
     Args:
@@ -36,17 +36,17 @@ def place_of_api_server(server: str, environment: Mapping[str, str]) -> Result[P
     except ValueError:
         return Failure(f'"{server}" is not the URL of a server')
     if host and not _is_address(host):
-        return Success(Place(host, port or USUAL_PORT))
-    return _place_in(environment)
+        return Success(Endpoint(host, port or USUAL_PORT))
+    return _endpoint_in(environment)
 
 
-def _place_in(environment: Mapping[str, str]) -> Result[Place | None, str]:
+def _endpoint_in(environment: Mapping[str, str]) -> Result[Endpoint | None, str]:
     host, port = environment.get(_HOST, ""), environment.get(_PORT, "")
     if not host or not port or _is_address(host):
         return Success(None)
     if not (port.isascii() and port.isdigit() and 0 < int(port) <= _HIGHEST_PORT):
         return Failure(f'{_PORT} is "{port}", which is no port')
-    return Success(Place(host, int(port)))
+    return Success(Endpoint(host, int(port)))
 
 
 def _is_address(host: str) -> bool:

@@ -38,7 +38,7 @@ REASON: Final = "renewal-due"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TokenTarget:
     """Where the token of a Secret is."""
 
     target: Manifest | None
@@ -47,19 +47,19 @@ class Place:
     """The data that hold the token; none: those of a Secret that does not exist."""
 
 
-async def place_of_token(secret: TokenSecret) -> Place | DomainFailure:
+async def token_target_of(secret: TokenSecret) -> TokenTarget | DomainFailure:
     """Where the token of a Secret is, or why it cannot be anywhere."""
     if secret.target is None:
-        return Place(None, TokenData.of(secret.data))
+        return TokenTarget(None, TokenData.of(secret.data))
     if failure := next(_misnamed(secret, secret.target), None):
         return failure
     match await ObjectQuestion(SECRETS, secret.target, Cluster.TARGET):
         case Found((target,)):
-            return _unfit(secret, target) or Place(target, TokenData.of(data_of(target)))
+            return _unfit(secret, target) or TokenTarget(target, TokenData.of(data_of(target)))
         case NotAnswered(message=message) as answer if not answer.is_not_found:
             return _failure(secret.target, f"could not read target secret: {message}")
         case _:
-            return await _missing_namespace(secret.target) or Place(None, None)
+            return await _missing_namespace(secret.target) or TokenTarget(None, None)
 
 
 def frozen(secret: TokenSecret, target: Manifest | None) -> DomainFailure | None:
@@ -108,14 +108,16 @@ def _failure(target: ObjectKey, problem: str) -> DomainFailure:
     return DomainFailure(SECRETS, target, "", problem, retryable=True)
 
 
-def writes(secret: TokenSecret, place: Place, token: str, renew_at: datetime) -> Result[tuple[Action, ...], str]:
+def writes(
+    secret: TokenSecret, token_target: TokenTarget, token: str, renew_at: datetime
+) -> Result[tuple[Action, ...], str]:
     """The writes, in order, that put a token where a Secret wants it; or why it cannot be put there."""
-    changed = (place.data or TokenData.of({})).with_token(token)
+    changed = (token_target.data or TokenData.of({})).with_token(token)
     if secret.target is None:
         return changed.map(lambda data: (_source_patch(secret, data, renew_at),))
     moved = {name: None for name in (TOKEN, KUBECONFIG) if name in secret.data}
     source, key = _source_patch(secret, moved, renew_at), secret.target
-    return changed.map(lambda data: (_target_write(key, place.target, data), source))
+    return changed.map(lambda data: (_target_write(key, token_target.target, data), source))
 
 
 def _source_patch(secret: TokenSecret, data: Data | dict[str, None], renew_at: datetime) -> MergePatch:
