@@ -125,7 +125,7 @@ def test_the_same_warning_is_not_repeated_for_every_look(
     wait_for_warning(sandbox, resource_manager, "cart")
     looks = resource_manager.metric(REFUSALS)
 
-    sandbox.namespace("another")
+    sandbox.label_namespace(shop, {"team": "a"})
     resource_manager.wait_for(lambda: resource_manager.metric(REFUSALS) > looks, "has not looked at the Service again")
     sandbox.create(service(shop, "till", annotations={"namespace-selectors": "nonsense"}))
     wait_for_warning(sandbox, resource_manager, "till")

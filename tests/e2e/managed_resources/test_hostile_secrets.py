@@ -22,7 +22,7 @@ TOLD_WITHIN = 300.0
 
 
 def packed(text: bytes) -> str:
-    return b64encode(brotli.compress(text)).decode()
+    return b64encode(brotli.compress(text, quality=5)).decode()
 
 
 def hostile_secret(sandbox: ManagedResourceSandbox, name: str) -> Manifest:
