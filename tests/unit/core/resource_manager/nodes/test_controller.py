@@ -156,7 +156,7 @@ def test_an_object_of_another_shape_is_told_and_looked_at_again(objects: list[Ma
 
     course = turn(clusters)
 
-    assert course.problems == [problem]
+    assert [f"{each.field}: {each.problem}" for each in course.end.failures] == [problem]
     assert course.end.requeue_after == 10.0
     assert taints_of(clusters) == [TAINT]
 
