@@ -23,6 +23,7 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
+from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.registry import Remarks
 from hedgerow_entrypoints.worlds import abridged
@@ -52,7 +53,7 @@ def _failures(controller: Controller[Any], managed_resource: Manifest) -> Iterat
         yield DomainFailure(controller.primary, key_of(managed_resource), "", applied.message)
 
 
-MANAGED_RESOURCE_REMARKS: Final = Remarks(_notes, _failures)
+MANAGED_RESOURCE_REMARKS: Final = Remarks(_notes, _failures, as_readable)
 
 
 def _reason(managed_resource: Manifest, class_filter: ClassFilter) -> str | None:

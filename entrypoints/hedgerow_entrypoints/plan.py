@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,7 @@ from hedgerow_entrypoints.controllers import (
 )
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.options import filenames, live_cluster
-from hedgerow_entrypoints.planning import Situation, planned_in
+from hedgerow_entrypoints.planning import in_files, planned_in
 from hedgerow_entrypoints.rendering import FORMATS, REQUEST, Planned, summary
 from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
 
@@ -104,11 +105,12 @@ def _planned_for_files(
     clusters = clusters_of(objects, [[each.controller] for each in chosen], clock)
     # What files tell no age of is older than whatever is done to it.
     clock.now = datetime.now(UTC)
-    situations = [
-        Situation.in_files(each.controller, files, namespaces, each.remarks)
-        for each, files in zip(chosen, clusters, strict=True)
-    ]
-    return *planned_in(situations, clock.now), clusters[0].located
+    with ExitStack() as opened:
+        situations = [
+            opened.enter_context(in_files(each.controller, files.cluster, clock.now, namespaces, each.remarks))
+            for each, files in zip(chosen, clusters, strict=True)
+        ]
+        return *planned_in(situations, clock.now), clusters[0].located
 
 
 def _planned_live(

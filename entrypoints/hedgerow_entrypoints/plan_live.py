@@ -131,7 +131,7 @@ class LiveClusters:
         def ask(question: Question) -> Answer:
             return self._runner.run(questions.ask(question))
 
-        surroundings = AsWatched(Imagined(ask, self.look_up, now), controller, snapshot)
+        surroundings = AsWatched(Imagined(ask, self.look_up, now, remarks.stored), controller, snapshot)
         return Situation(controller, snapshot, surroundings, remarks)
 
     async def _store(self, controller: Controller[Any], watch: Watch) -> ObjectStore:

@@ -1,6 +1,7 @@
 """What controllers would do: each decides about each of its keys, in a world that is thrown away or only imagined."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -13,11 +14,13 @@ from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_t
 from hedgerow.machinery.plan import Action, Delete, WriteResult, only_asks
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.simulation import DecidedStep, InMemory, Surroundings, decided, snapshot_of
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.simulation import DecidedStep, Step, Surroundings, decided
+from hedgerow_adapters.simulation.simulation import Simulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.rendering import Planned
-from hedgerow_entrypoints.worlds import ClusterFromFiles
 
 MOST_TURNS: Final = 10
 """Looks at one key; after that it is taken for one that never comes to rest."""
@@ -35,25 +38,33 @@ class Situation:
     remarks: Remarks = NO_REMARKS
     """What is said about its objects beside the plan."""
 
-    @classmethod
-    def in_files(
-        cls,
-        controller: Controller[Any],
-        files: ClusterFromFiles,
-        namespaces: Sequence[str],
-        remarks: Remarks = NO_REMARKS,
-    ) -> "Situation":
-        """A controller before the objects of files, which are a cluster that it may do with as it pleases.
+    def planned(self, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
+        """Everything that is done about a key until nothing is left to do, but to wait for others.
 
-        Args:
-            controller: who decides.
-            files: what the files hold.
-            namespaces: what is seen of it; none: all.
-            remarks: what is said about its objects beside the plan.
+        A turn after which the key wants to be looked at again is followed by that look, as if its writes had taken
+        effect.
         """
-        clusters = dict.fromkeys(Cluster, files.cluster)
-        following, snapshot = snapshot_of(clusters, controller, namespaces)
-        return cls(following, snapshot, AsWatched(InMemory(clusters), controller, snapshot), remarks)
+        steps = list[DecidedStep]()
+        failures: Sequence[DomainFailure] = ()
+        for _ in range(MOST_TURNS):
+            decision = decided(self.controller, key, self.snapshot, now, self.surroundings)
+            done = [step for step in decision.steps if step.error is None]
+            steps += done
+            failures = decision.plan.failures
+            wants_another = decision.plan.requeue_after is not None or any(failure.retryable for failure in failures)
+            is_at_rest = all(only_asks(step.action) for step in done)
+            if self.controller.periodic or is_at_rest or not wants_another:
+                return steps, failures
+            refused = self.carry_out(done)
+            if refused:
+                return steps, (*failures, *refused)
+        return steps, failures
+
+    def primary_object(self, key: ObjectKey) -> Manifest | None:
+        """The whole object that a key names, as it would be by now."""
+        question = ObjectQuestion(self.controller.primary, key, self.controller.primary_cluster)
+        answer = self.surroundings.answer(question)
+        return answer.objects[0] if isinstance(answer, Found) else None
 
     def carry_out(self, steps: Sequence[DecidedStep]) -> list[DomainFailure]:
         """Let the steps of a turn take effect as far as they have not yet, and be seen; what is refused is told."""
@@ -78,6 +89,92 @@ class Situation:
                 store.put(watch.transform(answer.objects[0]))
             else:
                 store.remove(action.key)
+
+
+class InFiles:
+    """A controller at work on the objects of files, which are a cluster that it may do with as it pleases."""
+
+    def __init__(
+        self, controller: Controller[Any], simulation: Simulation, cluster: InMemoryCluster, remarks: Remarks
+    ) -> None:
+        """Nothing was done yet.
+
+        Args:
+            controller: who decides.
+            simulation: of that controller alone; it tells what objects were before.
+            cluster: what the files hold.
+            remarks: what is said about its objects beside the plan.
+        """
+        self.controller = controller
+        self.remarks = remarks
+        self.snapshot = simulation.snapshot
+        self._simulation = simulation
+        self._cluster = cluster
+        self._written: set[ObjectQuestion] = set()
+        shown = [(controller.primary, controller.primary_cluster)] if not controller.periodic else []
+        if controller.owned is not None:
+            shown.append((controller.owned.resource, controller.owned.cluster))
+        self._shown = {
+            (watch.resource, watch.cluster): watch
+            for watch in controller.watches
+            if (watch.resource, watch.cluster) in shown
+        }
+
+    def planned(self, key: ObjectKey, _now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
+        """Everything that is done about a key until nothing is left to do, but to wait for others."""
+        steps = list[DecidedStep]()
+        failures: Sequence[DomainFailure] = ()
+        for _ in range(MOST_TURNS):
+            turn = self._simulation.turn_of(key)
+            done = [DecidedStep(step.action, self._before(step)) for step in turn.steps if not step.error]
+            steps += done
+            refused = [
+                DomainFailure(step.action.resource, step.action.key, "", f"is refused: {step.error}")
+                for step in turn.steps
+                if step.error
+            ]
+            failures = (*turn.failures, *refused)
+            is_at_rest = all(only_asks(step.action) for step in done)
+            if self.controller.periodic or is_at_rest or turn.again_after is None or refused:
+                break
+        return steps, failures
+
+    def primary_object(self, key: ObjectKey) -> Manifest | None:
+        """The whole object that a key names, as it would be by now."""
+        resource = self.controller.primary
+        return self._cluster.get(resource, key) if self._cluster.serves(resource) else None
+
+    def _before(self, step: Step) -> Manifest | None:
+        """The object before a step: as the controller watches it, unless it was written since."""
+        subject, before = _subject(step.action), step.before
+        is_new = subject not in self._written
+        self._written.add(subject)
+        watch = self._shown.get((subject.resource, subject.cluster))
+        if before is None or watch is None or not is_new:
+            return before
+        return _typed(watch.transform(before), subject.resource)
+
+
+@contextmanager
+def in_files(
+    controller: Controller[Any],
+    cluster: InMemoryCluster,
+    now: datetime,
+    namespaces: Sequence[str] = (),
+    remarks: Remarks = NO_REMARKS,
+) -> Iterator[InFiles]:
+    """A controller at work on what files hold.
+
+    Args:
+        controller: who decides.
+        cluster: what the files hold.
+        now: when all of it happens.
+        namespaces: what is seen of the cluster; none: all.
+        remarks: what is said about its objects beside the plan.
+    """
+    loop, clusters = CalendarLoop(now), dict.fromkeys(Cluster, cluster)
+    with Simulation(loop, clusters, [controller], namespaces=namespaces, looks_before=True) as simulation:
+        yield InFiles(controller, simulation, cluster, remarks)
 
 
 class AsWatched:
@@ -126,7 +223,7 @@ def _typed(kept: Manifest, resource: Resource) -> Manifest:
     return {"apiVersion": resource.api_version, "kind": resource.kind, **kept}
 
 
-def planned_in(situations: Sequence[Situation], now: datetime) -> tuple[list[Planned], list[DomainFailure]]:
+def planned_in(situations: Sequence[Situation | InFiles], now: datetime) -> tuple[list[Planned], list[DomainFailure]]:
     """What controllers would do, in order, and what they could not plan.
 
     Args:
@@ -143,7 +240,7 @@ def planned_in(situations: Sequence[Situation], now: datetime) -> tuple[list[Pla
         owned, deletions = len(owned_objects(controller, snapshot)), 0
         for key in all_keys(controller, snapshot):
             owner_goes = _owner_goes(controller, snapshot, key)
-            steps, failed = _decided(situation, key, now)
+            steps, failed = situation.planned(key, now)
             planned += _net(controller.name, steps)
             failures += failed or _to_correct(situation, key)
             for subject in dict.fromkeys(_subject(step.action) for step in steps if not only_asks(step.action)):
@@ -154,35 +251,12 @@ def planned_in(situations: Sequence[Situation], now: datetime) -> tuple[list[Pla
     return planned, failures
 
 
-def _decided(situation: Situation, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
-    """Everything that is done about a key until nothing is left to do, but to wait for others.
-
-    A turn after which the key wants to be looked at again is followed by that look, as if its writes had taken effect.
-    """
-    controller, steps = situation.controller, list[DecidedStep]()
-    failures: Sequence[DomainFailure] = ()
-    for _ in range(MOST_TURNS):
-        decision = decided(controller, key, situation.snapshot, now, situation.surroundings)
-        done = [step for step in decision.steps if step.error is None]
-        steps += done
-        failures = decision.plan.failures
-        wants_another = decision.plan.requeue_after is not None or any(failure.retryable for failure in failures)
-        is_at_rest = all(only_asks(step.action) for step in done)
-        if controller.periodic or is_at_rest or not wants_another:
-            return steps, failures
-        refused = situation.carry_out(done)
-        if refused:
-            return steps, (*failures, *refused)
-    return steps, failures
-
-
-def _to_correct(situation: Situation, key: ObjectKey) -> Iterator[DomainFailure]:
+def _to_correct(situation: Situation | InFiles, key: ObjectKey) -> Iterator[DomainFailure]:
     """What the object of a key says, or would say, that its author has to correct."""
     controller, failures = situation.controller, situation.remarks.failures
     if failures is None:
         return
-    answer = situation.surroundings.answer(ObjectQuestion(controller.primary, key, controller.primary_cluster))
-    for found in answer.objects if isinstance(answer, Found) else ():
+    if (found := situation.primary_object(key)) is not None:
         yield from failures(controller, found)
 
 

@@ -18,12 +18,14 @@ Configuration = TypeVar("Configuration")
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What an offline command says about the objects of a controller beside what it plans for them."""
+    """What offline commands know of the objects of a controller beside its declaration, mostly to say it."""
 
     notes: Callable[[Controller[Any], Snapshot], Iterable[str]] = lambda _controller, _snapshot: ()
     """Which objects the controller leaves alone, and why."""
     failures: Callable[[Controller[Any], Manifest], Iterable[DomainFailure]] | None = None
     """What a primary object says, once the plan is carried out, that its author has to correct; none: nothing."""
+    stored: Callable[[Manifest], Manifest] = lambda manifest: manifest
+    """An object as a server hands it back that is sent it, as far as that can be told without asking one."""
 
 
 NO_REMARKS: Final = Remarks()

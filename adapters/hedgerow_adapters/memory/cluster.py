@@ -137,6 +137,14 @@ class InMemoryCluster:
         """The object of a key; none if it does not exist."""
         return self._registry.get(self._kinds[resource], key)
 
+    def at(self, path: str) -> Manifest | None:
+        """The object that requests to a path are about; none if there is none."""
+        try:
+            target = self._routes.target(path)
+        except RefusedError:
+            return None
+        return self._registry.get(target.kind, target.key) if target.name else None
+
     @property
     def resources(self) -> Sequence[Resource]:
         """The resources that it has at the moment, each object being found under one of them."""

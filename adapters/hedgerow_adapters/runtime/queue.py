@@ -180,6 +180,11 @@ class WorkQueue:
             self.add(key, patient=True)
         self._overall = OverallLimit()
 
+    def clear(self) -> None:
+        """Put nobody in line any more; who waits for a later time, or is worked on, still does."""
+        self._line.clear()
+        self._patient.clear()
+
     def forget(self, key: ObjectKey) -> None:
         """Let a key's next failure count as its first."""
         self._failures.pop(key, None)

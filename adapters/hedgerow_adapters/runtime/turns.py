@@ -8,7 +8,7 @@ decision its own writes. Nothing is sent after the lease is lost. Does not decid
 import asyncio
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -18,22 +18,19 @@ from hedgerow.machinery.deletion_guard import deleted_by
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey, Resource, uid_of
 from hedgerow.machinery.plan import (
-    ACTIONS,
     Action,
     ApiError,
     Decision,
     Delete,
     Event,
-    InOrder,
     Plan,
-    RecordEvents,
     WriteResult,
     actions_in,
     is_dry_run,
 )
-from hedgerow.machinery.questions import KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import KindQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
+from hedgerow.machinery.steps import Now, Pause, Step
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.caches import Caches, View
@@ -42,6 +39,7 @@ from hedgerow_adapters.runtime.events import Recorder
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered, Written
 from hedgerow_adapters.runtime.expectations import Expectations
 from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.steps import Hands, reply_to
 from hedgerow_adapters.runtime.write_conflicts import WriteConflictDetector, changed_nothing
 
 PATIENCE: Final = 120.0
@@ -237,56 +235,27 @@ class Turns:
         """The reply to a step. A step that has to wait for nothing still lets other keys run, but for the time."""
         if isinstance(step, Now):
             return utc_now()
-        if isinstance(step, Pause):
-            self._long_decisions.begin(turn.identity, functools.partial(self._wake, turn.key))
-            turn.computed = max(turn.computed, step.held)
-            return await asyncio.sleep(self._pause)
-        self._long_decisions.computed(turn.identity, turn.computed)
-        held = self._are_held(turn, Plan(actions_in(step)))
-        await asyncio.sleep(0)
-        return await self._reply(turn, step, held=held)
-
-    async def _reply(self, turn: _Turn, step: Step[Any], *, held: bool) -> Any:
-        reply: Any = None
-        match step:
-            case AtOnce(steps):
-                reply = await self._replies(turn, steps, held=held)
-            case InOrder(actions):
-                reply = await self._outcomes(turn, actions, in_order=True, held=held)
-            case ObjectQuestion() | ListQuestion():
-                reply = await self._questions.ask(step)
-            case KindQuestion():
-                (reply,) = await self._resources([step])
-            case RecordEvents(events):
-                self._recorder.record(events)
-            case Now() | Pause():
-                reply = await self._performed(turn, step)
-            case _ if isinstance(step, ACTIONS):
-                (reply,) = await self._outcomes(turn, [step], held=held)
-            case _:
-                raise TypeError(f"this process cannot perform {type(step).__name__}")
-        return reply
-
-    async def _replies(self, turn: _Turn, steps: Sequence[Step[Any]], *, held: bool) -> tuple[Any, ...]:
-        """The replies to independent steps; actions are sent, and kinds looked up, together."""
-        actions = [step for step in steps if isinstance(step, ACTIONS)]
-        kinds = [step for step in steps if isinstance(step, KindQuestion)]
-        others = [step for step in steps if not isinstance(step, (*ACTIONS, KindQuestion))]
-        results: list[Any] = await asyncio.gather(
-            self._outcomes(turn, actions, held=held),
-            self._resources(kinds),
-            *(self._reply(turn, each, held=held) for each in others),
-            return_exceptions=True,
+        held = False
+        if not isinstance(step, Pause):
+            self._long_decisions.computed(turn.identity, turn.computed)
+            held = self._are_held(turn, Plan(actions_in(step)))
+            await asyncio.sleep(0)
+        hands = Hands(
+            ask=self._questions.ask,
+            look_up=self._resources,
+            carry_out=functools.partial(self._outcomes, turn, held=held),
+            record=self._recorder.record,
+            now=utc_now,
+            pause=functools.partial(self._wait, turn),
+            all_of=_all_of,
         )
-        # All have ended by now, so that none writes after the turn has.
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-        outcomes, resources, rest = iter(results[0]), iter(results[1]), iter(results[2:])
-        return tuple(
-            next(outcomes if isinstance(step, ACTIONS) else resources if isinstance(step, KindQuestion) else rest)
-            for step in steps
-        )
+        return await reply_to(step, hands)
+
+    async def _wait(self, turn: _Turn, step: Pause) -> None:
+        """Let other keys run while a decision computes."""
+        self._long_decisions.begin(turn.identity, functools.partial(self._wake, turn.key))
+        turn.computed = max(turn.computed, step.held)
+        await asyncio.sleep(self._pause)
 
     async def _resources(self, questions: Sequence[KindQuestion]) -> list[Resource | NotAnswered]:
         """As which resources kinds are served, as far as possible from what discovery has told before."""
@@ -405,6 +374,15 @@ class Turns:
         uid = uid_of(owner) if owner else None
         cluster = self._controller.primary_cluster
         self._recorder.record([Event(self._controller.primary, key, uid, kind, reason, note, cluster=cluster)])
+
+
+async def _all_of(work: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+    """The results of independent work; all has ended by then, so that none writes after the turn has."""
+    results: list[Any] = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
 
 
 def _without_deletions(actions: Iterable[Action], *, in_order: bool) -> list[Action]:

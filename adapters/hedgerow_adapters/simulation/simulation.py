@@ -16,7 +16,7 @@ Deletions are not held back, as the clusters are thrown away.
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -26,11 +26,13 @@ from typing_extensions import override
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Kind, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action, Decision, Event, Plan
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory.deletion import FOREGROUND
+from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
@@ -41,6 +43,7 @@ from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
+_CHANGING: Final = frozenset({"PUT", "PATCH", "DELETE"})
 MOST_TURNS_AT_ONCE: Final = 200
 """Turns that one key may have at one moment. Each write of its own gives it another, and these come to an end."""
 
@@ -62,6 +65,8 @@ class Step:
     action: Action
     error: str = ""
     """The server's words if it did not carry the action out."""
+    before: Manifest | None = field(default=None, compare=False, repr=False)
+    """The object before it was changed or deleted; none where nobody looked."""
 
     def __str__(self) -> str:
         """The object and what the server said, as one sentence."""
@@ -92,8 +97,9 @@ class Happening:
 class _Account(ControllerObserver):
     """What happens in the turn of a key, and what must not happen at all."""
 
-    def __init__(self, controller: str) -> None:
+    def __init__(self, controller: str, before: Callable[[Action], Manifest | None]) -> None:
         self._controller = controller
+        self._before = before
         self.steps: list[Step] = []
         self.events: list[Event] = []
         self.failures: tuple[DomainFailure, ...] = ()
@@ -110,7 +116,7 @@ class _Account(ControllerObserver):
 
     @override
     def acted(self, key: ObjectKey, action: Action) -> None:
-        self.steps.append(Step(self._controller, key, action))
+        self.steps.append(Step(self._controller, key, action, before=self._before(action)))
 
     @override
     def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
@@ -143,10 +149,22 @@ class _Seat(NamedTuple):
 class _Transport(MemoryTransport):
     """Leads to a cluster in which nobody waits for what an object owns to go: no garbage collector runs here."""
 
+    def __init__(self, cluster: InMemoryCluster, *, looks: bool) -> None:
+        super().__init__(cluster)
+        self._looks = looks
+        self._before: dict[str, list[Manifest | None]] = {}
+
+    def before(self, action: Action) -> Manifest | None:
+        """The object as it was when an action was sent that is told of for the first time."""
+        objects = self._before.get(requests.for_action(action).path) if self._looks else None
+        return objects.pop(0) if objects else None
+
     @override
     async def send(
         self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
     ) -> Response:
+        if self._looks and request.method in _CHANGING:
+            self._before.setdefault(request.path, []).append(self._cluster.at(request.path))
         response = await super().send(request, timeout=timeout, may_send=may_send)
         if request.method == "DELETE" and response.is_success:
             self._let_go(response.body)
@@ -171,6 +189,7 @@ class Simulation:
         *,
         namespaces: Sequence[str] = (),
         jitter: Callable[[], float] = lambda: 0.0,
+        looks_before: bool = False,
     ) -> None:
         """A simulation in which no key waits.
 
@@ -180,9 +199,11 @@ class Simulation:
             controllers: who is at work.
             namespaces: what is seen of the cluster that is looked after; none: all.
             jitter: a number from 0 to less than 1 for each turn.
+            looks_before: whether steps are to tell what their objects were before.
         """
         self._loop = loop
         self._jitter = jitter
+        self._looks_before = looks_before
         self._tasks: list[asyncio.Task[None]] = []
         self._seats: list[_Seat] = []
         self._seats = loop.run_until_complete(self._begun(clusters, controllers, tuple(namespaces)))
@@ -231,6 +252,30 @@ class Simulation:
         seat = next((seat for seat in waiting if not seat.runner.queue.gives_way), None)
         if seat is None:
             return None
+        return self._turn(seat)
+
+    def turn_of(self, key: ObjectKey) -> Happening:
+        """Take a turn of a key of the only controller; nobody waits any more then but for what it leads to.
+
+        Raises:
+            EndlessDecisionError: the decision goes on and on.
+        """
+        self._settle()
+        (seat,) = self._seats
+        seat.runner.queue.release(key)
+        seat.runner.queue.clear()
+        seat.runner.queue.add(key)
+        happening = self._turn(seat)
+        self._settle()
+        return happening
+
+    @property
+    def snapshot(self) -> StoreSnapshot:
+        """What the only controller sees."""
+        (seat,) = self._seats
+        return seat.runner.snapshot
+
+    def _turn(self, seat: _Seat) -> Happening:
         began = self._loop.utc_now()
         turned = self._loop.run_until_complete(seat.runner.turn())
         steps, events, failures = tuple(seat.account.steps), tuple(seat.account.events), seat.account.failures
@@ -253,15 +298,18 @@ class Simulation:
         controllers: Iterable[Controller[Any]],
         namespaces: tuple[str, ...],
     ) -> list[_Seat]:
-        target = Access(_Transport(clusters[Cluster.TARGET]), namespaces, is_lossless=True)
-        source = target
-        if namespaces or clusters[Cluster.SOURCE] is not clusters[Cluster.TARGET]:
-            source = Access(_Transport(clusters[Cluster.SOURCE]), is_lossless=True)
+        transport = _Transport(clusters[Cluster.TARGET], looks=self._looks_before)
+        transports = {Cluster.TARGET: transport, Cluster.SOURCE: transport}
+        if clusters[Cluster.SOURCE] is not clusters[Cluster.TARGET]:
+            transports[Cluster.SOURCE] = _Transport(clusters[Cluster.SOURCE], looks=self._looks_before)
+        target = source = Access(transport, namespaces, is_lossless=True)
+        if namespaces or transports[Cluster.SOURCE] is not transport:
+            source = Access(transports[Cluster.SOURCE], is_lossless=True)
         caches = Caches(Clusters(target, source), random=random.Random(0).random)  # noqa: S311 -- hides nothing
         precedence = Precedence()
         seats = []
         for controller in controllers:
-            account = _Account(controller.name)
+            account = _Account(controller.name, lambda action: transports[action.cluster].before(action))
             runner = ControllerRunner(
                 _of_what_may_be_absent(controller),
                 caches,

@@ -33,7 +33,6 @@ from hedgerow.machinery.plan import (
     only_asks,
 )
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
-from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from hedgerow_adapters.kubernetes.questions import pages_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import timestamp
@@ -133,7 +132,7 @@ class Imagined:
         ask: Callable[[Question], Answer],
         look_up: Callable[[Kind, Cluster], Resource | NotAnswered],
         now: datetime,
-        try_out: Callable[[Action], WriteResult] | None = None,
+        stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
     ) -> None:
         """A world in which nothing has happened yet.
 
@@ -141,9 +140,9 @@ class Imagined:
             ask: what the world shows. Whoever has to wait for answers runs all this in a thread of its own.
             look_up: as which resource a kind is served.
             now: the time at which everything happens.
-            try_out: what the world answers to a dry run; none: nothing answers.
+            stored: an object that was sent as a server would hand it back.
         """
-        self._try_out = try_out or _untried
+        self._stored = stored
         self._ask = ask
         self._look_up = look_up
         self._now = now
@@ -164,27 +163,25 @@ class Imagined:
     def carry_out(self, action: Action) -> WriteResult:
         """What would most likely become of an action."""
         if is_dry_run(action):
-            return self._try_out(action)
+            return WriteResult(action, error=ApiError(0, "", "nothing answers to dry runs"))
         question = ObjectQuestion(action.resource, action.key, action.cluster)
         answer = self.answer(question)
         if isinstance(answer, NotAnswered) and not answer.is_not_found:
             return WriteResult(action, error=ApiError(answer.code, answer.reason, answer.message))
-        outcome = _imagined(action, answer.objects[0] if isinstance(answer, Found) else None, self._now)
+        outcome = _imagined(action, answer.objects[0] if isinstance(answer, Found) else None, self._now, self._stored)
         if outcome.error is None and not only_asks(action):
             self._objects[question] = Found((outcome.stored,)) if outcome.stored is not None else _gone(action)
         return outcome
 
 
-def _untried(action: Action) -> WriteResult:
-    return WriteResult(action, error=ApiError(0, "", "nothing answers to dry runs"))
-
-
-def _imagined(action: Action, live: Manifest | None, now: datetime) -> WriteResult:
+def _imagined(
+    action: Action, live: Manifest | None, now: datetime, stored: Callable[[Manifest], Manifest]
+) -> WriteResult:
     if refusal := _refusal(action, live):
         return WriteResult(action, error=refusal)
     match action:
         case Create(_, manifest) | Update(_, manifest):
-            return WriteResult(action, _granted(manifest, now) if only_asks(action) else as_readable(manifest))
+            return WriteResult(action, _granted(manifest, now) if only_asks(action) else stored(manifest))
         case MergePatch(_, _, patch):
             return WriteResult(action, apply_merge_patch(live, patch))
         case JsonPatch(_, _, operations):

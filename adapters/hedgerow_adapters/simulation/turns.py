@@ -15,7 +15,7 @@ Expected flow, for a controller that is to be shown at work on some files or on 
 The actions of the plan come last. They are not carried out, as nothing builds on them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -24,19 +24,17 @@ from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Wat
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import (
-    ACTIONS,
     Action,
     ApiError,
     Event,
-    InOrder,
     Plan,
-    RecordEvents,
     WriteResult,
     is_dry_run,
 )
-from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, ObjectQuestion
+from hedgerow.machinery.questions import Answer, Found, KindQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
+from hedgerow.machinery.steps import Pause, Step
+from hedgerow_adapters.runtime.steps import Hands, reply_to
 from hedgerow_adapters.simulation.surroundings import Surroundings
 
 
@@ -134,28 +132,41 @@ def performed(
         carry_out: carries an action out; none: the surroundings do.
         record: records events.
     """
-    carry_out = carry_out or surroundings.carry_out
-    reply: Any = None
-    match step:
-        case AtOnce(steps):
-            reply = tuple(performed(each, surroundings, now, carry_out, record) for each in steps)
-        case InOrder(actions):
-            reply = tuple(_until_refused(map(carry_out, actions)))
-        case ObjectQuestion() | ListQuestion():
-            reply = surroundings.answer(step)
-        case KindQuestion(kind, cluster):
-            reply = surroundings.look_up(kind, cluster)
-        case RecordEvents(recorded):
-            record(recorded)
-        case Now():
-            reply = now()
-        case Pause():
-            pass
-        case _ if isinstance(step, ACTIONS):
-            reply = carry_out(step)
-        case _:
-            raise TypeError(f"a simulation cannot perform {type(step).__name__}")
-    return reply
+    one = carry_out or surroundings.carry_out
+
+    async def ask(question: Question) -> Answer:
+        return surroundings.answer(question)
+
+    async def look_up(questions: Sequence[KindQuestion]) -> list[Resource | NotAnswered]:
+        return [surroundings.look_up(question.kind, question.cluster) for question in questions]
+
+    async def carry_out_all(actions: Sequence[Action], *, in_order: bool = False) -> list[WriteResult]:
+        outcomes = map(one, actions)
+        return [*(_until_refused(outcomes) if in_order else outcomes)]
+
+    hands = Hands(ask, look_up, carry_out_all, record, now, _no_pause, _one_by_one)
+    return _ended(reply_to(step, hands))
+
+
+async def _no_pause(_step: Pause) -> None:
+    """Nobody else waits."""
+
+
+async def _one_by_one(work: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    try:
+        return [await each for each in work]
+    finally:
+        for each in work:
+            each.close()
+
+
+def _ended(work: Coroutine[Any, Any, Any]) -> Any:
+    """The result of what has to wait for nothing."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    raise RuntimeError("a simulation waits for nothing")
 
 
 def _until_refused(outcomes: Iterable[WriteResult]) -> Iterator[WriteResult]:

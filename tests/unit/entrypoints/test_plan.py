@@ -42,14 +42,15 @@ def test_an_object_that_two_owners_ask_for_is_an_error(hedgerow: Hedgerow) -> No
 
     ended = hedgerow(*PLAN, "-f", "-", "-o", "json", stdin=NAMESPACE + named + other)
 
-    problem = "is planned for by Service shop/cart and Service shop/cart-tcp-b, of which only one can have it"
+    problem = "Service shop/cart asks for a policy of this name as well, and keeps it"
     contested = [f"{half}-to-cart-tcp-b-tcp-8080" for half in ("egress", "ingress")]
     assert (ended.code, ended.err) == (
         1,
-        "".join(f"error: NetworkPolicy shop/{name}: {problem}\n" for name in contested) + "4 to create, 2 errors\n",
+        "".join(f"error: NetworkPolicy shop/{name}: metadata.name: {problem}\n" for name in contested)
+        + "2 to create, 2 errors\n",
     )
     assert [(failure["name"], failure["field"]) for failure in json.loads(ended.out)["failures"]] == [
-        (name, "") for name in contested
+        (name, "metadata.name") for name in contested
     ]
 
 

@@ -20,7 +20,7 @@ from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_entrypoints.controllers import Chosen, chosen_controllers
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.plan_live import ClusterAccess, LiveClusters, OnlyReading, WritingError
-from hedgerow_entrypoints.planning import Situation, planned_in
+from hedgerow_entrypoints.planning import in_files, planned_in
 from hedgerow_entrypoints.rendering import Planned
 from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
 from hedgerow_entrypoints.worlds import ClusterFromFiles, clusters_of, objects_in_files
@@ -68,13 +68,14 @@ def told(planned: list[Planned]) -> list[tuple[str, str, str]]:
 def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan(runner: asyncio.Runner) -> None:
     files = example()
     controller, remarks = chosen("managed-resource")
-    in_files, _ = planned_in([Situation.in_files(controller, example(), (), remarks)], NOW)
+    with in_files(controller, example().cluster, NOW, remarks=remarks) as situation:
+        planned, _ = planned_in([situation], NOW)
 
     live = planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
 
-    assert told(live) == told(in_files)
+    assert told(live) == told(planned)
     assert [each.after for each in live if each.verb == "change"] == [
-        each.after for each in in_files if each.verb == "change"
+        each.after for each in planned if each.verb == "change"
     ]
 
 
@@ -175,6 +176,20 @@ stringData:
     kind: Unknown
     metadata: {name: unknown}
 """
+
+
+def test_an_object_that_two_owners_ask_for_is_an_error(runner: asyncio.Runner) -> None:
+    named = service(CART)
+    named["spec"]["ports"][0]["targetPort"] = "b-tcp-8080"
+    world = World(named, service(CART._replace(name="cart-tcp-b")))
+    clusters = LiveClusters(runner, dict.fromkeys(Cluster, MemoryTransport(world)), NOWHERE)
+
+    planned, failures = planned_in([clusters.situation(chosen("network-policy").controller, NOW)], NOW)
+
+    problem = "is planned for by Service shop/cart and Service shop/cart-tcp-b, of which only one can have it"
+    contested = [f"{half}-to-cart-tcp-b-tcp-8080" for half in ("egress", "ingress")]
+    assert [(failure.key.name, failure.problem) for failure in failures] == [(name, problem) for name in contested]
+    assert len(planned) == 4
 
 
 @pytest.mark.parametrize("always_update", [False, True])

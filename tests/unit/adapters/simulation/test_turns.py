@@ -200,6 +200,16 @@ def test_who_only_imagines_writes_nothing_and_reads_each_object_once(cluster: In
     assert cluster.resource_version == before
 
 
+def test_what_was_sent_is_imagined_as_a_server_would_hand_it_back(cluster: InMemoryCluster) -> None:
+    real = in_memory(cluster)
+    imagining = Imagined(real.answer, real.look_up, NOW, lambda sent: {**sent, "handed": "back"})
+
+    created = imagining.carry_out(create("a")).stored
+
+    assert created == {**create("a").manifest, "handed": "back"}
+    assert imagining.answer(question("a")) == Found((created,))
+
+
 def test_a_decision_that_never_ends_is_a_defect_here_as_well(cluster: InMemoryCluster) -> None:
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
         while True:
