@@ -7,6 +7,7 @@ for nor what is done with it.
 """
 
 import asyncio
+import contextvars
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -69,6 +70,8 @@ class WorkQueue:
         self._holds: dict[ObjectKey, asyncio.TimerHandle] = {}
         self._overall = OverallLimit()
         self._takers: deque[asyncio.Future[None]] = deque()
+        self._context: Final = contextvars.Context()
+        """Of timers: that of the turn that asks for one, as its log lines have it, would live as long as they wait."""
 
     def __len__(self) -> int:
         return len(self._line) + len(self._patient)
@@ -128,7 +131,7 @@ class WorkQueue:
             if timer.when() <= when:
                 return
             timer.cancel()
-        self._timers[key] = self._loop.call_at(when, self._add_now, key)
+        self._timers[key] = self._loop.call_at(when, self._add_now, key, context=self._context)
 
     def _add_now(self, key: ObjectKey) -> None:
         self._timers.pop(key, None)

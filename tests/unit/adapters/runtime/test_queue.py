@@ -1,6 +1,9 @@
 """The work queue on virtual time."""
 
 import asyncio
+import contextvars
+import gc
+import weakref
 
 import pytest
 
@@ -375,3 +378,23 @@ def test_a_long_line_does_not_slow_the_queue_down() -> None:
         assert len(await all_waiting(queue)) == 20_000
 
     run(scenario())
+
+
+@virtual_time
+async def test_a_key_that_waits_keeps_nothing_of_the_turn_that_asked_for_the_next() -> None:
+    class Turn:
+        """What the log lines of a turn have in common."""
+
+    queue, current = new_queue(), contextvars.ContextVar[Turn]("current")
+
+    def turn() -> weakref.ref[Turn]:
+        current.set(Turn())
+        queue.add_after(A, 60)
+        return weakref.ref(current.get())
+
+    ended = contextvars.copy_context().run(turn)
+    gc.collect()
+
+    assert ended() is None
+    await asyncio.sleep(61)
+    assert await all_waiting(queue) == ["a"]
