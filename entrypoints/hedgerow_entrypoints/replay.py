@@ -13,7 +13,8 @@ from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.recording.lines import Header, Recorded, Turn, Unreadable
+from hedgerow.machinery.recording.journal import Journal
+from hedgerow.machinery.recording.lines import Header, Turn, Unreadable
 from hedgerow.machinery.recording.replaying import Difference, Replay
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
 from hedgerow.version import __version__
@@ -152,7 +153,7 @@ def _show(found: Iterator[Difference], *, as_json: bool) -> None:
         return
     for each in found:
         click.echo(f"{_title(each)}: {each.summary}")
-        if isinstance(each.decision, Recorded) and each.decision.acted is not None:
+        if isinstance(each.decision, Journal) and each.decision.acted is not None:
             click.echo(f"  the process itself: {'; '.join(each.decision.acted) or 'nothing'}")
         for line in each.lines:
             click.echo(f"  {line}")
@@ -164,7 +165,7 @@ def _title(difference: Difference) -> str:
     if isinstance(decision, Unreadable):
         return f"{what} (turn {decision.turn})"
     part = f", part {difference.part}" if difference.part else ""
-    return f"{what} at {decision.journal.now.isoformat(timespec='milliseconds')} (turn {decision.turn}{part})"
+    return f"{what} at {decision.now.isoformat(timespec='milliseconds')} (turn {decision.turn}{part})"
 
 
 def _as_json(difference: Difference) -> dict[str, Any]:
@@ -174,8 +175,8 @@ def _as_json(difference: Difference) -> dict[str, Any]:
         "key": str(decision.key),
         "turn": decision.turn,
     }
-    if isinstance(decision, Recorded):
-        shown |= {"part": difference.part, "time": decision.journal.now.isoformat()}
+    if isinstance(decision, Journal):
+        shown |= {"part": difference.part, "time": decision.now.isoformat()}
         if decision.acted is not None:
             shown["process"] = list(decision.acted)
     return {**shown, "difference": difference.summary, "diff": list(difference.lines)}

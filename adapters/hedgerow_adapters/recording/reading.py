@@ -1,12 +1,11 @@
 """Reads a record line by line."""
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from hedgerow.machinery.recording.codec import UnknownValueError
-from hedgerow.machinery.recording.lines import Header, Line, line_from_json
+from hedgerow.machinery.recording.lines import Header, Line, parsed_line
 
 
 class RecordError(Exception):
@@ -46,7 +45,7 @@ def record_lines(path: Path) -> Iterator[RecordLine]:
 def _parsed(path: Path, lines: Iterable[bytes]) -> Iterator[RecordLine]:
     for number, line in enumerate(lines, start=1):
         try:
-            yield RecordLine(number, line_from_json(json.loads(line)))
+            yield RecordLine(number, parsed_line(line))
         except ValueError:
             yield RecordLine(number, None)
         except RecursionError as error:

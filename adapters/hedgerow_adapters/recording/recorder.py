@@ -4,8 +4,8 @@ A decision is made once, and nobody waits for its record. Redaction, shadow runs
 thread of the file.
 """
 
-import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,8 @@ from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.recording.codec import UnrecordableError
-from hedgerow.machinery.recording.journal import LiveTurn, journaled
-from hedgerow.machinery.recording.lines import Header, Recorded, Unrecorded
+from hedgerow.machinery.recording.journal import LiveTurn, Unrecorded, journaled
+from hedgerow.machinery.recording.lines import Header, line_of
 from hedgerow.machinery.recording.shadow_run import Redaction, ShadowRuns, TooMuchToRedactError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.recording.writing import RecordFile
@@ -38,7 +38,7 @@ class Recorder:
         self._shadow_runs = ShadowRuns(redaction)
         self._on_unrecorded = on_unrecorded
         self._turns = 0
-        file.append(json.dumps(header.to_json()))
+        file.append(header.to_line())
 
     def decide(
         self, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
@@ -55,8 +55,7 @@ class Recorder:
         """The line of a turn; turns are given in their order."""
         self._turns += 1
         try:
-            shown = self._shadow_runs.recordable(turn)
-            return json.dumps(Recorded(turn.controller.name, self._turns, shown.journal, shown.acted).to_json())
+            return line_of(replace(self._shadow_runs.recordable(turn), turn=self._turns))
         except (TooMuchToRedactError, UnrecordableError) as error:
             problem = str(error)
         except RecursionError:
@@ -65,6 +64,6 @@ class Recorder:
             # What it says may show what nobody may read.
             problem = f"defect: {type(error).__name__}"
         self._shadow_runs.forget(turn)
-        gap = Unrecorded(turn.controller.name, turn.journal.key, self._turns, problem)
+        gap = Unrecorded(turn.journal.controller, turn.journal.key, self._turns, problem)
         self._on_unrecorded(f"{gap.controller} {gap.key}: {problem}")
-        return json.dumps(gap.to_json())
+        return line_of(gap)

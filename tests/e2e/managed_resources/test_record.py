@@ -88,7 +88,7 @@ def test_what_a_process_records_holds_no_secret_and_repeats_exactly(
     shown = run_command("replay", str(changed), "--controller", "managedresource")
     assert shown.returncode == 2
     assert "has another plan" in shown.stdout
-    assert "-requeue_after: 7.0" in shown.stdout
+    assert '-  "requeue_after": 7.0' in shown.stdout
 
 
 def lines_of(record: Path) -> list[dict[str, Any]]:

@@ -2,11 +2,11 @@
 
 Manifests stay as they are, so that people can read them. Everything that JSON cannot tell apart or does not know is an
 object whose first member, `$`, is the tag of its type. A tag stays the same when the type is renamed or moved. The
-fields of a type, and their defaults, are part of the format: a field that has its default is left out.
+fields of a type, and their defaults, are part of the format: a field that has its default is left out. Lists are lists
+in manifests, and tuples everywhere else.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
@@ -30,6 +30,7 @@ from hedgerow.machinery.plan import (
     Update,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.recording.journal import Journal, Part, Unrecorded
 from hedgerow.machinery.recording.lookups import Lookup
 from hedgerow.machinery.recording.replies import Told
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
@@ -39,12 +40,17 @@ Json: TypeAlias = Any
 """What `json.loads` yields."""
 
 TAG: Final = "$"
+_MANIFEST: Final = "map"
+"""A mapping with a name that begins like a tag."""
+_TABLE: Final = "table"
+_TIME: Final = "time"
 _TYPES: Final[Mapping[str, type]] = {
     "apiError": ApiError,
     "atOnce": AtOnce,
     "cause": Cause,
     "cluster": Cluster,
     "create": Create,
+    "decision": Journal,
     "delete": Delete,
     "event": Event,
     "failure": DomainFailure,
@@ -62,12 +68,14 @@ _TYPES: Final[Mapping[str, type]] = {
     "now": Now,
     "objectQuestion": ObjectQuestion,
     "operator": Operator,
+    "part": Part,
     "pause": Pause,
     "plan": Plan,
     "recordEvents": RecordEvents,
     "requirement": Requirement,
     "resource": Resource,
     "told": Told,
+    "unrecorded": Unrecorded,
     "update": Update,
 }
 _TAGS: Final = {kind: tag for tag, kind in _TYPES.items()}
@@ -110,22 +118,21 @@ def canonical(value: Json) -> str:
 def _encoded_mapping(value: Mapping[Any, Any]) -> Json:
     if all(type(name) is str and not name.startswith(TAG) for name in value):
         return {name: encoded(each) for name, each in value.items()}
-    return {TAG: "map", "of": [[encoded(name), encoded(each)] for name, each in value.items()]}
+    tag = _MANIFEST if all(type(name) is str for name in value) else _TABLE
+    return {TAG: tag, "of": [[encoded(name), encoded(each)] for name, each in value.items()]}
 
 
 def _encoded_otherwise(value: object) -> Json:
     tag = _TAGS.get(type(value))
     if tag is not None:
-        if isinstance(value, Enum):
-            return {TAG: tag, "is": value.value}
-        return {TAG: tag, **_encoded_fields(value)}
-    if type(value) is float:
-        return value if math.isfinite(value) else {TAG: "float", "is": str(value)}
+        return {TAG: tag, "is": value.value} if isinstance(value, Enum) else {TAG: tag, **_encoded_fields(value)}
     if type(value) is tuple:
-        return {TAG: "tuple", "of": [encoded(each) for each in value]}
+        return [encoded(each) for each in value]
+    if type(value) is float:
+        return value
     if type(value) is datetime:
-        return {TAG: "time", "is": value.isoformat()}
-    if isinstance(value, int) and not isinstance(value, bool):
+        return {TAG: _TIME, "is": value.isoformat()}
+    if isinstance(value, int):
         # A number with a name, such as an HTTP status.
         return int(value)
     raise UnrecordableError(value)
@@ -154,34 +161,37 @@ def decoded(value: Json) -> Any:
         UnknownValueError: this version knows no such value.
     """
     if isinstance(value, list):
-        return [decoded(each) for each in value]
+        return tuple(map(decoded, value))
     if not isinstance(value, dict):
         return value
     tag = value.get(TAG)
-    if tag is None:
-        return {name: decoded(each) for name, each in value.items()}
     try:
-        return _tagged(tag, value)
+        return _manifest(value) if tag is None or tag == _MANIFEST else _tagged(tag, value)
     except (KeyError, TypeError, ValueError) as error:
         raise UnknownValueError(f"{_shown(tag)}: {error}") from error
 
 
 def _tagged(tag: Any, value: Mapping[str, Json]) -> Any:
-    match tag:
-        case "map":
-            return {decoded(name): decoded(each) for name, each in value["of"]}
-        case "tuple":
-            return tuple(map(decoded, value["of"]))
-        case "float":
-            return float(value["is"])
-        case "time":
-            return datetime.fromisoformat(value["is"])
+    if tag == _TABLE:
+        return {decoded(name): decoded(each) for name, each in value["of"]}
+    if tag == _TIME:
+        return datetime.fromisoformat(value["is"])
     kind = _TYPES.get(tag) if isinstance(tag, str) else None
     if kind is None:
         raise UnknownValueError(f"there is no type {_shown(tag)}")
     if issubclass(kind, Enum):
         return kind(value["is"])
     return kind(**{name: decoded(each) for name, each in value.items() if name != TAG})
+
+
+def _manifest(value: Json) -> Any:
+    """A part of a manifest."""
+    if isinstance(value, list):
+        return [_manifest(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    members = value["of"] if value.get(TAG) == _MANIFEST else value.items()
+    return {name: _manifest(each) for name, each in members}
 
 
 def _shown(tag: Any) -> str:

@@ -43,16 +43,21 @@ class Part:
 class Journal:
     """One decision."""
 
+    controller: str
     key: ObjectKey
     now: datetime
     """When it began."""
     jitter: float = 0.0
-    server_versions: frozenset[str] = frozenset()
+    server_versions: tuple[str, ...] = ()
     has_state: bool = False
     """True if it was told the state that the last turn of its key has left."""
     parts: tuple[Part, ...] = ()
     raised: str = ""
     """The type of the exception that ended it."""
+    turn: int = 0
+    """Counts the turns of a run, from 1."""
+    acted: tuple[str, ...] | None = None
+    """Of a shadow run: an outline of what the process wanted at the end of the last part, if that is something else."""
 
     @property
     def weight(self) -> int:
@@ -70,6 +75,16 @@ def _objects_in(reply: Any) -> int:
     if type(reply) is tuple:
         return sum(map(_objects_in, reply))
     return len(reply.objects) if isinstance(reply, Found) else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """A decision that could not be recorded."""
+
+    controller: str
+    key: ObjectKey
+    turn: int
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +136,14 @@ async def journaled(
     finally:
         if not isinstance(wants, Now | Pause):
             parts.append(Part(notes.reads, tuple(times), wants))
-        has_state = context.state is not None
-        journal = Journal(key, context.now, context.jitter, context.server_versions, has_state, tuple(parts), raised)
+        journal = Journal(
+            controller.name,
+            key,
+            context.now,
+            context.jitter,
+            tuple(sorted(context.server_versions)),
+            has_state=context.state is not None,
+            parts=tuple(parts),
+            raised=raised,
+        )
         keep(LiveTurn(controller, context.state, journal, notes.has_moved))

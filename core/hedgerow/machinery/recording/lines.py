@@ -1,17 +1,18 @@
-"""The lines of a record as values and as JSON: a header for each run of a process, then a line for each turn."""
+"""The lines of a record: a header for each run of a process, then a line for each turn."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.recording.codec import Json, UnknownValueError, decoded, encoded
-from hedgerow.machinery.recording.journal import Journal, Part
+from hedgerow.machinery.recording.journal import Journal, Part, Unrecorded
 
 FORMAT: Final = 3
 _HEADER: Final = "hedgerow-record"
+_NO_LINE: Final = "it is no line of a record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,69 +27,10 @@ class Header:
     configuration: Mapping[str, Any]
     """The component configuration with all its defaults, as a manifest."""
 
-    def to_json(self) -> Json:
+    def to_line(self) -> str:
         """The line."""
-        return {
-            _HEADER: FORMAT,
-            "version": self.version,
-            "component": self.component,
-            "clusterId": self.cluster_id,
-            "configuration": self.configuration,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """A decision that can be made again."""
-
-    controller: str
-    turn: int
-    """Counts the turns of a run, from 1."""
-    journal: Journal
-    acted: Sequence[str] | None = None
-    """Outline of what the process wanted at the end of the last part, where that is something else."""
-
-    @property
-    def key(self) -> ObjectKey:
-        """What was decided about."""
-        return self.journal.key
-
-    def to_json(self) -> Json:
-        """The line; empty members are left out.
-
-        Raises:
-            UnrecordableError: something in it has a type that no record can hold.
-        """
-        journal = self.journal
-        members = {
-            "jitter": journal.jitter,
-            "serverVersions": sorted(journal.server_versions),
-            "hasState": journal.has_state,
-            "raised": journal.raised,
-            "acted": None if self.acted is None else {"outline": list(self.acted)},
-        }
-        return {
-            "controller": self.controller,
-            "key": list(journal.key),
-            "now": journal.now.isoformat(),
-            "turn": self.turn,
-            **_without_empty(members),
-            "parts": [_part_to_json(part) for part in journal.parts],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Unrecorded:
-    """A decision that could not be recorded."""
-
-    controller: str
-    key: ObjectKey
-    turn: int
-    problem: str
-
-    def to_json(self) -> Json:
-        """The line."""
-        return {"controller": self.controller, "key": list(self.key), "turn": self.turn, "unrecorded": self.problem}
+        members = {"version": self.version, "component": self.component, "clusterId": self.cluster_id}
+        return json.dumps({_HEADER: FORMAT, **members, "configuration": self.configuration})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,29 +43,46 @@ class Unreadable:
     problem: str
 
 
-Turn: TypeAlias = Recorded | Unrecorded | Unreadable
+Turn: TypeAlias = Journal | Unrecorded | Unreadable
 Line: TypeAlias = Header | Turn
 
 
-def line_from_json(line: Json) -> Line:
+def line_of(turn: Journal | Unrecorded) -> str:
+    """The line of a turn, without the state that it leaves.
+
+    Raises:
+        UnrecordableError: something in it has a type that no record can hold.
+    """
+    if isinstance(turn, Journal):
+        turn = replace(turn, parts=tuple(map(_without_state, turn.parts)))
+    return json.dumps(encoded(turn))
+
+
+def _without_state(part: Part) -> Part:
+    return replace(part, wants=replace(part.wants, state=None)) if isinstance(part.wants, Plan) else part
+
+
+def parsed_line(line: str | bytes) -> Line:
     """What a line says.
 
     Raises:
+        ValueError: it is no JSON.
         UnknownValueError: it is no line of a record, or of one in another format.
     """
+    content = json.loads(line)
     try:
-        if _HEADER in line:
-            return _header(line)
-        controller, key, turn = line["controller"], ObjectKey(*line["key"]), line["turn"]
-        if "unrecorded" in line:
-            return Unrecorded(controller, key, turn, line["unrecorded"])
+        if _HEADER in content:
+            return _header(content)
+        controller, key, turn = content["controller"], decoded(content["key"]), content["turn"]
         try:
-            acted = line["acted"]["outline"] if "acted" in line else None
-            return Recorded(controller, turn, _journal(line, key), acted)
+            found = decoded(content)
         except UnknownValueError as error:
             return Unreadable(controller, key, turn, f"holds what this version does not know: {error}")
-    except (KeyError, TypeError, ValueError) as error:
-        raise UnknownValueError("it is no line of a record") from error
+    except (KeyError, TypeError) as error:
+        raise UnknownValueError(_NO_LINE) from error
+    if isinstance(found, Journal | Unrecorded):
+        return found
+    raise UnknownValueError(_NO_LINE)
 
 
 def _header(line: Mapping[str, Json]) -> Header:
@@ -131,39 +90,3 @@ def _header(line: Mapping[str, Json]) -> Header:
         problem = f"its format is {line[_HEADER]!s:.20}, this version knows only {FORMAT}"
         raise UnknownValueError(f"{problem}: replay it with the version that has recorded it")
     return Header(line["version"], line["component"], line["clusterId"], line["configuration"])
-
-
-def _journal(line: Mapping[str, Json], key: ObjectKey) -> Journal:
-    return Journal(
-        key,
-        datetime.fromisoformat(line["now"]),
-        line.get("jitter", 0.0),
-        frozenset(line.get("serverVersions", ())),
-        line.get("hasState", False),
-        tuple(map(_part, line["parts"])),
-        line.get("raised", ""),
-    )
-
-
-def _part_to_json(part: Part) -> Json:
-    wants = replace(part.wants, state=None) if isinstance(part.wants, Plan) else part.wants
-    members = {
-        "reads": [[encoded(lookup), encoded(answer)] for lookup, answer in part.reads.items()],
-        "times": [time.isoformat() for time in part.times],
-        "wants": encoded(wants),
-        "reply": encoded(part.reply),
-    }
-    return _without_empty(members)
-
-
-def _part(members: Mapping[str, Json]) -> Part:
-    return Part(
-        {decoded(lookup): decoded(answer) for lookup, answer in members.get("reads", ())},
-        tuple(map(datetime.fromisoformat, members.get("times", ()))),
-        decoded(members.get("wants")),
-        decoded(members.get("reply")),
-    )
-
-
-def _without_empty(members: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in members.items() if value}

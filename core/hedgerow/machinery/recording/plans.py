@@ -4,14 +4,13 @@ The order of what is independent of each other does not count, nor does the stat
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.plan import Action, Plan, actions_in, is_dry_run
-from hedgerow.machinery.recording.codec import TAG, Json, canonical, encoded
+from hedgerow.machinery.recording.codec import Json, canonical, encoded
 from hedgerow.machinery.steps import Step
 
 _VERBS: Final = {
@@ -21,8 +20,6 @@ _VERBS: Final = {
     "JsonPatch": "patch",
     "Delete": "delete",
 }
-_COLLECTIONS: Final = ("plan", "atOnce", "inOrder", "recordEvents")
-"""Tags of what is shown piece by piece."""
 _CONTEXT: Final = 3
 """Lines around a difference."""
 
@@ -38,12 +35,14 @@ def comparable(wants: Step[Any] | Plan) -> Json:
     value: dict[str, Any] = encoded(replace(wants, state=None))
     for name, is_independent in (("actions", not wants.in_order), ("events", True)):
         if is_independent and name in value:
-            value[name] = {**value[name], "of": sorted(value[name]["of"], key=canonical)}
+            value[name] = sorted(value[name], key=canonical)
     return value
 
 
-def outline(state: Step[Any] | Plan) -> list[str]:
-    """What a step or a plan asks for, a line each, without a word of what is written."""
+def outline(state: Step[Any] | Plan | None) -> list[str]:
+    """What a step or a plan asks for, a line each, without a word of what is written; none: the decision raised."""
+    if state is None:
+        return ["raised"]
     actions = [_outlined(action) for action in actions_in(state)]
     if not isinstance(state, Plan):
         return actions or [f"awaits {type(state).__name__}"]
@@ -54,7 +53,7 @@ def outline(state: Step[Any] | Plan) -> list[str]:
             f"failure: {failure.resource.kind} {failure.key}{f': {failure.field}' if failure.field else ''}"
             for failure in state.failures
         ),
-        *_conclusion(state),
+        *([] if state.requeue_after is None else [f"again in {state.requeue_after:g} s"]),
     ]
 
 
@@ -66,46 +65,17 @@ def _outlined(action: Action) -> str:
     return f"{verb} {action.resource.kind}{subresource} {action.key}{where} ({action.reason})"
 
 
-def _conclusion(plan: Plan) -> Iterator[str]:
-    if plan.requeue_after is not None:
-        yield f"again in {plan.requeue_after:g} s"
-
-
 def differences(recorded: Json, repeated: Json) -> list[str]:
     """What is different in two plans or steps, as a unified diff; nothing where they are the same.
 
     Args:
-        recorded: as the record holds it; none: there was none.
-        repeated: as above.
+        recorded: as `comparable` says it; none: there was none.
+        repeated: the same.
     """
-    if recorded == repeated:
-        return []
-    return list(
-        unified_diff(_lines(recorded), _lines(repeated), "recorded", "repeated", lineterm="", n=_CONTEXT),
-    )
+    return list(unified_diff(_lines(recorded), _lines(repeated), "recorded", "repeated", lineterm="", n=_CONTEXT))
 
 
-def _lines(plan: Json) -> list[str]:
-    """A plan or a step as text: its actions, events, failures and steps one by one, and how it ends."""
-    if not isinstance(plan, Mapping):
-        return []
-    if plan.get(TAG) not in _COLLECTIONS:
-        return _described("step", plan)
-    lines: list[str] = []
-    for name, value in plan.items():
-        items = value.get("of") if isinstance(value, Mapping) else None
-        if isinstance(items, Sequence):
-            for item in items:
-                lines += _described(name, item)
-        elif name != TAG and value not in (None, False):
-            lines.append(f"{name}: {value}")
-    return lines
-
-
-def _described(name: str, item: Json) -> list[str]:
-    is_object = isinstance(item, Mapping)
-    members = {each: value for each, value in item.items() if each != TAG} if is_object else item
-    return [
-        f"{name}: {item.get(TAG, '') if is_object else ''}",
-        *json.dumps(members, indent=2, sort_keys=True, ensure_ascii=False).splitlines(),
-    ]
+def _lines(wants: Json) -> list[str]:
+    text = json.dumps(wants, indent=2, sort_keys=True, ensure_ascii=False)
+    # A comma says only that something follows.
+    return [line.removesuffix(",") for line in text.splitlines()] if wants is not None else []

@@ -4,8 +4,8 @@ Whatever the decision looks up, asks and is told comes from the journal. It may 
 for the time more often than the journal tells it, it gets the last time again.
 """
 
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
@@ -13,64 +13,57 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.recording.journal import Journal, Part, decision
 from hedgerow.machinery.recording.lookups import NotedSnapshot
-from hedgerow.machinery.recording.replies import replied
+from hedgerow.machinery.recording.replies import has_same_reply, replied
 from hedgerow.machinery.steps import Now, Pause, Step
 
 
-class Playback:
-    """One decision under way."""
+class Played(NamedTuple):
+    """What a decision wants at the end of a part."""
 
-    def __init__(self, controller: Controller[Any], journal: Journal, state: Any) -> None:
-        """A decision that has not begun.
+    part: Part
+    wants: Step[Any] | Plan | None
+    error: Exception | None
+    """Why it wants nothing."""
+    goes_on: bool
+    """False if it cannot be told what the journal holds after the part: it wants something else."""
 
-        Args:
-            controller: decides.
-            journal: what it is told; its parts are given one by one.
-            state: what the last turn of the key has left.
-        """
-        self._snapshot = NotedSnapshot({})
-        context = Context(
-            journal.now,
-            controller.config,
-            state=state,
-            jitter=journal.jitter,
-            server_versions=journal.server_versions,
-        )
-        self._execution = Execution(decision(controller, journal.key, self._snapshot, context), journal.key)
-        self._now = journal.now
-        self._waits_for: Step[Any] | None = None
 
-    def __enter__(self) -> Self:
-        """The playback itself."""
-        return self
+def played(controller: Controller[Any], journal: Journal, state: Any) -> Iterator[Played]:
+    """A decision made again, up to its end or to where it wants something else.
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
-        """Stop the decision where it waits."""
-        self._execution.close()
-
-    def advanced(self, part: Part, reply: Any) -> Step[Any] | Plan:
-        """What the decision wants at the end of a part.
-
-        Args:
-            part: what it is told on the way.
-            reply: the noted reply to the last step; ignored at the beginning.
-
-        Raises:
-            NotReadError: it looks up what the journal does not hold.
-            Exception: it has a defect.
-        """
-        self._snapshot.reads = part.reads
-        times = iter(part.times)
-        go_on, waits_for = self._execution.go_on, self._waits_for
-        wants = self._execution.begin() if waits_for is None else go_on(replied(waits_for, reply))
-        while isinstance(wants, Now | Pause):
-            if isinstance(wants, Now):
-                self._now = next(times, self._now)
-            wants = go_on(self._now if isinstance(wants, Now) else None)
-        self._waits_for = wants if isinstance(wants, Step) else None
-        return wants
+    Args:
+        controller: decides.
+        journal: what it is told.
+        state: what the last turn of the key has left.
+    """
+    snapshot = NotedSnapshot({})
+    context = Context(
+        journal.now,
+        controller.config,
+        state=state,
+        jitter=journal.jitter,
+        server_versions=frozenset(journal.server_versions),
+    )
+    now = journal.now
+    wants: Step[Any] | Plan | None = None
+    reply: Any = None
+    with Execution(decision(controller, journal.key, snapshot, context), journal.key) as execution:
+        for part in journal.parts:
+            snapshot.reads = part.reads
+            times = iter(part.times)
+            try:
+                wants = execution.go_on(replied(wants, reply)) if isinstance(wants, Step) else execution.begin()
+                while isinstance(wants, Now | Pause):
+                    now = next(times, now) if isinstance(wants, Now) else now
+                    wants = execution.go_on(now if isinstance(wants, Now) else None)
+            except Exception as error:  # noqa: BLE001 -- a defect of the decision is a result
+                yield Played(part, None, error, goes_on=part.wants is None)
+                return
+            goes_on = has_same_reply(part.wants, wants)
+            yield Played(part, wants, None, goes_on)
+            if not goes_on:
+                return
+            reply = part.reply
 
 
 class States:
@@ -80,17 +73,13 @@ class States:
         """No turn yet."""
         self._states: dict[tuple[str, ObjectKey], Any] = {}
 
-    def of(self, controller: str, key: ObjectKey) -> Any:
-        """What the next turn of a key is told; none if that is unknown, or nothing."""
-        return self._states.get((controller, key))
+    def of(self, journal: Journal) -> Any:
+        """What a decision is told; none if that is nothing, or unknown."""
+        return self._states.get((journal.controller, journal.key)) if journal.has_state else None
 
-    def leave(self, controller: str, key: ObjectKey, plan: Plan) -> None:
-        """A turn has ended with a plan. One that raises, or is stopped, leaves what there was."""
-        if plan.state is None:
-            self.forget(controller, key)
+    def leave(self, controller: str, key: ObjectKey, plan: Plan | None) -> None:
+        """A turn has ended with a plan; none: nobody knows what it leaves. One that raises leaves what there was."""
+        if plan is None or plan.state is None:
+            self._states.pop((controller, key), None)
         else:
             self._states[controller, key] = plan.state
-
-    def forget(self, controller: str, key: ObjectKey) -> None:
-        """Nobody knows what a turn has left."""
-        self._states.pop((controller, key), None)

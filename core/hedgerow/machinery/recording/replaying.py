@@ -5,28 +5,23 @@ The file is read once, from its beginning, and no more is kept of it than the st
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.recording.codec import UnrecordableError
-from hedgerow.machinery.recording.journal import Part
-from hedgerow.machinery.recording.lines import Recorded, Turn, Unreadable, Unrecorded
+from hedgerow.machinery.recording.journal import Journal, Unrecorded
+from hedgerow.machinery.recording.lines import Turn, Unreadable
 from hedgerow.machinery.recording.lookups import NotReadError
 from hedgerow.machinery.recording.plans import comparable, differences
-from hedgerow.machinery.recording.playback import Playback, States
-from hedgerow.machinery.recording.replies import has_same_reply
-from hedgerow.machinery.steps import Step
-
-_Found: TypeAlias = tuple[str, Sequence[str]]
-"""What is different, as a clause and in lines."""
+from hedgerow.machinery.recording.playback import Played, States, played
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A decision that comes out differently."""
 
-    decision: Recorded | Unreadable
+    decision: Journal | Unreadable
     summary: str
     """One clause: in what."""
     lines: Sequence[str] = ()
@@ -57,12 +52,12 @@ class Replay:
         Args:
             turn: what comes next in the record.
         """
-        if not isinstance(turn, Recorded):
-            self._states.forget(turn.controller, turn.key)
+        if not isinstance(turn, Journal):
+            self._states.leave(turn.controller, turn.key, None)
             self.skipped += isinstance(turn, Unrecorded)
             return Difference(turn, turn.problem) if isinstance(turn, Unreadable) else None
-        state = self._states.of(turn.controller, turn.key) if turn.journal.has_state else None
-        if state is None and turn.journal.has_state:
+        state = self._states.of(turn)
+        if turn.has_state and state is None:
             self.skipped += 1
             return None
         self.repeated += 1
@@ -71,39 +66,29 @@ class Replay:
             return Difference(turn, "no controller of this name runs with that configuration")
         return self._repeated(turn, controller, state)
 
-    def _repeated(self, turn: Recorded, controller: Controller[Any], state: Any) -> Difference | None:
-        difference: Difference | None = None
-        reply: Any = None
-        wants: Step[Any] | Plan | None = None
-        with Playback(controller, turn.journal, state) as playback:
-            for number, part in enumerate(turn.journal.parts, start=1):
-                wants, found = _played(playback, part, reply, turn.journal.raised)
-                reply = part.reply
-                if found is not None and difference is None:
-                    difference = Difference(turn, *found, number)
-                # After a difference the turn goes on, for the state that it leaves.
-                if not has_same_reply(part.wants, wants):
-                    self._states.forget(turn.controller, turn.key)
-                    return difference
-        if isinstance(wants, Plan):
-            self._states.leave(turn.controller, turn.key, wants)
-        return difference
+    def _repeated(self, turn: Journal, controller: Controller[Any], state: Any) -> Difference | None:
+        first: Difference | None = None
+        # After a difference the turn goes on, for the state that it leaves.
+        for number, part in enumerate(played(controller, turn, state), start=1):
+            first = first or _difference(turn, number, part)
+            if isinstance(part.wants, Plan) or not part.goes_on:
+                self._states.leave(turn.controller, turn.key, part.wants if isinstance(part.wants, Plan) else None)
+        return first
 
 
-def _played(playback: Playback, part: Part, reply: Any, raised: str) -> tuple[Step[Any] | Plan | None, _Found | None]:
-    """What a decision wants at the end of a part, and in what that is different."""
-    try:
-        wants = playback.advanced(part, reply)
-        repeated = comparable(wants)
-    except UnrecordableError as error:
-        return None, (f"comes to what cannot be compared: {error}", ())
-    except Exception as error:  # noqa: BLE001 -- a defect of the decision is a difference
-        if part.wants is None and type(error).__name__ == raised:
-            return None, None
+def _difference(turn: Journal, number: int, played_part: Played) -> Difference | None:
+    part, wants, error, _ = played_part
+    if wants is None:
+        if part.wants is None and type(error).__name__ == turn.raised:
+            return None
         summary = str(error) if isinstance(error, NotReadError) else f"raises {type(error).__name__}: {error}"
-        return None, (summary, ())
+        return Difference(turn, summary, part=number)
+    try:
+        repeated = comparable(wants)
+    except UnrecordableError as strange:
+        return Difference(turn, f"comes to what cannot be compared: {strange}", part=number)
     name = "plan" if isinstance(wants, Plan) else "step"
     if part.wants is None:
-        return wants, (f"has a {name} and raised {raised} then", differences(None, repeated))
-    recorded = comparable(part.wants)
-    return wants, None if recorded == repeated else (f"has another {name}", differences(recorded, repeated))
+        return Difference(turn, f"has a {name} and raised {turn.raised} then", differences(None, repeated), number)
+    lines = differences(comparable(part.wants), repeated)
+    return Difference(turn, f"has another {name}", lines, number) if lines else None

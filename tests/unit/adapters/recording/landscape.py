@@ -11,9 +11,8 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.recording.codec import Json, encoded
-from hedgerow.machinery.recording.journal import Part
-from hedgerow.machinery.recording.lines import Recorded
-from hedgerow.machinery.recording.playback import Playback, States
+from hedgerow.machinery.recording.journal import Journal, Part
+from hedgerow.machinery.recording.playback import States, played
 from hedgerow.machinery.recording.shadow_run import Redaction
 from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
@@ -138,23 +137,17 @@ def decided_again(folder: Path) -> list[list[Json]]:
         by_name = {each.name: each for each in declared()}
         states = States()
         for _, line in record_lines(folder / process):
-            if isinstance(line, Recorded):
+            if isinstance(line, Journal):
                 decided.append(_decided_again(line, by_name[line.controller], states))
     return decided
 
 
-def _decided_again(line: Recorded, controller: Controller[Any], states: States) -> list[Json]:
-    state = states.of(line.controller, line.key) if line.journal.has_state else None
+def _decided_again(journal: Journal, controller: Controller[Any], states: States) -> list[Json]:
     wanted: list[Json] = []
-    reply = None
-    with Playback(controller, line.journal, state) as playback:
-        for part in line.journal.parts:
-            wants = playback.advanced(part, reply)
-            reply = part.reply
-            if isinstance(wants, Plan):
-                states.leave(line.controller, line.key, wants)
-                wants = replace(wants, state=None)
-            wanted.append(encoded(wants))
+    for part in played(controller, journal, states.of(journal)):
+        if isinstance(part.wants, Plan):
+            states.leave(journal.controller, journal.key, part.wants)
+        wanted.append(encoded(replace(part.wants, state=None) if isinstance(part.wants, Plan) else part.wants))
     return wanted
 
 

@@ -13,7 +13,8 @@ from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.recording.lines import Header, Recorded
+from hedgerow.machinery.recording.journal import Journal
+from hedgerow.machinery.recording.lines import Header
 from hedgerow.machinery.recording.replaying import Difference, Replay
 from hedgerow.machinery.recording.shadow_run import Redaction
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
@@ -68,7 +69,7 @@ class Session:
     def __post_init__(self) -> None:
         self.cluster: InMemoryCluster = new_cluster(self.clock, Served(CRON_JOBS), Served(MACHINES))
         self.put(*(_namespace(name) for name in ("shop", "bar", "accounts")))
-        self._memories: dict[tuple[str, ObjectKey], object] = {}
+        self._states: dict[tuple[str, ObjectKey], object] = {}
         self._file = RecordFile(self.path, self.problems.append)
         self.recorder = Recorder(self._file, HEADER, self.redaction, self.problems.append)
 
@@ -98,13 +99,13 @@ class Session:
         surroundings = InMemory(clusters)
         following, snapshot = snapshot_of(clusters, controller)
         place = (controller.name, key)
-        context = Context(self.clock(), following.config, state=self._memories.get(place), jitter=0.5)
+        context = Context(self.clock(), following.config, state=self._states.get(place), jitter=0.5)
         decision = self.recorder.decide(following, key, snapshot, context)
         plan, _ = executed(decision, lambda step: performed(step, surroundings, self.clock))
         for action in plan.actions:
             if surroundings.carry_out(action).error and plan.in_order:
                 break
-        self._memories[place] = plan.state
+        self._states[place] = plan.state
 
     def end(self) -> str:
         """What the record holds once the process has ended."""
@@ -131,7 +132,7 @@ def _namespace(name: str) -> Manifest:
 class Repeated:
     """What came of the repetition of a record."""
 
-    decisions: Sequence[Recorded]
+    decisions: Sequence[Journal]
     differences: Sequence[Difference]
     skipped: int
 
@@ -143,7 +144,7 @@ def repeated(path: Path, by: Iterable[Controller[Any]] | None = None) -> Repeate
     for _, line in record_lines(path):
         if line is None or isinstance(line, Header):
             continue
-        if isinstance(line, Recorded):
+        if isinstance(line, Journal):
             decisions.append(line)
         difference = replay.repeat(line)
         if difference is not None:

@@ -14,7 +14,7 @@ from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import actions_in
 from hedgerow.machinery.recording.codec import encoded
-from hedgerow.machinery.recording.lines import Recorded
+from hedgerow.machinery.recording.journal import Journal
 from hedgerow_adapters.recording import record_lines
 from tests.e2e.canaries import Canaries
 from tests.unit.adapters.recording import landscape
@@ -60,8 +60,8 @@ def test_the_landscape_is_one_of_secrets_and_has_all_controllers_write(path: Pat
         "kubeconfig",
         "old token",
     }
-    decisions = [line for _, line in record_lines(path) if isinstance(line, Recorded)]
-    wanted = ((each.controller, part.wants) for each in decisions for part in each.journal.parts)
+    decisions = [line for _, line in record_lines(path) if isinstance(line, Journal)]
+    wanted = ((each.controller, part.wants) for each in decisions for part in each.parts)
     writing = {controller for controller, wants in wanted if wants is not None and actions_in(wants)}
     assert {each.name for each in landscape.controllers()} == writing
 
@@ -70,10 +70,10 @@ def test_the_same_is_decided_in_one_process_and_in_others_with_other_hash_seeds(
     for process in PROCESSES:
         recorded(tmp_path / process, Canaries(), NothingIsSecret(), process)
     live = [
-        [encoded(part.wants) for part in line.journal.parts]
+        [encoded(part.wants) for part in line.parts]
         for process in PROCESSES
         for _, line in record_lines(tmp_path / process)
-        if isinstance(line, Recorded)
+        if isinstance(line, Journal)
     ]
 
     again = [landscape.decided_again(tmp_path) for _ in range(2)]

@@ -10,21 +10,22 @@ from typing import Any
 
 import pytest
 
-from hedgerow.machinery.recording.lines import Header, Unreadable
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.recording.journal import Unrecorded
+from hedgerow.machinery.recording.lines import Header, Unreadable, line_of
 from hedgerow_adapters.recording import RecordError, RecordFile, record_lines, writing
 from tests.control_plane.processes import wait_until
 from tests.unit.adapters.recording.session import HEADER, Session, repeated
 from tests.unit.adapters.runtime.world import CART, POLICIES, service
 
-FIRST = json.dumps(HEADER.to_json())
-LEVELS = 900
-DEEP = (
-    '{"controller": "secret", "key": ["shop", "a"], "turn": 1, "now": "2026-01-01T00:00:00+00:00", '
-    f'"parts": [{{"reply": {"[" * LEVELS}{"]" * LEVELS}}}]}}'
-)
+FIRST = HEADER.to_line()
+LEVELS = 500
+KEY = '{"$": "key", "namespace": "shop", "name": "a"}'
+_PARTS = '{"$": "told", "stored": ' * LEVELS + "null" + "}" * LEVELS
+DEEP = f'{{"$": "decision", "controller": "secret", "key": {KEY}, "turn": 1, "parts": {_PARTS}}}'
 """JSON that can be read, and holds a value that cannot."""
 OTHER_FORMAT = "this version knows only 3: replay it with the version that has recorded it"
-UNRECORDED = json.dumps({"controller": "secret", "key": ["shop", "a"], "turn": 1, "unrecorded": "too strange"})
+UNRECORDED = line_of(Unrecorded("secret", ObjectKey("shop", "a"), 1, "too strange"))
 
 
 @pytest.fixture
@@ -203,7 +204,7 @@ def test_a_decision_made_from_what_this_version_does_not_know_is_told(path: Path
 
 
 def test_a_turn_whose_predecessor_is_missing_is_left_out(path: Path) -> None:
-    rewritten(path, lambda line: line.update(hasState=True))
+    rewritten(path, lambda line: line.update(has_state=True))
 
     found = repeated(path)
 
