@@ -33,16 +33,19 @@ class Fingerprints:
         """What stands for a SHA-256 checksum in hexadecimal digits, and looks like one."""
         return self._digest(checksum.encode(errors="surrogatepass"))
 
-    def of_leaves(self, value: Any) -> Any:
-        """A JSON value with fingerprints in place of all that it holds but the names of members."""
+    def of_leaves(self, value: Any, *, hides_names: bool = False) -> Any:
+        """A JSON value with fingerprints in place of all that it holds, the names of members included if so wanted."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
             return self.of_text(value)
         if isinstance(value, Mapping):
-            return {name: self.of_leaves(each) for name, each in value.items()}
+            return {
+                self.of_text(name) if hides_names else name: self.of_leaves(each, hides_names=hides_names)
+                for name, each in value.items()
+            }
         if isinstance(value, list):
-            return [self.of_leaves(each) for each in value]
+            return [self.of_leaves(each, hides_names=hides_names) for each in value]
         return self.of_text(json.dumps(value))
 
     def _digest(self, value: bytes) -> str:

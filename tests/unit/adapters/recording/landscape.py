@@ -27,7 +27,7 @@ from tests.unit.adapters.recording import session
 from tests.unit.adapters.recording.session import Session, documents
 from tests.unit.adapters.recording.session import encoded as base64_of
 from tests.unit.adapters.runtime.world import CART, PODS_OF_WEB, service
-from tests.unit.confidential_objects import LAST_APPLIED
+from tests.unit.confidential_objects import MALFORMED, PLACES, Place
 from tests.unit.core.operator.namespace_network_policies.objects import CONFIG
 from tests.unit.core.resource_manager.managed_resources.harness import config_map, managed_resource
 from tests.unit.core.resource_manager.nodes.surroundings import node
@@ -35,6 +35,8 @@ from tests.unit.core.resource_manager.token_invalidation.accounts import service
 from tests.unit.core.resource_manager.token_invalidation.accounts import token_secret as invalid_token
 from tests.unit.core.resource_manager.token_requests.harness import ACCOUNT, kubeconfig, token_secret
 
+OVERWRITTEN: Final = "a key of an unknown field"
+"""Another place is in the same field."""
 GARBAGE: Final = "resources.gardener.cloud/garbage-collectable-reference"
 
 
@@ -59,31 +61,31 @@ PROCESSES: Final[Mapping[str, Callable[[], list[Controller[Any]]]]] = {
 }
 
 
-def secret(name: str, canary: Callable[[str], str], *, namespace: str = "default", **members: Any) -> dict[str, Any]:
-    """A Secret with canaries in its data and in the copy that kubectl keeps of it."""
-    metadata = {
-        "name": name,
-        "namespace": namespace,
-        "annotations": {LAST_APPLIED: canary(f"copy of {name}")},
-        **members.pop("metadata", {}),
-    }
-    data = {"password": base64_of(canary(f"data of {name}"))}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data, **members}
+def secret(
+    name: str, canary: Callable[[str], str], places: Mapping[str, Place] = PLACES, **members: Any
+) -> dict[str, Any]:
+    """A Secret with canaries in all these places."""
+    metadata = {"name": name, "namespace": "default", **members.pop("metadata", {})}
+    made = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, **members}
+    for place, put in places.items():
+        put(made, canary(f"{place} of {name}"))
+    return made
+
+
+def holder(name: str, canary: Callable[[str], str], *manifests: Mapping[str, Any]) -> dict[str, Any]:
+    """A Secret with manifests, as a ManagedResource refers to it."""
+    return {**secret(name, canary), "data": {"objects.yaml": base64_of(documents(*manifests))}}
 
 
 def objects(canaries: Canaries) -> list[dict[str, Any]]:
     """What all controllers are to find."""
     canary = canaries.new
-    inner = secret("inner", canary, stringData={"text": canary("stringData of inner")})
-    manifests = documents(inner, config_map("managed"), config_map("drifted"))
-    outer = {
-        **secret("outer", canary),
-        "data": {
-            "objects.yaml": base64_of(manifests),
-            "broken.yaml": base64_of("a: b"),
-            "notes": base64_of(f"# {canary('comment')}\n"),
-        },
-    }
+    inner = secret("inner", canary)
+    keyed = secret("keyed", canary, {OVERWRITTEN: PLACES[OVERWRITTEN]})
+    broken = [secret(f"malformed-{at}", canary, {place: put}) for at, (place, put) in enumerate(MALFORMED.items())]
+    outer = holder("outer", canary, inner, keyed, config_map("managed"), config_map("drifted"))
+    outer["data"]["notes"] = base64_of(f"# {canary('comment')}\n")
+    malformed = holder("malformed", canary, *broken, config_map("beside"))
     unreadable = {**secret("unreadable", canary), "data": {"a.yaml": base64_of(f"kind: [{canary('broken document')}")}}
     garbage = secret("garbage", canary, immutable=True, metadata={"labels": {GARBAGE: "true"}})
     invalidated = invalid_token()
@@ -93,8 +95,10 @@ def objects(canaries: Canaries) -> list[dict[str, Any]]:
     typed_node["status"] = {"addresses": [{"type": "Hostname", "address": "node-1"}]}
     return [
         outer,
+        malformed,
         unreadable,
         managed_resource("outer"),
+        managed_resource("malformed", name="malformed"),
         managed_resource("unreadable", name="broken"),
         garbage,
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
@@ -120,7 +124,7 @@ def recorded(path: Path, canaries: Canaries, redaction: Redaction, process: str 
     made.work()
     replaced = secret("inner", canaries.new)
     made.put(
-        {**first[0], "data": {"objects.yaml": base64_of(documents(replaced, config_map("managed", {"k": "other"})))}},
+        holder("outer", canaries.new, replaced, config_map("managed", {"k": "other"})),
         config_map("managed", {"k": "changed by hand"}),
     )
     made.work(rounds=2)

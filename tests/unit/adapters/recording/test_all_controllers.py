@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from hedgerow.api.kubernetes import SECRETS
-from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import actions_in
 from hedgerow.machinery.recording.codec import encoded
 from hedgerow.machinery.recording.journal import Journal
 from hedgerow_adapters.recording import record_lines
 from tests.e2e.canaries import Canaries
 from tests.unit.adapters.recording import landscape
-from tests.unit.adapters.recording.landscape import PROCESSES, NothingIsSecret, recorded
+from tests.unit.adapters.recording.landscape import OVERWRITTEN, PROCESSES, NothingIsSecret, recorded
 from tests.unit.adapters.recording.session import redaction, repeated
+from tests.unit.confidential_objects import MALFORMED, PLACES
 
 HASH_SEEDS = ("1", "2")
 
@@ -42,8 +42,8 @@ def test_a_record_of_all_controllers_holds_no_secret_and_repeats_exactly(path: P
     assert canaries.seen_in([path.read_text(encoding="utf-8")]) == set()
     found = repeated(path, session.controllers)
     assert (found.differences, found.skipped) == ([], 0)
-    # What is wrong with a document is said in words that depend on what nobody may read.
-    assert {each.key for each in found.decisions if each.acted is not None} == {ObjectKey("default", "broken")}
+    # What is wrong with a document, or with a Secret, is said in words that depend on what nobody may read.
+    assert {each.key.name for each in found.decisions if each.acted is not None} == {"broken", "malformed"}
 
 
 def test_the_landscape_is_one_of_secrets_and_has_all_controllers_write(path: Path) -> None:
@@ -52,14 +52,10 @@ def test_the_landscape_is_one_of_secrets_and_has_all_controllers_write(path: Pat
 
     recorded(path, canaries, NothingIsSecret())
 
-    assert canaries.seen_in([path.read_text(encoding="utf-8")]) >= {
-        "data of inner",
-        "stringData of inner",
-        "copy of inner",
-        "copy of outer",
-        "kubeconfig",
-        "old token",
-    }
+    seen = canaries.seen_in([path.read_text(encoding="utf-8")])
+    assert seen >= {f"{place} of inner" for place in PLACES if place != OVERWRITTEN} | {f"{OVERWRITTEN} of keyed"}
+    assert seen >= {f"{place} of malformed-{number}" for number, place in enumerate(MALFORMED)}
+    assert seen >= {"a copy of outer", "broken document", "comment", "kubeconfig", "old token"}
     decisions = [line for _, line in record_lines(path) if isinstance(line, Journal)]
     wanted = ((each.controller, part.wants) for each in decisions for part in each.parts)
     writing = {controller for controller, wants in wanted if wants is not None and actions_in(wants)}

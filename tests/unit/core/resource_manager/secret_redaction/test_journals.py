@@ -119,7 +119,7 @@ def test_of_a_secret_is_shown_what_every_secret_has() -> None:
         "type": "Opaque",
         "immutable": True,
         "data": {},
-        "dataa": {"a": SHOWN},
+        "dataa": {FINGERPRINTS.of_text("a"): SHOWN},
         "metadata": {
             "namespace": KEY.namespace,
             "name": KEY.name,
