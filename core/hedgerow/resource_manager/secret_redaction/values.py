@@ -56,7 +56,7 @@ class FingerprintedValues:
         return {name: self._encoded(name, value, manifests) for name, value in values.items()}
 
     def hidden(self, value: Any) -> Any:
-        """What is shown of a confidential value outside of `data` and `stringData`. Its names may be confidential too."""
+        """What is shown of a confidential value outside of `data` and `stringData`, its names included."""
         return self.fingerprints.of_leaves(value, hides_names=True)
 
     def shown_texts(self, values: Any) -> Any:

@@ -37,6 +37,7 @@ from tests.unit.core.resource_manager.token_requests.harness import ACCOUNT, kub
 
 OVERWRITTEN: Final = "a key of an unknown field"
 """Another place is in the same field."""
+BESIDE_DATA: Final = {place: PLACES[place] for place in ("a copy", "an annotation")}
 GARBAGE: Final = "resources.gardener.cloud/garbage-collectable-reference"
 
 
@@ -74,7 +75,7 @@ def secret(
 
 def holder(name: str, canary: Callable[[str], str], *manifests: Mapping[str, Any]) -> dict[str, Any]:
     """A Secret with manifests, as a ManagedResource refers to it."""
-    return {**secret(name, canary), "data": {"objects.yaml": base64_of(documents(*manifests))}}
+    return {**secret(name, canary, BESIDE_DATA), "data": {"objects.yaml": base64_of(documents(*manifests))}}
 
 
 def objects(canaries: Canaries) -> list[dict[str, Any]]:
@@ -86,7 +87,10 @@ def objects(canaries: Canaries) -> list[dict[str, Any]]:
     outer = holder("outer", canary, inner, keyed, config_map("managed"), config_map("drifted"))
     outer["data"]["notes"] = base64_of(f"# {canary('comment')}\n")
     malformed = holder("malformed", canary, *broken, config_map("beside"))
-    unreadable = {**secret("unreadable", canary), "data": {"a.yaml": base64_of(f"kind: [{canary('broken document')}")}}
+    unreadable = {
+        **secret("unreadable", canary, BESIDE_DATA),
+        "data": {"a.yaml": base64_of(f"kind: [{canary('broken document')}")},
+    }
     garbage = secret("garbage", canary, immutable=True, metadata={"labels": {GARBAGE: "true"}})
     invalidated = invalid_token()
     invalidated["data"] = {"token": base64_of(canary("token of a ServiceAccount")), "ca.crt": "Y2E="}
