@@ -1,7 +1,8 @@
 # Two commands need nothing but Python 3.11 or later, make, and the package registries: `make demo` and `make test`.
 
 PYTHON ?= python3
-WORKERS ?= 2
+# Tests wait more than they compute, so that three workers keep two processors busy.
+WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed

@@ -71,10 +71,11 @@ async def test_reviews_that_wait_for_caches_take_a_bounded_amount_of_memory(proc
     )
 
     assert [(status, answer["response"]["status"]["message"]) for status, answer in beside] == [(OK, WAITED)] * 20
-    statuses = [status for status, _ in large]
-    assert {OK, TOO_MANY} == set(statuses)
+    # Which of them found room depends on what came first.
+    assert TOO_MANY in {status for status, _ in large} <= {OK, TOO_MANY}
     assert refused[0] in {TOO_LARGE, TOO_MANY}
-    assert (await ask_once(port, small, path=PATH))[0] == OK
+    late = await asyncio.gather(ask_once(port, small, path=PATH), ask_once(port, texts, path=PATH))
+    assert [status for status, _ in late] == [OK, OK]
     assert most_resident_kib(process) <= MOST_RESIDENT
     assert process.log_lines("Too many reviews at once", level="warning")
     await asyncio.to_thread(
