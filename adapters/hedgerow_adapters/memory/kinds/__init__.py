@@ -6,7 +6,7 @@ One declaration a kind; those with rules of their own have a module each. A furt
 
 from typing import Final
 
-from hedgerow.machinery.objects import Resource
+from hedgerow.api.kubernetes import CSI_NODES, ENDPOINTS, NODES
 from hedgerow_adapters.memory.kinds.autoscalers import AUTOSCALERS, AUTOSCALERS_V1
 from hedgerow_adapters.memory.kinds.certificate_requests import CERTIFICATE_REQUESTS
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
@@ -38,8 +38,8 @@ DEFAULT_RESOURCES: Final = (
     LEASES,
     STORED_EVENTS,
     SERVED_EVENTS,
-    Kind(Resource("", "v1", "nodes", "Node", namespaced=False), has_status=True),
-    Kind(Resource("", "v1", "endpoints", "Endpoints"), fields={"subsets": anything}),
+    Kind(NODES, has_status=True),
+    Kind(ENDPOINTS, fields={"subsets": anything}),
     SERVICE_ACCOUNTS,
     PODS,
     DEPLOYMENTS,
@@ -53,7 +53,7 @@ DEFAULT_RESOURCES: Final = (
     VALIDATING_CONFIGURATIONS,
     CERTIFICATE_REQUESTS,
     Kind(
-        Resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False),
+        CSI_NODES,
         fields={"spec": structure({"drivers": list_of(open_structure({}))})},
         unconditional_update=False,
     ),

@@ -9,13 +9,14 @@ Source: Kubernetes API, HorizontalPodAutoscaler of autoscaling/v1 and v2.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, required
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import anything, number, structure, text
 
 V1: Final = Resource("autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
-V2: Final = Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
+V2: Final = HORIZONTAL_POD_AUTOSCALERS
 UTILIZATION: Final = 80
 """Percentage of the CPU aimed at where nothing is said."""
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import FieldError, duplicate, forbidden, invalid, not_supported, required
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind, Part
 from hedgerow_adapters.memory.kinds.secrets import encoded
@@ -174,7 +175,7 @@ def _pem_type(written: str) -> str:
 
 
 CERTIFICATE_REQUESTS: Final = Kind(
-    Resource("certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", namespaced=False),
+    CERTIFICATE_SIGNING_REQUESTS,
     fields={"spec": _SPEC, "status": _STATUS},
     selectable=("spec.signerName",),
     defaults=complete,

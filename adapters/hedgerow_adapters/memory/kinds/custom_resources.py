@@ -8,6 +8,7 @@ Source: Kubernetes API, CustomResourceDefinition of apiextensions.k8s.io/v1.
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, invalid, required
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind, no_defaults
@@ -125,7 +126,7 @@ def _without(manifest: Manifest, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 CUSTOM_RESOURCE_DEFINITIONS: Final = Kind(
-    Resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False),
+    kubernetes.CUSTOM_RESOURCE_DEFINITIONS,
     fields={"spec": _SPEC, "status": anything},
     defaults=complete,
     rules=errors,

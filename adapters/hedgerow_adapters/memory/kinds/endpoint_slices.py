@@ -6,7 +6,8 @@ Source: Kubernetes API, EndpointSlice of discovery.k8s.io/v1.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, Resource, labels_of
+from hedgerow.api import kubernetes
+from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow_adapters.memory.field_errors import FieldError, invalid, not_supported, required
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import (
@@ -67,7 +68,7 @@ def _differs(_given: Any, new: Manifest, old: Manifest) -> bool:
 
 
 ENDPOINT_SLICES: Final = Kind(
-    Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
+    kubernetes.ENDPOINT_SLICES,
     fields={"addressType": optional_text, "endpoints": list_of(_ENDPOINT), "ports": list_of(_PORT)},
     defaults=complete,
     rules=errors,

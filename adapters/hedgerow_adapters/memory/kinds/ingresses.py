@@ -6,8 +6,9 @@ Source: Kubernetes API, Ingress of networking.k8s.io/v1.
 from collections.abc import Iterator
 from typing import Final
 
+from hedgerow.api import kubernetes
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem, port_name_problem
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import (
     FieldError,
     checked,
@@ -151,7 +152,7 @@ def _service_errors(service: Manifest, path: str) -> Iterator[FieldError]:
 
 
 INGRESSES: Final = Kind(
-    Resource("networking.k8s.io", "v1", "ingresses", "Ingress"),
+    kubernetes.INGRESSES,
     fields={"spec": _SPEC, "status": structure({"loadBalancer": LOAD_BALANCER_OF_AN_INGRESS})},
     defaults=complete,
     rules=errors,

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.api import kubernetes
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import micro_time, number, optional_text, structure
@@ -37,7 +38,7 @@ def errors(lease: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
 
 
 LEASES: Final = Kind(
-    Resource("coordination.k8s.io", "v1", "leases", "Lease"),
+    kubernetes.LEASES,
     fields={"spec": _SPEC},
     defaults=complete,
     rules=errors,

@@ -6,8 +6,9 @@ Source: Kubernetes API, NetworkPolicy of networking.k8s.io/v1; network-and-nodes
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from hedgerow.api import kubernetes
 from hedgerow.machinery.names import port_name_problem
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import (
     FieldError,
     checked,
@@ -136,7 +137,7 @@ def _policy_type_errors(types: Sequence[str]) -> Iterator[FieldError]:
 
 
 NETWORK_POLICIES: Final = Kind(
-    Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"),
+    kubernetes.NETWORK_POLICIES,
     fields={"spec": _SPEC},
     defaults=complete,
     rules=errors,

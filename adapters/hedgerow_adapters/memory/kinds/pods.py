@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.api import kubernetes
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import FieldError, required
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import anything, list_of, open_structure, text, text_map
@@ -98,7 +99,7 @@ def spec_errors(spec: Manifest, path: str) -> Iterator[FieldError]:
 
 
 PODS: Final = Kind(
-    Resource("", "v1", "pods", "Pod"),
+    kubernetes.PODS,
     fields={"spec": POD_SPEC, "status": anything},
     selectable=(
         *(f"spec.{field}" for field in ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")),

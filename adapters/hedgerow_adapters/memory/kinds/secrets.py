@@ -5,7 +5,8 @@ import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.api import kubernetes
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import ShapeError, flag, text, text_map
@@ -65,12 +66,12 @@ def _immutability_errors(new: Manifest, old: Manifest, fields: tuple[str, ...]) 
 
 
 CONFIG_MAPS: Final = Kind(
-    Resource("", "v1", "configmaps", "ConfigMap"),
+    kubernetes.CONFIG_MAPS,
     fields={"data": text_map, "binaryData": encoded_map, "immutable": flag},
     rules=config_map_errors,
 )
 SECRETS: Final = Kind(
-    Resource("", "v1", "secrets", "Secret"),
+    kubernetes.SECRETS,
     fields={"data": encoded_map, "stringData": text_map, "type": text, "immutable": flag},
     selectable=("type",),
     defaults=complete,

@@ -6,6 +6,7 @@ Source: Kubernetes documentation, "Managing Service Accounts"; TokenRequest of a
 from collections.abc import Iterator
 from typing import Final
 
+from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
@@ -35,7 +36,7 @@ def errors(request: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
 
 
 SERVICE_ACCOUNTS: Final = Kind(
-    Resource("", "v1", "serviceaccounts", "ServiceAccount"),
+    kubernetes.SERVICE_ACCOUNTS,
     fields={"secrets": anything, "imagePullSecrets": anything, "automountServiceAccountToken": flag},
     answers_deleted_object=True,
 )

@@ -6,8 +6,9 @@ Addresses and node ports are not allotted.
 from collections.abc import Iterator
 from typing import Final
 
+from hedgerow.api import kubernetes
 from hedgerow.machinery.names import dns_label_problem, label_key_problem, port_name_problem
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import (
     FieldError,
     checked,
@@ -131,7 +132,7 @@ def _port_errors(port: Manifest, path: str) -> Iterator[FieldError]:
 
 
 SERVICES: Final = Kind(
-    Resource("", "v1", "services", "Service"),
+    kubernetes.SERVICES,
     fields={"spec": _SPEC, "status": _STATUS},
     name_problem=dns_label_problem,
     defaults=complete,

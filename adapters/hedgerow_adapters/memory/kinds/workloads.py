@@ -6,7 +6,8 @@ Source: Kubernetes API, Deployment, StatefulSet and DaemonSet of apps/v1.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, Resource, annotations_of, labels_of
+from hedgerow.api import kubernetes
+from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
 from hedgerow_adapters.memory.field_errors import FieldError, invalid, required
 from hedgerow_adapters.memory.kinds import pods
@@ -104,7 +105,7 @@ def _deployment_differs(given: Any, new: Manifest, old: Manifest) -> bool:
 
 
 DEPLOYMENTS: Final = Kind(
-    Resource("apps", "v1", "deployments", "Deployment"),
+    kubernetes.DEPLOYMENTS,
     fields=_FIELDS,
     defaults=complete_deployment,
     rules=errors,
@@ -115,7 +116,7 @@ DEPLOYMENTS: Final = Kind(
     spec_differs=_deployment_differs,
 )
 STATEFUL_SETS: Final = Kind(
-    Resource("apps", "v1", "statefulsets", "StatefulSet"),
+    kubernetes.STATEFUL_SETS,
     fields=_FIELDS,
     defaults=complete_stateful_set,
     rules=errors,
@@ -125,7 +126,7 @@ STATEFUL_SETS: Final = Kind(
     has_generation=True,
 )
 DAEMON_SETS: Final = Kind(
-    Resource("apps", "v1", "daemonsets", "DaemonSet"),
+    kubernetes.DAEMON_SETS,
     fields=_FIELDS,
     defaults=complete_daemon_set,
     rules=errors,
