@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+import click
 from returns.result import Failure
 
 from hedgerow.api.kubernetes import CONFIG_MAPS
@@ -24,6 +25,19 @@ _BY_GARDENS: Final = {entry.name: entry for entry in OPERATOR}
 NAMES: Final = (*_BY_SETTINGS, *_BY_GARDENS)
 LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
 """Their names, a line each, as helps show them."""
+_ENTRIES: Final[tuple[ControllerEntry[Any], ...]] = (*RESOURCE_MANAGER, *OPERATOR)
+_ALIASES: Final = {alias: entry.name for entry in _ENTRIES for alias in entry.aliases}
+
+
+class ControllerName(click.Choice[str]):
+    """The name of a controller on the command line. Aliases are accepted; help and completion show the names alone."""
+
+    def __init__(self) -> None:
+        super().__init__(NAMES)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name for a name or an alias."""
+        return super().convert(_ALIASES.get(value, value), param, ctx)
 
 
 class Chosen(NamedTuple):

@@ -30,14 +30,14 @@ from hedgerow_entrypoints.rendering import changed_lines, styled_verb, without_s
 from hedgerow_entrypoints.simulate import problems_of
 from hedgerow_entrypoints.worlds import cluster_from_files
 
-CONTROLLER: Final = "network-policy"
+CONTROLLER: Final = "networkpolicy"
 MARGIN: Final = "   "
 WIDTH: Final = 80
 
 
 @click.command(name="demo")
 def command() -> None:
-    """Show, step by step, what the network-policy controller does in a sample landscape.
+    """Show, step by step, what the networkpolicy controller does in a sample landscape.
 
     The landscape is a small Gardener seed cluster. It runs in memory: no cluster is contacted, no file is written, and
     every run prints the same. The files that it is made of are there to be copied; the last lines say where they are.
@@ -158,18 +158,18 @@ def _invitations(examples: str) -> Iterator[str]:
     for purpose, commands in (
         (
             "Plan the same landscape from its files:",
-            (f"hedgerow plan network-policy -f {examples}/landscape -o table",),
+            (f"hedgerow plan networkpolicy -f {examples}/landscape -o table",),
         ),
         (
             "See what one more Service changes, as in the first step, without a cluster:",
             (
-                f"hedgerow simulate network-policy -f {examples}/landscape --all > settled.yaml",
-                f"hedgerow plan network-policy -f settled.yaml -f {examples}/vpn-seed-server.yaml",
+                f"hedgerow simulate networkpolicy -f {examples}/landscape --all > settled.yaml",
+                f"hedgerow plan networkpolicy -f settled.yaml -f {examples}/vpn-seed-server.yaml",
             ),
         ),
         (
             "Ask what would change in a cluster of yours, which is only read:",
-            ("hedgerow plan network-policy --kubeconfig FILE",),
+            ("hedgerow plan networkpolicy --kubeconfig FILE",),
         ),
     ):
         yield "\n".join((_paragraph(purpose), *(f"{MARGIN}  {command}" for command in commands)))

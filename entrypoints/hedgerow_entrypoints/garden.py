@@ -20,7 +20,7 @@ from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.errors import CommandError, note
 from hedgerow_entrypoints.registry import ControllerEntry
 
-NAMESPACE_NETWORK_POLICY: Final = "namespace-network-policy"
+NAMESPACE_NETWORK_POLICY: Final = "operator/networkpolicy"
 EVERY_GARDEN: Final = ListQuestion(GARDENS, Cluster.TARGET)
 
 Gardens: TypeAlias = Callable[[], Sequence[Manifest]]
@@ -56,7 +56,11 @@ def namespace_network_policy(gardens: Gardens) -> Controller[Any]:
 
 
 OPERATOR: Final[tuple[ControllerEntry[Gardens], ...]] = (
-    ControllerEntry(NAMESPACE_NETWORK_POLICY, lambda gardens, _cluster_id: namespace_network_policy(gardens)),
+    ControllerEntry(
+        NAMESPACE_NETWORK_POLICY,
+        lambda gardens, _cluster_id: namespace_network_policy(gardens),
+        aliases=("namespace-network-policy",),
+    ),
 )
 """The controllers of the Gardener operator."""
 

@@ -16,7 +16,7 @@ from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_entrypoints.controllers import (
     LISTED,
-    NAMES,
+    ControllerName,
     chosen_for_cluster,
     chosen_for_objects,
     controller_settings,
@@ -37,14 +37,14 @@ Controllers:
 
 \b
 Examples:
-  hedgerow plan network-policy -f manifests/ -o table
-  hedgerow plan managed-resource -f manifests/ -f live/
-  kubectl get ns,svc,ing,netpol -A -o yaml | hedgerow plan network-policy -f -
-  hedgerow plan network-policy --context seed --config resource-manager.yaml"""
+  hedgerow plan networkpolicy -f manifests/ -o table
+  hedgerow plan managedresource -f manifests/ -f live/
+  kubectl get ns,svc,ing,netpol -A -o yaml | hedgerow plan networkpolicy -f -
+  hedgerow plan networkpolicy --context seed --config resource-manager.yaml"""
 
 
 @click.command(name="plan", epilog=EPILOG)
-@click.argument("controllers", nargs=-1, required=True, type=click.Choice(NAMES), metavar="CONTROLLER...")
+@click.argument("controllers", nargs=-1, required=True, type=ControllerName(), metavar="CONTROLLER...")
 @filenames()
 @live_cluster("Take the objects from this cluster instead")
 @click.option(

@@ -36,13 +36,16 @@ class ControllerEntry(Generic[Configuration]):
     """The declaration of one controller."""
 
     name: str
-    """Its name on the command line."""
+    """The reference's name, as in logs and metrics; behind the component's name and a slash if two components have
+    controllers of one name."""
     build: Callable[[Configuration, str], Controller[Any]]
     """The controller for a configuration, enabled or not, and the effective id of the source cluster."""
     section: str = ""
     """Its section below `controllers` in the configuration file; empty: it has none."""
     is_enabled: Callable[[Configuration], bool] = lambda _configuration: True
     """Whether a process with a configuration runs it."""
+    aliases: tuple[str, ...] = ()
+    """Other names that the command line accepts; help and completion do not show them."""
     namespaces: tuple[str, ...] = ()
     """The fields of its section that name a namespace in which it needs permissions."""
     remarks: Callable[[], Remarks] = lambda: NO_REMARKS

@@ -133,9 +133,19 @@ RESOURCE_MANAGER: Final[tuple[ControllerEntry[ResourceManagerConfiguration], ...
     ),
     ControllerEntry("health", _health, "health"),
     ControllerEntry("health-progressing", _health_progressing, "health"),
-    ControllerEntry("managed-resource", _managed_resource, "managedResource", remarks=_managed_resource_remarks),
     ControllerEntry(
-        "network-policy", _network_policy, "networkPolicy", lambda settings: settings.controllers.network_policy.enabled
+        "managedresource",
+        _managed_resource,
+        "managedResource",
+        aliases=("managed-resource",),
+        remarks=_managed_resource_remarks,
+    ),
+    ControllerEntry(
+        "networkpolicy",
+        _network_policy,
+        "networkPolicy",
+        lambda settings: settings.controllers.network_policy.enabled,
+        aliases=("network-policy",),
     ),
     ControllerEntry("secret", _secret, "secret"),
     ControllerEntry(

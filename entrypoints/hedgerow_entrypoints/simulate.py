@@ -18,7 +18,7 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, settle, world_of
 from hedgerow_entrypoints.controllers import (
     LISTED,
-    NAMES,
+    ControllerName,
     chosen_for_objects,
     controller_settings,
 )
@@ -43,13 +43,13 @@ Controllers:
 
 \b
 Examples:
-  hedgerow simulate network-policy -f manifests/ > policies.yaml
-  hedgerow simulate network-policy -f old/ --all | hedgerow plan network-policy -f - -f new.yaml
+  hedgerow simulate networkpolicy -f manifests/ > policies.yaml
+  hedgerow simulate networkpolicy -f old/ --all | hedgerow plan networkpolicy -f - -f new.yaml
   hedgerow simulate token-requestor -f secrets.yaml --for 30d"""
 
 
 @click.command(name="simulate", epilog=EPILOG)
-@click.argument("controllers", nargs=-1, required=True, type=click.Choice(NAMES), metavar="CONTROLLER...")
+@click.argument("controllers", nargs=-1, required=True, type=ControllerName(), metavar="CONTROLLER...")
 @filenames(required=True)
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
 @click.option("--all", "everything", is_flag=True, help="Print the objects that the controllers read as well.")

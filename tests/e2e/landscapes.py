@@ -46,7 +46,7 @@ def written(manifests: list[Manifest], folder: Path) -> Path:
 def simulated(sandbox: Sandbox, manifests: list[Manifest], config_file: Path) -> dict[str, Manifest]:
     """What the same controller with the same configuration makes of these manifests without a cluster."""
     file = written(manifests, sandbox.folder)
-    done = run_here("simulate", "network-policy", "-f", str(file), "--config", str(config_file), "-o", "json")
+    done = run_here("simulate", "networkpolicy", "-f", str(file), "--config", str(config_file), "-o", "json")
     assert done.returncode == 0, done.stderr
     return sandbox.by_short_name(json.loads(done.stdout)["items"])
 

@@ -16,7 +16,7 @@ from tests.control_plane import PATIENCE
 
 COMMAND = str(Path(sys.executable).parent / "hedgerow")
 LANDSCAPE = str(Path(__file__).parents[2] / "examples" / "landscape")
-PLAN = (COMMAND, "plan", "network-policy")
+PLAN = (COMMAND, "plan", "networkpolicy")
 KUBECONFIG = """\
 apiVersion: v1
 kind: Config

@@ -286,7 +286,7 @@ def refused(seed: Seed) -> list[str]:
 
 def plan_shows_nothing_to_do(seed: Seed, folder: Path) -> None:
     """The offline command comes to the same, be it before the cluster or before files, once there is a Garden."""
-    live = ("plan", "namespace-network-policy", "--kubeconfig", str(seed.control_plane.kubeconfig()))
+    live = ("plan", "operator/networkpolicy", "--kubeconfig", str(seed.control_plane.kubeconfig()))
     without = run_command(*live)
     assert (without.returncode, without.stdout) == (1, "")
     assert "Garden (operator.gardener.cloud/v1alpha1), and there is none" in without.stderr
@@ -299,7 +299,7 @@ def plan_shows_nothing_to_do(seed: Seed, folder: Path) -> None:
     kinds = "namespaces,endpoints,networkpolicies,clusters.extensions.gardener.cloud,gardens.operator.gardener.cloud"
     file = folder / "all.yaml"
     file.write_text(seed.control_plane.kubectl("get", kinds, "-A", "-o", "yaml"), encoding="utf-8")
-    done = run_command("plan", "namespace-network-policy", "-f", str(file))
+    done = run_command("plan", "operator/networkpolicy", "-f", str(file))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "nothing to do\n")
 
 
@@ -321,7 +321,7 @@ async def test_until_the_api_server_is_resolved_what_leads_to_it_stays_as_it_is(
 
 
 def test_what_simulate_prints_for_the_example_is_accepted_by_the_api_server(seed: Seed) -> None:
-    printed = run_here("simulate", "namespace-network-policy", "-f", "examples/namespace-network-policies")
+    printed = run_here("simulate", "operator/networkpolicy", "-f", "examples/namespace-network-policies")
     assert printed.returncode == 0
 
     for policy in yaml.safe_load_all(printed.stdout):

@@ -29,7 +29,7 @@ def test_what_simulate_prints_can_be_applied_and_leaves_nothing_to_plan(sandbox:
     manifests = landscape(sandbox, shoots=2)
     sandbox.create(*manifests, *simulated(sandbox, manifests, config_file).values())
 
-    done = run_command("plan", "network-policy", "--kubeconfig", str(sandbox.kubeconfig), "--config", str(config_file))
+    done = run_command("plan", "networkpolicy", "--kubeconfig", str(sandbox.kubeconfig), "--config", str(config_file))
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "nothing to do\n")
     assert asked(sandbox) == {("list", each) for each in ("services", "namespaces", "networkpolicies", "ingresses")}
@@ -40,7 +40,7 @@ def test_pending_changes_are_shown_and_not_made(sandbox: Sandbox, config_file: P
     sandbox.create(service(shop, "cart"))
 
     done = run_command(
-        *("plan", "network-policy", "--kubeconfig", str(sandbox.kubeconfig)),
+        *("plan", "networkpolicy", "--kubeconfig", str(sandbox.kubeconfig)),
         *("--config", str(config_file), "-o", "json"),
     )
 
@@ -68,7 +68,7 @@ def test_a_context_says_which_cluster_of_the_kubeconfig_is_meant(sandbox: Sandbo
     sandbox.create(service(sandbox.namespace("shop"), "cart"))
     kubeconfig = sandbox.folder / "two-contexts"
     kubeconfig.write_text(yaml.safe_dump(two_contexts(sandbox)), encoding="utf-8")
-    plan = ("plan", "network-policy", "--config", str(config_file))
+    plan = ("plan", "networkpolicy", "--config", str(config_file))
 
     here = run_command(*plan, "--kubeconfig", str(kubeconfig), "--context", "here")
     kubectls = run_command(*plan, "--context", "here", environment={"KUBECONFIG": str(kubeconfig)})
@@ -85,7 +85,7 @@ def test_a_context_says_which_cluster_of_the_kubeconfig_is_meant(sandbox: Sandbo
 def test_a_missing_permission_is_named(sandbox: Sandbox, config_file: Path) -> None:
     kubeconfig = sandbox.control_plane.kubeconfig("hedgerow")
 
-    done = run_command("plan", "network-policy", "--kubeconfig", str(kubeconfig), "--config", str(config_file))
+    done = run_command("plan", "networkpolicy", "--kubeconfig", str(kubeconfig), "--config", str(config_file))
 
     assert done.returncode == 1
     assert done.stderr == "error: missing permission: list services (all namespaces)\n"

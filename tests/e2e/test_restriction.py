@@ -69,7 +69,7 @@ def test_a_plan_reads_the_configured_cluster_and_its_namespaces(
     sandbox.create(service(restricted.shop, "cart"), service(restricted.hidden, "vault"))
     config_file = tmp_path / "config.yaml"
     config_file.write_text(yaml.safe_dump(restricted.config), encoding="utf-8")
-    plan = ("plan", "network-policy", "--config", str(config_file), "-o", "json")
+    plan = ("plan", "networkpolicy", "--config", str(config_file), "-o", "json")
 
     configured = run_here(*plan)
     flagged = run_here(*plan, "--kubeconfig", str(sandbox.kubeconfig))

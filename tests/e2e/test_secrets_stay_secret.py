@@ -123,7 +123,7 @@ def test_plan_that_is_refused_by_a_server_that_repeats_credentials_tells_none(
     _, token = direct(sandbox)
     with EchoingGateway(sandbox.control_plane, token, every=1) as gateway:
         kubeconfig = kubeconfig_of(sandbox.folder, gateway.url, user_with("password", canaries, sandbox.folder))
-        refusals = [run_here("plan", "network-policy", "--kubeconfig", str(kubeconfig)) for _ in REFUSALS]
+        refusals = [run_here("plan", "networkpolicy", "--kubeconfig", str(kubeconfig)) for _ in REFUSALS]
 
     assert {done.returncode for done in refusals} == {1}
     assert sum(REDACTED in done.stderr for done in refusals) >= len(REFUSALS) - 2
@@ -161,8 +161,8 @@ def test_what_plan_and_simulate_print_holds_no_credential(sandbox: Sandbox, cana
         yaml.safe_dump({**sandbox.configuration(), "sourceClientConnection": {"kubeconfig": str(kubeconfig)}})
     )
 
-    planned = run_command("plan", "network-policy", "--kubeconfig", str(kubeconfig), "--config", str(config))
-    simulated = run_command("simulate", "network-policy", "-f", str(config), "--config", str(config))
+    planned = run_command("plan", "networkpolicy", "--kubeconfig", str(kubeconfig), "--config", str(config))
+    simulated = run_command("simulate", "networkpolicy", "-f", str(config), "--config", str(config))
     checked = run_command("config", "check", str(config))
 
     assert (planned.returncode, planned.stderr) == (2, "2 to create\n")
@@ -221,7 +221,7 @@ def test_an_unusable_kubeconfig_is_not_quoted(tmp_path: Path, cluster: Manifest,
 
 
 def assert_refused_without_canaries(kubeconfig: Path, canaries: Canaries) -> None:
-    done = run_here("plan", "network-policy", "--kubeconfig", str(kubeconfig))
+    done = run_here("plan", "networkpolicy", "--kubeconfig", str(kubeconfig))
 
     assert (done.returncode, done.stdout) == (1, "")
     assert "Traceback" not in done.stderr

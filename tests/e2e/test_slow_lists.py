@@ -46,7 +46,7 @@ def config_file(sandbox: Sandbox) -> Path:
 def test_a_command_waits_for_a_list_that_goes_on(sandbox: Sandbox, gateway: NarrowGateway, config_file: Path) -> None:
     done = run_hasty_command(
         CONSTANTS,
-        *("plan", "network-policy", "--kubeconfig", str(sandbox.kubeconfig)),
+        *("plan", "networkpolicy", "--kubeconfig", str(sandbox.kubeconfig)),
         *("--config", str(config_file), "-o", "table"),
     )
 

@@ -55,13 +55,13 @@ def test_the_installed_demo_brings_its_landscape_along(installed: Path, tmp_path
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("A small Gardener seed cluster, in memory")
-    assert f"hedgerow plan network-policy -f {installed}" in done.stdout
+    assert f"hedgerow plan networkpolicy -f {installed}" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_installed_examples_can_be_planned_for(installed: Path, tmp_path: Path) -> None:
     (landscape,) = installed.rglob("landscape/garden.yaml")
-    done = run_installed(installed, tmp_path, "plan", "network-policy", "-f", str(landscape.parent), "-o", "table")
+    done = run_installed(installed, tmp_path, "plan", "networkpolicy", "-f", str(landscape.parent), "-o", "table")
 
     assert done.returncode == 2
     assert done.stdout.startswith("ACTION")

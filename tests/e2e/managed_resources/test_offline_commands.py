@@ -24,7 +24,7 @@ def config_file(sandbox: ManagedResourceSandbox) -> Path:
 
 def planned(sandbox: ManagedResourceSandbox, config_file: Path, *options: str) -> subprocess.CompletedProcess[str]:
     cluster = ("--kubeconfig", str(sandbox.kubeconfig), "--config", str(config_file))
-    return run_here("plan", "managed-resource", *cluster, *options)
+    return run_here("plan", "managedresource", *cluster, *options)
 
 
 def judged(sandbox: ManagedResourceSandbox, *options: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Every golden case of `hedgerow plan managed-resource`; README.md says how to add one."""
+"""Every golden case of `hedgerow plan managedresource`; README.md says how to add one."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/input.yaml"
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_the_expected_is_planned(case: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(case)
-    actual = planned_here("managed-resource")
+    actual = planned_here("managedresource")
     if request.config.getoption("--update-golden"):
         Path("plan.txt").write_text(actual)
 

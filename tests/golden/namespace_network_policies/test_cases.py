@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from hedgerow_entrypoints.command import hedgerow
 
 CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/input.yaml"))
-CONTROLLER = "namespace-network-policy"
+CONTROLLER = "operator/networkpolicy"
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

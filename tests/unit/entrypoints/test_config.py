@@ -9,7 +9,7 @@ from tests.unit.entrypoints.command_line import ALIAS_BOMB, REPOSITORY, Hedgerow
 
 HEAD = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
 ELECTION = "leaderElection: {resourceNamespace: garden}\n"
-OFFLINE = ("plan", "network-policy", "-f", "-", "--config")
+OFFLINE = ("plan", "networkpolicy", "-f", "-", "--config")
 BAD_FILES = [
     (None, "error reading config file: config.yaml: No such file or directory"),
     (b"kind: Caf\xe9\n", "error decoding config: config.yaml: not a text in UTF-8"),

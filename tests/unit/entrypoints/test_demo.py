@@ -25,16 +25,16 @@ def test_the_demonstration_is_the_same_each_time_and_fits_the_terminal(hedgerow:
 def test_the_demonstration_says_where_the_examples_are_wherever_one_stands(hedgerow: Hedgerow, folder: Path) -> None:
     examples = Path(__file__).parents[3] / "examples"
 
-    assert f"hedgerow plan network-policy -f {examples}/landscape -o table\n" in hedgerow("demo").out
+    assert f"hedgerow plan networkpolicy -f {examples}/landscape -o table\n" in hedgerow("demo").out
 
 
 def test_what_the_demonstration_advises_shows_the_policies_of_its_first_step(
     hedgerow: Hedgerow, repository: Path
 ) -> None:
-    settled = hedgerow("simulate", "network-policy", "-f", LANDSCAPE, "--all").out
+    settled = hedgerow("simulate", "networkpolicy", "-f", LANDSCAPE, "--all").out
 
     ended = hedgerow(
-        "plan", "network-policy", "-f", "-", "-f", "examples/vpn-seed-server.yaml", "-o", "table", stdin=settled
+        "plan", "networkpolicy", "-f", "-", "-f", "examples/vpn-seed-server.yaml", "-o", "table", stdin=settled
     )
 
     assert (ended.code, ended.err) == (2, "4 to create\n")
@@ -54,7 +54,7 @@ def test_what_the_demonstration_advises_shows_the_policies_of_its_first_step(
 def test_the_sample_landscape_is_planned_without_failures(
     options: tuple[str, ...], summary: str, hedgerow: Hedgerow, repository: Path
 ) -> None:
-    ended = hedgerow("plan", "network-policy", "-f", LANDSCAPE, *options)
+    ended = hedgerow("plan", "networkpolicy", "-f", LANDSCAPE, *options)
 
     assert (ended.code, ended.err) == (2, summary)
 
@@ -64,8 +64,8 @@ def test_the_sample_landscape_is_planned_without_failures(
 def test_nothing_is_left_to_do_once_the_sample_landscape_has_settled(
     options: tuple[str, ...], output: str, hedgerow: Hedgerow, repository: Path
 ) -> None:
-    settled = hedgerow("simulate", "network-policy", "-f", LANDSCAPE, "--all", "-o", output, *options)
-    planned = hedgerow("plan", "network-policy", "-f", "-", *options, stdin=settled.out)
+    settled = hedgerow("simulate", "networkpolicy", "-f", LANDSCAPE, "--all", "-o", output, *options)
+    planned = hedgerow("plan", "networkpolicy", "-f", "-", *options, stdin=settled.out)
 
     assert settled.code == 0
     assert planned == (0, "", "nothing to do\n")

@@ -10,9 +10,9 @@ from tests.unit.entrypoints.command_line import REPOSITORY, Hedgerow
 
 EXAMPLE = str(REPOSITORY / "examples" / "namespace-network-policies")
 GARDEN = f"{EXAMPLE}/garden.yaml"
-NAME = "namespace-network-policy"
+NAME = "operator/networkpolicy"
 NO_GARDEN = (
-    "error: namespace-network-policy takes the networks of the cluster from spec.runtimeCluster.networking of a "
+    "error: operator/networkpolicy takes the networks of the cluster from spec.runtimeCluster.networking of a "
     "Garden (operator.gardener.cloud/v1alpha1), and there is none\n"
 )
 
@@ -35,7 +35,7 @@ def test_without_a_garden_it_is_said_what_is_missing(command: str, hedgerow: Hed
 
 
 def test_other_controllers_need_no_garden(hedgerow: Hedgerow) -> None:
-    assert hedgerow("plan", "network-policy", "-f", f"{EXAMPLE}/namespaces.yaml").code == 0
+    assert hedgerow("plan", "networkpolicy", "-f", f"{EXAMPLE}/namespaces.yaml").code == 0
 
 
 def test_policies_of_others_are_printed_by_nobody(hedgerow: Hedgerow) -> None:

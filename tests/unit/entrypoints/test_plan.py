@@ -17,7 +17,7 @@ from tests.unit.entrypoints.command_line import (
     Hedgerow,
 )
 
-PLAN = ("plan", "network-policy")
+PLAN = ("plan", "networkpolicy")
 
 
 # What is planned for, and what not.
@@ -73,7 +73,7 @@ def test_a_plan_that_deletes_a_large_share_is_warned_of_as_well(hedgerow: Hedger
     left_over = EDITED_AND_LEFT_OVER.split("---\n")[1]
     policies = [left_over.replace("tcp-1", f"tcp-{number}") for number in range(1, 22)]
     till = CART.replace("cart", "till")
-    settled = hedgerow("simulate", "network-policy", "-f", "-", "--all", stdin=NAMESPACE + CART + till).out
+    settled = hedgerow("simulate", "networkpolicy", "-f", "-", "--all", stdin=NAMESPACE + CART + till).out
 
     ended = hedgerow(*PLAN, "-f", "-", "-o", "table", stdin="---\n".join([settled, *policies]))
 
@@ -212,7 +212,7 @@ def test_programs_get_actions_and_failures(output: str, hedgerow: Hedgerow) -> N
 
 @pytest.mark.usefixtures("repository")
 def test_the_example_of_a_managed_resource_shows_creation_change_and_deletion(hedgerow: Hedgerow) -> None:
-    assert hedgerow("plan", "managed-resource", "-f", "examples/managed-resources", "-o", "table") == (
+    assert hedgerow("plan", "managedresource", "-f", "examples/managed-resources", "-o", "table") == (
         2,
         (
             "ACTION    KIND             NAMESPACE    NAME        REASON\n"
@@ -230,10 +230,10 @@ def test_the_example_of_a_managed_resource_shows_creation_change_and_deletion(he
 @pytest.mark.usefixtures("repository")
 def test_each_controller_plans_for_the_objects_as_the_files_hold_them(hedgerow: Hedgerow) -> None:
     """What one would write is not what the next one reads, and that both write one status is no dispute."""
-    together = hedgerow("plan", "managed-resource", "health", "-f", "examples/managed-resources", "-o", "json")
+    together = hedgerow("plan", "managedresource", "health", "-f", "examples/managed-resources", "-o", "json")
     alone = [
         hedgerow("plan", name, "-f", "examples/managed-resources", "-o", "json")
-        for name in ("managed-resource", "health")
+        for name in ("managedresource", "health")
     ]
 
     assert (together.code, together.err) == (2, "1 to create, 5 to change, 1 to delete\n")
@@ -294,7 +294,7 @@ def test_the_id_of_the_cluster_is_found_in_the_files_if_the_configuration_asks_f
         "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
         "controllers: {clusterID: <cluster>}\n"
     )
-    command = (name, "managed-resource", "-f", "-", "--config", "config.yaml")
+    command = (name, "managedresource", "-f", "-", "--config", "config.yaml")
 
     assert "origin: landscape-1:shop/example" in hedgerow(*command, stdin=NAMESPACE + IDENTITY + MANAGED).out
     assert hedgerow(*command, stdin=NAMESPACE + MANAGED) == (
@@ -310,7 +310,7 @@ def test_the_id_of_the_cluster_is_found_in_the_files_if_the_configuration_asks_f
 def test_values_of_secrets_that_no_server_would_take_are_not_repeated(hedgerow: Hedgerow) -> None:
     manifest = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\ndata: {password: hunter2!}\n"
 
-    ended = hedgerow("plan", "managed-resource", "-f", "-", stdin=NAMESPACE + manifest)
+    ended = hedgerow("plan", "managedresource", "-f", "-", stdin=NAMESPACE + manifest)
 
     assert (ended.code, ended.out) == (1, "")
     assert "illegal base64 data" in ended.err

@@ -47,7 +47,7 @@ def chosen(name: str, settings: ResourceManagerConfiguration = DEFAULTS) -> Chos
 
 
 def example() -> ClusterFromFiles:
-    (files,) = clusters_of(objects_in_files(EXAMPLE), [[chosen("managed-resource").controller]])
+    (files,) = clusters_of(objects_in_files(EXAMPLE), [[chosen("managedresource").controller]])
     return files
 
 
@@ -67,11 +67,11 @@ def told(planned: list[Planned]) -> list[tuple[str, str, str]]:
 
 def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan(runner: asyncio.Runner) -> None:
     files = example()
-    controller, remarks = chosen("managed-resource")
+    controller, remarks = chosen("managedresource")
     with in_files(controller, example().cluster, NOW, remarks=remarks) as situation:
         planned, _ = planned_in([situation], NOW)
 
-    live = planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
+    live = planned_live(runner, MemoryTransport(files.cluster), "managedresource")
 
     assert told(live) == told(planned)
     assert [each.after for each in live if each.verb == "change"] == [
@@ -106,7 +106,7 @@ def test_what_one_may_not_read_ends_the_command_and_is_not_the_fault_of_the_clus
     files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Answered(denial)))
 
     with pytest.raises(CommandError) as raised:
-        planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
+        planned_live(runner, MemoryTransport(files.cluster), "managedresource")
 
     assert raised.value.sentences == ("missing permission: get secrets in namespace shop",)
 
@@ -116,13 +116,13 @@ def test_a_cluster_that_falls_silent_ends_the_command(runner: asyncio.Runner) ->
     files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Lost()))
 
     with pytest.raises(CommandError, match="connection lost"):
-        planned_live(runner, MemoryTransport(files.cluster), "managed-resource")
+        planned_live(runner, MemoryTransport(files.cluster), "managedresource")
 
 
 def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(
     runner: asyncio.Runner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert planned_live(runner, MemoryTransport(InMemoryCluster()), "managed-resource") == []
+    assert planned_live(runner, MemoryTransport(InMemoryCluster()), "managedresource") == []
     assert "note: the cluster does not know managedresources.resources.gardener.cloud\n" in capsys.readouterr().err
 
 
@@ -131,7 +131,7 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
     accesses = dict.fromkeys(Cluster, ClusterAccess(None, None, ["shop", "default"]))
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), accesses)
 
-    controller = chosen("network-policy").controller
+    controller = chosen("networkpolicy").controller
     snapshot = clusters.situation(controller, NOW).snapshot
 
     assert [key_of(manifest).name for manifest in snapshot.list(NAMESPACES)] == ["shop", "default"]
@@ -145,7 +145,7 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
 def test_who_reads_within_a_namespace_asks_for_nothing_else(runner: asyncio.Runner) -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, ClusterAccess(None, None, [])))
-    controller = chosen("network-policy").controller
+    controller = chosen("networkpolicy").controller
     within = tuple(replace(watch, namespace="shop") for watch in controller.watches)
 
     snapshot = clusters.situation(replace(controller, watches=within), NOW).snapshot
@@ -184,7 +184,7 @@ def test_an_object_that_two_owners_ask_for_is_an_error(runner: asyncio.Runner) -
     world = World(named, service(CART._replace(name="cart-tcp-b")))
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, MemoryTransport(world)), NOWHERE)
 
-    planned, failures = planned_in([clusters.situation(chosen("network-policy").controller, NOW)], NOW)
+    planned, failures = planned_in([clusters.situation(chosen("networkpolicy").controller, NOW)], NOW)
 
     problem = "is planned for by Service shop/cart and Service shop/cart-tcp-b, of which only one can have it"
     contested = [f"{half}-to-cart-tcp-b-tcp-8080" for half in ("egress", "ingress")]
@@ -201,7 +201,7 @@ def test_an_object_is_created_once_however_often_it_is_looked_at(
     settings = ResourceManagerConfiguration(
         controllers=Controllers(managed_resource=ManagedResourceSettings(always_update=always_update))
     )
-    controller, remarks = chosen("managed-resource", settings)
+    controller, remarks = chosen("managedresource", settings)
     (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[controller]])
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
 

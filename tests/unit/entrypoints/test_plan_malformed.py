@@ -16,7 +16,7 @@ controllers:
   networkPolicy:
     ingressControllerSelector: {namespace: shop, podSelector: {matchLabels: {app: nginx}}}
 """
-PLAN = ("plan", "network-policy", "--config", "config.yaml", "-o", "table", "-f", "-")
+PLAN = ("plan", "networkpolicy", "--config", "config.yaml", "-o", "table", "-f", "-")
 
 
 def listed(**changed: object) -> str:

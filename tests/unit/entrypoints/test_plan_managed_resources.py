@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.entrypoints.command_line import NAMESPACE, Hedgerow
 
-PLAN = ("plan", "managed-resource", "-f", "-")
+PLAN = ("plan", "managedresource", "-f", "-")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 VALUE = "hunter2"
 ENCODED = "aHVudGVyMg=="
@@ -45,7 +45,7 @@ status:
         (managed("odd", more="status: {resources: x}"), "status.resources: expected a list, got a string"),
     ],
 )
-@pytest.mark.parametrize("command", [("plan", "managed-resource"), ("simulate", "managed-resource")])
+@pytest.mark.parametrize("command", [("plan", "managedresource"), ("simulate", "managedresource")])
 def test_a_malformed_one_is_told_of_and_the_others_are_planned_for(
     command: tuple[str, ...], malformed: str, problem: str, hedgerow: Hedgerow
 ) -> None:
@@ -59,7 +59,7 @@ def test_a_malformed_one_is_told_of_and_the_others_are_planned_for(
 def test_a_simulation_with_an_object_that_fails_comes_to_rest(hedgerow: Hedgerow) -> None:
     refused = SOURCE.replace("name: payment,", "name: payment_,")
 
-    ended = hedgerow("simulate", "managed-resource", "-f", "-", stdin=NAMESPACE + managed() + refused)
+    ended = hedgerow("simulate", "managedresource", "-f", "-", stdin=NAMESPACE + managed() + refused)
 
     assert ended.code == 1
     assert 'could not apply all new resources: error during apply of object "v1/Secret/shop/payment_": ' in ended.err
@@ -152,6 +152,6 @@ def test_what_is_left_alone_is_said(left_alone: str, remark: str, hedgerow: Hedg
 
 @pytest.mark.usefixtures("repository")
 def test_the_examples_fit_together(hedgerow: Hedgerow) -> None:
-    plan = ("plan", "managed-resource", "-f", "examples/managed-resources", "-o", "table")
+    plan = ("plan", "managedresource", "-f", "examples/managed-resources", "-o", "table")
 
     assert hedgerow(*plan, "--config", "examples/resource-manager.yaml") == hedgerow(*plan)

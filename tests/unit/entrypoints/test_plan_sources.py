@@ -13,7 +13,7 @@ from tests.unit.entrypoints.command_line import (
     Hedgerow,
 )
 
-PLAN = ("plan", "network-policy")
+PLAN = ("plan", "networkpolicy")
 ASSUMED = "note: assuming that these namespaces exist, without further labels: shop\n"
 CART_JSON = json.dumps(next(yaml.safe_load_all(CART)))
 

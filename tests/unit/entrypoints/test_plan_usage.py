@@ -10,7 +10,7 @@ from tests.unit.entrypoints.command_line import (
     Hedgerow,
 )
 
-PLAN = ("plan", "network-policy")
+PLAN = ("plan", "networkpolicy")
 CHOICES = ",\n\t".join(NAMES)
 QUOTED = ", ".join(f"'{name}'" for name in NAMES)
 USAGE = "Try 'hedgerow plan --help' for help.\n"
@@ -24,15 +24,15 @@ USAGE = "Try 'hedgerow plan --help' for help.\n"
     [
         ((), f"Missing argument 'CONTROLLER...'. Choose from:\n\t{CHOICES}"),
         (("garden", "-f", "-"), f"Invalid value for 'CONTROLLER...': 'garden' is not one of {QUOTED}."),
-        (("network-policy",), "give the objects either by -f or by --kubeconfig/--context"),
+        (("networkpolicy",), "give the objects either by -f or by --kubeconfig/--context"),
         (
-            ("network-policy", "-f", "-", "--kubeconfig", "x"),
+            ("networkpolicy", "-f", "-", "--kubeconfig", "x"),
             "give the objects either by -f or by --kubeconfig/--context",
         ),
-        (("network-policy", "-f", "-", "--context", "x"), "give the objects either by -f or by --kubeconfig/--context"),
-        (("network-policy", "--outptu", "table"), "No such option '--outptu'. Did you mean '--output'?"),
+        (("networkpolicy", "-f", "-", "--context", "x"), "give the objects either by -f or by --kubeconfig/--context"),
+        (("networkpolicy", "--outptu", "table"), "No such option '--outptu'. Did you mean '--output'?"),
         (
-            ("network-policy", "-f", "-", "-o", "xml"),
+            ("networkpolicy", "-f", "-", "-o", "xml"),
             "Invalid value for '-o' / '--output': 'xml' is not one of 'diff', 'table', 'yaml', 'json'.",
         ),
     ],
@@ -45,7 +45,7 @@ def test_wrong_usage_is_an_error_and_not_pending_changes(
 
 
 def test_a_controller_named_twice_plans_once(hedgerow: Hedgerow) -> None:
-    ended = hedgerow("plan", "network-policy", "network-policy", "-f", "-", "-o", "table", stdin=NAMESPACE + CART)
+    ended = hedgerow("plan", "networkpolicy", "networkpolicy", "-f", "-", "-o", "table", stdin=NAMESPACE + CART)
 
     assert ended.out == CART_TABLE
 

@@ -56,9 +56,9 @@ def files_of(*manifests: Json) -> str:
 @pytest.mark.parametrize(
     "arguments",
     [
-        *[("plan", "managed-resource", "-o", output) for output in ("diff", "table", "yaml", "json")],
-        *[("simulate", "managed-resource", "--all", "-o", output) for output in ("yaml", "json")],
-        *[("simulate", "managed-resource", "--for", "3m", "-o", output) for output in ("timeline", "json")],
+        *[("plan", "managedresource", "-o", output) for output in ("diff", "table", "yaml", "json")],
+        *[("simulate", "managedresource", "--all", "-o", output) for output in ("yaml", "json")],
+        *[("simulate", "managedresource", "--for", "3m", "-o", output) for output in ("timeline", "json")],
         *[("health", "-o", output) for output in ("table", "json")],
     ],
     ids=" ".join,

@@ -18,7 +18,7 @@ from tests.unit.entrypoints.command_line import (
     Hedgerow,
 )
 
-SIMULATE = ("simulate", "network-policy")
+SIMULATE = ("simulate", "networkpolicy")
 MANAGED_RESOURCES = "examples/managed-resources"
 CHOICES = ",\n\t".join(NAMES)
 
@@ -98,13 +98,13 @@ def test_what_cannot_be_read_is_said_in_a_sentence(hedgerow: Hedgerow, folder: P
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("network-policy",), "Missing option '-f' / '--filename'."),
+        (("networkpolicy",), "Missing option '-f' / '--filename'."),
         (("-f", "-"), f"Missing argument 'CONTROLLER...'. Choose from:\n\t{CHOICES}"),
         (
-            ("network-policy", "-f", "-", "-o", "diff"),
+            ("networkpolicy", "-f", "-", "-o", "diff"),
             "Invalid value for '-o' / '--output': 'diff' is not one of 'yaml', 'json', 'timeline'.",
         ),
-        (("network-policy", "--kubeconfig", "x"), "No such option '--kubeconfig'. Did you mean '--config'?"),
+        (("networkpolicy", "--kubeconfig", "x"), "No such option '--kubeconfig'. Did you mean '--config'?"),
     ],
     ids=["no-source", "no-controller", "format", "kubeconfig"],
 )
@@ -118,15 +118,15 @@ def test_wrong_usage_is_an_error(arguments: tuple[str, ...], sentence: str, hedg
 
 @pytest.mark.usefixtures("repository")
 def test_what_managed_resources_leave_behind_needs_no_further_plan(hedgerow: Hedgerow) -> None:
-    settled = hedgerow("simulate", "managed-resource", "secret", "-f", MANAGED_RESOURCES, "--all", "--show-secrets")
+    settled = hedgerow("simulate", "managedresource", "secret", "-f", MANAGED_RESOURCES, "--all", "--show-secrets")
 
     assert settled.code == 0
-    assert hedgerow("plan", "managed-resource", "secret", "-f", "-", stdin=settled.out) == (0, "", "nothing to do\n")
+    assert hedgerow("plan", "managedresource", "secret", "-f", "-", stdin=settled.out) == (0, "", "nothing to do\n")
 
 
 @pytest.mark.usefixtures("repository")
 def test_of_managed_resources_everything_is_printed_that_was_written(hedgerow: Hedgerow) -> None:
-    ended = hedgerow("simulate", "managed-resource", "-f", MANAGED_RESOURCES)
+    ended = hedgerow("simulate", "managedresource", "-f", MANAGED_RESOURCES)
 
     written = [f"{each['kind']} {each['metadata']['name']}" for each in yaml.safe_load_all(ended.out)]
     assert sorted(written) == [
@@ -142,7 +142,7 @@ def test_of_managed_resources_everything_is_printed_that_was_written(hedgerow: H
 @pytest.mark.parametrize("more", [(), ("--all",)])
 def test_values_of_secrets_are_printed_only_on_demand(more: tuple[str, ...], hedgerow: Hedgerow) -> None:
     hidden, shown = (
-        hedgerow("simulate", "managed-resource", "-f", MANAGED_RESOURCES, *more, *option)
+        hedgerow("simulate", "managedresource", "-f", MANAGED_RESOURCES, *more, *option)
         for option in ((), ("--show-secrets",))
     )
 
@@ -174,7 +174,7 @@ spec:
 
 
 def test_what_is_deleted_in_the_foreground_goes_although_nobody_collects_garbage(hedgerow: Hedgerow) -> None:
-    ended = hedgerow("simulate", "managed-resource", "-f", "-", stdin=LEFT_TO_BE_DELETED)
+    ended = hedgerow("simulate", "managedresource", "-f", "-", stdin=LEFT_TO_BE_DELETED)
 
     assert names(list(yaml.safe_load_all(ended.out))) == ["ManagedResource shop"]
     assert ended.code == 0

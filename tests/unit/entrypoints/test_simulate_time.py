@@ -114,7 +114,7 @@ def test_what_still_fails_in_the_end_is_an_error_and_what_has_recovered_is_not(
 def test_a_failure_names_the_document_that_it_is_in(hedgerow: Hedgerow, folder: Path) -> None:
     (folder / "shop.yaml").write_text(NAMESPACE + BROKEN)
 
-    ended = hedgerow("simulate", "network-policy", "-f", "shop.yaml", "--for", "1h")
+    ended = hedgerow("simulate", "networkpolicy", "-f", "shop.yaml", "--for", "1h")
 
     assert ended.code == 1
     assert ended.err.startswith("error: shop.yaml:2: Service shop/broken: ")
@@ -210,7 +210,7 @@ def test_a_file_without_objects_that_comes_later_is_told_of(hedgerow: Hedgerow, 
     ],
 )
 def test_options_that_make_no_sense_are_refused(arguments: tuple[str, ...], sentence: str, hedgerow: Hedgerow) -> None:
-    ended = hedgerow("simulate", "network-policy", "-f", "-", *arguments)
+    ended = hedgerow("simulate", "networkpolicy", "-f", "-", *arguments)
 
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith(f"error: {sentence}")

@@ -23,8 +23,8 @@ from hedgerow_entrypoints.command import main
 configuration, *folders = sys.argv[1:]
 for folder in folders:
     for command in (
-        ["simulate", "network-policy", "--all"],
-        ["plan", "network-policy", "-o", "diff"],
+        ["simulate", "networkpolicy", "--all"],
+        ["plan", "networkpolicy", "-o", "diff"],
     ):
         try:
             main([*command, "-f", folder, "--config", configuration])

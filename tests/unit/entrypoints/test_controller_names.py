@@ -1,0 +1,57 @@
+"""A controller has one name in commands, logs and metrics; the command line accepts its former names as well."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+from hedgerow_entrypoints.controllers import NAMES, ControllerName
+from hedgerow_entrypoints.garden import OPERATOR
+from hedgerow_entrypoints.plan import command as plan
+from hedgerow_entrypoints.registry import ControllerEntry
+from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
+from hedgerow_entrypoints.simulate import command as simulate
+from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
+
+ALIASES = {
+    "managed-resource": "managedresource",
+    "network-policy": "networkpolicy",
+    "namespace-network-policy": "operator/networkpolicy",
+}
+
+
+@pytest.mark.parametrize("entry", RESOURCE_MANAGER, ids=[entry.name for entry in RESOURCE_MANAGER])
+def test_a_controller_has_the_name_that_commands_show(entry: ControllerEntry[ResourceManagerConfiguration]) -> None:
+    assert entry.build(ResourceManagerConfiguration(), "").name == entry.name
+
+
+def test_no_two_controllers_share_a_name_or_an_alias() -> None:
+    aliases = [alias for entries in (RESOURCE_MANAGER, OPERATOR) for entry in entries for alias in entry.aliases]
+
+    assert sorted(aliases) == sorted(ALIASES)
+    assert len({*NAMES, *aliases}) == len(NAMES) + len(aliases)
+
+
+@pytest.mark.parametrize(("alias", "name"), ALIASES.items())
+def test_an_alias_stands_for_the_name(alias: str, name: str) -> None:
+    assert ControllerName().convert(alias, None, None) == name
+
+
+@pytest.mark.parametrize("name", ["networkpolicy", "network-policy"])
+def test_a_plan_is_the_same_under_either_name(name: str, hedgerow: Hedgerow) -> None:
+    planned = hedgerow("plan", name, "networkpolicy", "-f", "-", "-o", "table", stdin=NAMESPACE + CART)
+
+    assert planned == hedgerow("plan", "networkpolicy", "-f", "-", "-o", "table", stdin=NAMESPACE + CART)
+    assert planned.code == 2
+
+
+@pytest.mark.parametrize("command", [plan, simulate])
+@pytest.mark.parametrize("alias", ALIASES)
+def test_help_and_completion_show_the_names_alone(command: click.Command, alias: str) -> None:
+    helped = CliRunner().invoke(command, ["--help"]).output.split()
+    (argument,) = (each for each in command.params if each.name == "controllers")
+    completed = [each.value for each in argument.shell_complete(click.Context(command), "")]
+
+    assert completed == [*NAMES]
+    assert set(NAMES) <= set(helped)
+    assert alias not in {*helped, *completed}
