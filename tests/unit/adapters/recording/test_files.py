@@ -158,6 +158,7 @@ def test_a_line_that_is_torn_where_a_run_ends_is_told_from_others(path: Path, re
         ("kind: Secret\n", "is no record: its first line does not say who decides"),
         ("[]\n", "line 1: it is no line of a record"),
         ("{}\n", "line 1: it is no line of a record"),
+        ('{"controller": "x", "key": null, "turn": 1}\n', "line 1: it is no line of a record"),
         (f'{FIRST}\n{{"controller": "x"\n{UNRECORDED}\n', "line 2: is no line of a record"),
         (f'{FIRST}\n{{"controller": "x"}}\n', "line 2: it is no line of a record"),
         ('{"hedgerow-record": 1}\n', f"line 1: its format is 1, {OTHER_FORMAT}"),

@@ -3,7 +3,9 @@
 import base64
 import json
 import tempfile
+import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +24,7 @@ from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Decision, Event, Plan
-from hedgerow.machinery.recording.journal import Journal
+from hedgerow.machinery.recording.journal import Journal, Part
 from hedgerow.machinery.recording.lookups import Lookup, NotedSnapshot
 from hedgerow.machinery.recording.plans import outline
 from hedgerow.machinery.snapshot import Snapshot
@@ -285,6 +287,55 @@ def test_a_decision_that_comes_out_otherwise_is_shown(path: Path) -> None:
     assert difference.lines[:2] == ["--- recorded", "+++ repeated"]
     assert '+      "note": "it is another time"' in difference.lines
     assert not [line for line in difference.lines[2:] if line.startswith("-")]
+
+
+def test_a_decision_that_comes_to_what_cannot_be_compared_is_a_difference(path: Path) -> None:
+    session = Session(path, controllers()[1:2])
+    session.put(outer_secret())
+    session.work()
+    session.end()
+    strange: Any = object()
+    event = Event(SECRETS, KEY, None, "Normal", "Strange", strange)
+
+    found = repeated(path, [changed(session.controllers[0], lambda plan: replace(plan, events=(event,)))])
+
+    (difference,) = found.differences
+    assert difference.summary == (
+        "comes to what cannot be compared: a record cannot hold a value of type builtins.object"
+    )
+
+
+def test_a_decision_is_made_once_for_the_process_and_again_beside_it_only_where_a_secret_was_read(path: Path) -> None:
+    made: Counter[tuple[str, bool]] = Counter()
+    own = threading.current_thread()
+
+    def counted(controller: Controller[Any]) -> Controller[Any]:
+        def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan | Decision:
+            made[controller.name, threading.current_thread() is own] += 1
+            return controller.reconcile(key, snapshot, context)
+
+        return replace(controller, reconcile=reconcile)
+
+    session = Session(path, [counted(each) for each in controllers() if each.name in {MR, "networkpolicy"}])
+    session.put(outer_secret(objects=documents(inner_secret())), managed_resource("outer"), service(CART))
+    session.work()
+    session.end()
+
+    assert made == {(MR, True): 1, (MR, False): 1, ("networkpolicy", True): 1}
+
+
+def test_a_defect_of_the_record_costs_one_line_and_tells_no_secret(path: Path) -> None:
+    class Broken(SecretRedaction):
+        def redacted(self, parts: Sequence[Part]) -> Sequence[Part]:
+            raise KeyError(CANARY, parts)
+
+    session = Session(path, controllers()[1:2], redaction=Broken(Fingerprints(b"key"), COMPRESSION))
+    session.put(outer_secret())
+    session.work()
+
+    assert not shows(CANARY, session.end())
+    assert session.problems == ["secret default/outer: defect: KeyError"]
+    assert repeated(path).skipped == 1
 
 
 def test_a_decision_that_looks_at_more_is_told_of_what_it_misses(path: Path) -> None:

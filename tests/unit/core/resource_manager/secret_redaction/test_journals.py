@@ -25,7 +25,7 @@ from hedgerow.machinery.steps import AtOnce, Pause, Step
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret, decompressed
 from hedgerow.resource_manager.managed_resources.desired import checked_values
-from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
+from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction, journals
 from hedgerow.resource_manager.secret_redaction.kubeconfigs import shown_kubeconfig
 from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
@@ -327,3 +327,42 @@ def test_a_checksum_is_shown_as_that_of_what_is_shown() -> None:
     before, answer = redaction().redacted([first, answered(Cluster.SOURCE, outer)])
 
     assert read_in(before)["status"]["secretsDataChecksum"] == checksum(answer.reply.objects[0])
+
+
+def test_secrets_without_a_checksum_are_shown_all_the_same() -> None:
+    """No API server stores such data."""
+    manifest = secret({"a": [PASSWORD]})
+
+    _, part = redaction().redacted(
+        [read(MANAGED_RESOURCES, Cluster.SOURCE, managed()), answered(Cluster.SOURCE, {**manifest, "data": [PASSWORD]})]
+    )
+
+    assert part.reply == Found(({**manifest, "data": [SHOWN]},))
+
+
+@pytest.mark.parametrize("member", ["metadata", "stringData"])
+def test_a_member_of_another_shape_is_not_shown(member: str) -> None:
+    inner = {"kind": "Secret", "metadata": {}, member: [PASSWORD]}
+
+    assert shown({"metadata": {}, "items": [inner]}, Resource("", "v1", "lists", "List"))["items"][0][member] == [SHOWN]
+
+
+def test_a_request_for_a_token_without_a_status_is_shown() -> None:
+    asked = Create(SERVICE_ACCOUNTS, {"kind": "TokenRequest", "metadata": {"name": "a"}}, "due", subresource="token")
+
+    assert told_of(asked, Told({"status": None}, None)).stored == {"status": None}
+
+
+def test_the_oldest_checksums_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journals, "_MOST_CHECKSUMS", 1)
+    run = redaction()
+
+    def known(text: str) -> bool:
+        outer = secret({"a.yaml": encoded(json.dumps({**secret({"a": encoded(text)})}))})
+        found = Checksum(checked_values(decoded_secret(outer, brotli_decompressed))).computed_at_once() or ""
+        holder = read(MANAGED_RESOURCES, Cluster.SOURCE, managed(found))
+        before, _ = run.redacted([holder, Part()])
+        run.redacted([holder, answered(Cluster.SOURCE, outer)])
+        return bool(read_in(before)["status"]["secretsDataChecksum"] != FINGERPRINTS.of_checksum(found))
+
+    assert [known(text) for text in ("one", "one", "two", "one")] == [False, True, False, False]
