@@ -16,13 +16,13 @@ from hedgerow.api.managed_resources import (
     RESOURCES_APPLIED,
     ClassFilter,
     class_of,
+    is_ignored,
 )
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_entrypoints.registry import Remarks

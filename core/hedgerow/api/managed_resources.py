@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.reading import UnreadableError, text_at
 
 MANAGED_RESOURCES: Final = Resource("resources.gardener.cloud", "v1alpha1", "managedresources", "ManagedResource")
 APPLYING: Final = "managedresource"
@@ -130,3 +132,12 @@ def transform_managed_resource(managed_resource: Manifest) -> Manifest:
     metadata: dict[str, Any] = {**(managed_resource.get("metadata") or {})}
     metadata.pop("managedFields", None)
     return {**managed_resource, "metadata": metadata}
+
+
+def is_ignored(manifest: Manifest) -> bool:
+    """True if a ManagedResource is to be left alone, or an object of it once it is created as it is."""
+    try:
+        value = text_at(manifest, "metadata", "annotations", IGNORE)
+    except UnreadableError:
+        return False  # and then it cannot be merged either, which is the error to tell
+    return value is not None and parse_bool(value).value_or(default_value=False)

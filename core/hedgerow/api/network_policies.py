@@ -63,7 +63,7 @@ def annotation_field(annotation: str) -> str:
     return f'metadata.annotations["{annotation}"]'
 
 
-def identity_of(manifest: Manifest) -> dict[str, Any]:
+def identifying_metadata(manifest: Manifest) -> dict[str, Any]:
     """The metadata by which an object, its version and its end are recognised."""
     metadata = manifest.get("metadata") or _NOTHING
     return {name: metadata[name] for name in _IDENTITY if name in metadata}
@@ -75,7 +75,7 @@ def transform_policy(policy: Manifest) -> Manifest:
     All controllers keep the same, so that those of one process share a cache.
     """
     labels, annotations = labels_of(policy), annotations_of(policy)
-    metadata = identity_of(policy)
+    metadata = identifying_metadata(policy)
     metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}
     metadata["annotations"] = {DESCRIPTION: annotations[DESCRIPTION]} if DESCRIPTION in annotations else {}
     return {"metadata": metadata, "spec": policy.get("spec") or {}}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hedgerow.api.kubernetes import SECRETS
-from hedgerow.api.managed_resources import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN
+from hedgerow.api.managed_resources import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN, is_ignored
 from hedgerow.api.origins import parse_origin
 from hedgerow.api.references import GroupKind, identity_of
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, key_of, labels_of
@@ -21,7 +21,6 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     LeaveObject,
     UpdateObject,
     application,
-    is_ignored,
     left_by_the_server,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions

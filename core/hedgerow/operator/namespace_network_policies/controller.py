@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.api.gardener import CLUSTERS, GARDENS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
-from hedgerow.api.network_policies import identity_of, transform_policy
+from hedgerow.api.network_policies import identifying_metadata, transform_policy
 from hedgerow.machinery.controller import Change, Controller, Watch, own_key
 from hedgerow.machinery.deletion_guard import transform_allowance
 from hedgerow.machinery.failures import DomainFailure
@@ -71,7 +71,7 @@ def namespace_of_policy(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKe
 def transform_namespace(namespace: Manifest) -> Manifest:
     """What the rules read of a Namespace: identity, all labels, the phase, and what the deletion guard reads."""
     phase = (namespace.get("status") or _NOTHING).get("phase")
-    metadata = {**identity_of(namespace), "labels": labels_of(namespace)}
+    metadata = {**identifying_metadata(namespace), "labels": labels_of(namespace)}
     if allowance := transform_allowance(namespace):
         metadata["annotations"] = allowance
     return {"metadata": metadata, "status": {"phase": phase}}
@@ -79,13 +79,13 @@ def transform_namespace(namespace: Manifest) -> Manifest:
 
 def transform_endpoints(endpoints: Manifest) -> Manifest:
     """What the rules read of Endpoints: identity and subsets."""
-    return {"metadata": identity_of(endpoints), "subsets": endpoints.get("subsets")}
+    return {"metadata": identifying_metadata(endpoints), "subsets": endpoints.get("subsets")}
 
 
 def transform_cluster(cluster: Manifest) -> Manifest:
     """What the rules read of a Cluster: identity, the networks of its shoot, and whether that has workers."""
     shoot = ShootView.of(cluster)
-    return {"metadata": identity_of(cluster), "spec": {"shoot": shoot.manifest()} if shoot else {}}
+    return {"metadata": identifying_metadata(cluster), "spec": {"shoot": shoot.manifest()} if shoot else {}}
 
 
 def namespace_network_policy_controller(

@@ -16,11 +16,11 @@ from hedgerow.api.managed_objects import managed_kinds, object_watch
 from hedgerow.api.managed_resource_status import status_patch
 from hedgerow.api.managed_resources import (
     APPLYING,
-    IGNORE,
     MANAGED_RESOURCES,
     RESOURCES_APPLIED,
     ClassFilter,
     class_of,
+    is_ignored,
     transform_managed_resource,
 )
 from hedgerow.api.origins import managed_resource_of
@@ -29,8 +29,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Change, Context, Controller, DynamicWatch, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.go_syntax import parse_bool
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, is_terminating
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.permissions import ANYTHING, READ, Permission
 from hedgerow.machinery.plan import Action, Decision, Plan, failed
 from hedgerow.machinery.questions import Found
@@ -173,11 +172,6 @@ def eligibility_of(managed_resource: Manifest, class_filter: ClassFilter) -> Eli
     if not class_filter.is_responsible(managed_resource):
         return Eligibility.LEAVE
     return Eligibility.WAIT if _applied_status(managed_resource) in _NOT_YET else Eligibility.JUDGE
-
-
-def is_ignored(managed_resource: Manifest) -> bool:
-    """Whether somebody asked for a ManagedResource to be left alone."""
-    return parse_bool(annotations_of(managed_resource).get(IGNORE, "")).value_or(False)  # noqa: FBT003 -- the default
 
 
 def calls_for_judgement(class_filter: ClassFilter) -> Callable[[Change], bool]:

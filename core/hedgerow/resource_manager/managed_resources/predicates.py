@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from hedgerow.api.managed_objects import fingerprint
-from hedgerow.api.managed_resources import OPERATION, RESOURCES_HEALTHY, ClassFilter
+from hedgerow.api.managed_resources import OPERATION, RESOURCES_HEALTHY, ClassFilter, is_ignored
 from hedgerow.api.origins import managed_resource_of, origin_of
 from hedgerow.machinery.conditions import ConditionStatus, status_said
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
 from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
 
 _OPERATIONS: Final = frozenset({"reconcile", "restore", "migrate"})

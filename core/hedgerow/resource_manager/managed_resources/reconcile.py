@@ -11,6 +11,7 @@ from hedgerow.api.managed_resources import (
     RESOURCES_APPLIED,
     RESOURCES_HEALTHY,
     RESOURCES_PROGRESSING,
+    is_ignored,
 )
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
@@ -21,7 +22,6 @@ from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.merge.application import is_ignored
 from hedgerow.resource_manager.managed_resources.reconciliation.applying import apply
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import (
     attempted,

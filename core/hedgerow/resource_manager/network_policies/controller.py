@@ -13,7 +13,7 @@ from hedgerow.api.network_policies import (
     NAMESPACE_ALIAS,
     NAMESPACE_SELECTORS,
     allowed_ports_alias,
-    identity_of,
+    identifying_metadata,
     service_of_policy,
     transform_policy,
 )
@@ -80,12 +80,12 @@ def transform_service(service: Manifest) -> Manifest:
     spec = service.get("spec") or _NOTHING
     if isinstance(spec, Mapping):
         spec = {name: spec[name] for name in ("selector", "ports") if spec.get(name)}
-    return {"metadata": {**identity_of(service), "annotations": ours}, "spec": spec}
+    return {"metadata": {**identifying_metadata(service), "annotations": ours}, "spec": spec}
 
 
 def transform_namespace(namespace: Manifest) -> Manifest:
     """What the rules read of a Namespace: identity, what the guard reads, and all labels: any may be selected by."""
-    metadata = identity_of(namespace)
+    metadata = identifying_metadata(namespace)
     metadata["labels"] = {**labels_of(namespace), METADATA_NAME: metadata.get("name", "")}
     if allowance := transform_allowance(namespace):
         metadata["annotations"] = allowance
@@ -97,7 +97,7 @@ def transform_ingress(ingress: Manifest) -> Manifest:
     spec = ingress.get("spec") or _NOTHING
     if isinstance(spec, Mapping):
         spec = {"rules": spec.get("rules") or []}
-    return {"metadata": identity_of(ingress), "spec": spec}
+    return {"metadata": identifying_metadata(ingress), "spec": spec}
 
 
 def network_policy_controller(

@@ -8,11 +8,9 @@ from typing import TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.api.managed_resources import DESCRIPTION, IGNORE
+from hedgerow.api.managed_resources import DESCRIPTION, is_ignored
 from hedgerow.machinery.fields import Problem
-from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
-from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
 from hedgerow.resource_manager.managed_resources.server_defaults.catalog import stored_rule
@@ -92,15 +90,6 @@ def left_by_the_server(sent: Manifest, answered: Manifest, rule: Stored | None =
         rule: how the server stores objects of this kind, for custom resources; those of Kubernetes are known.
     """
     return differences(as_readable(sent), answered, rule or stored_rule(sent))
-
-
-def is_ignored(desired: Manifest) -> bool:
-    """Whether an object is created as it is and then left alone."""
-    try:
-        value = text_at(desired, "metadata", "annotations", IGNORE)
-    except UnreadableError:
-        return False  # and then it cannot be merged either, which is the error to tell
-    return value is not None and parse_bool(value).value_or(default_value=False)
 
 
 def _application_of_an_ignored(desired: Manifest, live: Manifest | None) -> Application:

@@ -13,6 +13,7 @@ from returns.result import Failure, Result
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.api.managed_objects import fingerprint
+from hedgerow.api.managed_resources import is_ignored
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -26,7 +27,6 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
     CreateObject,
     UpdateObject,
     application,
-    is_ignored,
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, with_injected_labels
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
