@@ -104,12 +104,6 @@ class Questions:
             listed = question.resource.plural
             return NotAnswered(_NO_ANSWER, "", f"the list of {listed} did not come to its end within {patience:g} s")
 
-    async def ask_all(self, questions: Sequence[Question]) -> dict[Question, Answer]:
-        """The answers to several questions, which are asked at once."""
-        if len(questions) == 1:
-            return {questions[0]: await self.ask(questions[0])}
-        return dict(zip(questions, await asyncio.gather(*map(self.ask, questions)), strict=True))
-
     def _out_of_sight(self, question: Question) -> str | None:
         """What keeps a question from being asked: the process is not to see what it is about. None if nothing."""
         seen = self._namespaces.get(question.cluster, ())

@@ -7,8 +7,7 @@ of `checks` over a raw object whose `shape` has been checked before; `metadata` 
 Source: webhooks-and-tokens §9.
 """
 
-from hedgerow.admission.extension_validation.kinds import KINDS
-from hedgerow.admission.extension_validation.validation import validate_create, validate_update
+from hedgerow.admission.extension_validation.kinds import KINDS, validate_create, validate_update
 from hedgerow.admission.extension_validation.webhook import NAME, review, webhooks
 
 __all__ = ["KINDS", "NAME", "review", "validate_create", "validate_update", "webhooks"]

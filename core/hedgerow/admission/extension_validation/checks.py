@@ -9,8 +9,7 @@ Source: webhooks-and-tokens §9.2, §9.3.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
-from hedgerow.admission.extension_validation.comparison import same
-from hedgerow.admission.extension_validation.confidential import is_confidential
+from hedgerow.admission.extension_validation.comparison import is_confidential, same
 from hedgerow.machinery.fields import Problem, invalid, invalid_unshown, unsupported
 from hedgerow.machinery.fields import required as missing
 from hedgerow.machinery.objects import Manifest

@@ -7,11 +7,11 @@ durations are equal by their amounts where a shape declares them.
 Source: webhooks-and-tokens §9.2, SU.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
-from hedgerow.admission.extension_validation.confidential import is_confidential
 from hedgerow.admission.extension_validation.shape import EACH_ITEM, EACH_MEMBER, Shape
 from hedgerow.machinery.fields import rendered, shape_of, shortened
 
@@ -20,6 +20,8 @@ _NO_ITEM: Final = object()
 _MAPS_OF_TEXTS: Final = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
 """Objects in whose members an empty text says more than none."""
 _NOTHING_KNOWN: Final[Mapping[str, Shape]] = {}
+_CONFIDENTIAL: Final = re.compile(r"(?:^|\.)(?:userData|content|data)(?![^.\[])")
+"""Fields that hold scripts, files and whatever else may hold credentials."""
 
 
 class _FieldPath(NamedTuple):
@@ -150,3 +152,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         return shortened(value)
     return shape_of(value) if value and isinstance(value, (Mapping, list)) else rendered(value)
+
+
+def is_confidential(path: str) -> bool:
+    """Whether no message may repeat the field at a path: messages reach logs, audit logs and readers of events."""
+    return _CONFIDENTIAL.search(path) is not None

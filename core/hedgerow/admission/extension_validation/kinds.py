@@ -4,7 +4,7 @@ Source: webhooks-and-tokens §9.3.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from hedgerow.admission.extension_validation.checks import immutable, one_of_if_present, required
 from hedgerow.admission.extension_validation.dns_record import DNS_RECORD
@@ -14,6 +14,7 @@ from hedgerow.admission.extension_validation.network import NETWORK
 from hedgerow.admission.extension_validation.operating_system_config import OPERATING_SYSTEM_CONFIG
 from hedgerow.admission.extension_validation.shape import BYTES, LIST, TEXT
 from hedgerow.admission.extension_validation.worker import WORKER
+from hedgerow.machinery.fields import Problem
 
 CONTROL_PLANE_PURPOSES: Final = ("normal", "exposure")
 
@@ -100,3 +101,26 @@ KINDS: Final[Mapping[str, Kind]] = {
     )
 }
 """By their names, in the order in which their webhooks are registered."""
+
+
+def validate_create(kind: str, manifest: Any) -> tuple[Problem, ...]:
+    """What is wrong with an object that is to be created: metadata first, then the spec.
+
+    Args:
+        kind: name of the kind, one of KINDS.
+        manifest: the object, of any JSON type. Where fields have a wrong type these alone are told.
+    """
+    rules = KINDS[kind]
+    return rules.misfits(manifest) or tuple(rules.errors(manifest))
+
+
+def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
+    """What is wrong with an update: the change of metadata, that of the spec, then the new object as if created.
+
+    Args:
+        kind: name of the kind, one of KINDS.
+        new: the object as it is to be, of any JSON type. Where fields have a wrong type these alone are told.
+        old: the object as it is; likewise.
+    """
+    rules = KINDS[kind]
+    return rules.misfits(new) or rules.misfits(old) or tuple(rules.update_errors(new, old))

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.registration.entry import RegisteredWebhook
-from hedgerow.admission.registration.mode import Mode
+from hedgerow.admission.registration.entry import Mode, RegisteredWebhook, Server, service_name
 from hedgerow.admission.registration.mutating import mutating_webhooks
 from hedgerow.admission.registration.parsing import API_VERSION, MUTATING, VALIDATING
-from hedgerow.admission.registration.server import Server, service_name
 from hedgerow.admission.registration.validating import validating_webhooks
 from hedgerow.machinery.objects import Manifest
 

@@ -6,8 +6,7 @@ Source: webhooks-and-tokens §4.1.
 from typing import Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.registration.entry import DOMAIN, EQUIVALENT, EVERYTHING, IGNORE, NEVER, RegisteredWebhook
-from hedgerow.admission.registration.mode import Mode
+from hedgerow.admission.registration.entry import DOMAIN, EQUIVALENT, EVERYTHING, IGNORE, NEVER, Mode, RegisteredWebhook
 from hedgerow.admission.registration.registered import Rule
 from hedgerow.admission.request import CREATE, UPDATE
 from hedgerow.api.tokens import PURPOSE, TOKEN_INVALIDATOR

@@ -217,7 +217,7 @@ async def test_no_more_questions_are_under_way_than_there_are_places_whoever_ask
     server, places = SlowServer(), asyncio.Semaphore(2)
     one, other = (Questions({Cluster.TARGET: server}, patience=60, places=places) for _ in range(2))  # type: ignore[dict-item]  # as above
 
-    await asyncio.gather(one.ask_all(some(4)), other.ask_all(some(4, 4)))
+    await asyncio.gather(*map(one.ask, some(4)), *map(other.ask, some(4, 4)))
 
     assert server.most == 2
 
@@ -226,7 +226,7 @@ async def test_no_more_questions_are_under_way_than_there_are_places_whoever_ask
 async def test_who_gets_no_place_in_time_is_told_that_nothing_is_known() -> None:
     asking_slowly = Questions({Cluster.TARGET: SlowServer()}, patience=2.5, places=asyncio.Semaphore(1))  # type: ignore[dict-item]  # as above
 
-    answers = list((await asking_slowly.ask_all(some(4))).values())
+    answers = await asyncio.gather(*map(asking_slowly.ask, some(4)))
 
     assert [isinstance(answer, Found) for answer in answers] == [True, True, True, False]
     assert isinstance(answers[3], NotAnswered)
