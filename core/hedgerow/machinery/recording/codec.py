@@ -30,9 +30,8 @@ from hedgerow.machinery.plan import (
     Update,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.recording.journal import Journal, Part, Unrecorded
+from hedgerow.machinery.recording.journal import Journal, Part, Told, Unrecorded
 from hedgerow.machinery.recording.lookups import Lookup
-from hedgerow.machinery.recording.replies import Told
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Now, Pause
 

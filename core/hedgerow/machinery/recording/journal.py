@@ -14,16 +14,23 @@ from typing import Any, Final
 
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
-from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, RecordEvents, WriteResult
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.recording.lookups import NotingSnapshot, Reads
-from hedgerow.machinery.recording.replies import noted
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import Now, Pause, Step
+from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
 
 _BYTES: Final = 4000
 """Of an object in memory, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The result of a write without the write: whoever makes the decision again knows what it has asked."""
+
+    stored: Manifest | None
+    error: ApiError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Part:
     wants: Step[Any] | Plan | None = None
     """None: the decision raised."""
     reply: Any = None
-    """As `replies` notes it; none for a plan, and for a step at which the decision was stopped."""
+    """Results of writes as `Told`; none for a plan, and for a step at which the decision was stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,43 @@ class LiveTurn:
     journal: Journal
     has_moved: bool
     """True if something changed while the decision paused, so that its journal cannot tell when it saw what."""
+
+
+def noted(reply: Any) -> Any:
+    """A reply without the step that it answers."""
+    if isinstance(reply, WriteResult):
+        return Told(reply.stored, reply.error)
+    if type(reply) is tuple:
+        return tuple(map(noted, reply))
+    return reply
+
+
+def replied(step: Step[Any], reply: Any) -> Any:
+    """The reply to a step, from a noted one."""
+    match step:
+        case AtOnce(steps):
+            return tuple(replied(each, one) for each, one in zip(steps, reply, strict=True))
+        case InOrder(actions):
+            # What follows a refused action has no result.
+            return tuple(replied(each, one) for each, one in zip(actions, reply, strict=False))
+        case _ if isinstance(step, ACTIONS):
+            return WriteResult(step, reply.stored, reply.error)
+        case _:
+            return reply
+
+
+def has_same_reply(one: Step[Any] | Plan | None, other: Step[Any] | Plan | None) -> bool:
+    """True if the reply to one step is a reply to the other: both ask the same, or write to the same objects."""
+    match one, other:
+        case (AtOnce(steps), AtOnce(others)) | (InOrder(steps), InOrder(others)):
+            return len(steps) == len(others) and all(map(has_same_reply, steps, others))
+        case (Plan(), Plan()) | (RecordEvents(), RecordEvents()) | (Pause(), Pause()):
+            return True
+        case _ if isinstance(one, ACTIONS) and type(one) is type(other):
+            names = ("resource", "key", "cluster", "reason", "subresource", "dry_run")
+            return all(getattr(one, name, None) == getattr(other, name, None) for name in names)
+        case _:
+            return one == other
 
 
 async def decision(controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]) -> Plan:

@@ -11,9 +11,8 @@ from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.recording.journal import Journal, Part, decision
+from hedgerow.machinery.recording.journal import Journal, Part, decision, has_same_reply, replied
 from hedgerow.machinery.recording.lookups import NotedSnapshot
-from hedgerow.machinery.recording.replies import has_same_reply, replied
 from hedgerow.machinery.steps import Now, Pause, Step
 
 

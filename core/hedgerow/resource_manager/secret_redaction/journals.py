@@ -19,8 +19,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan
 from hedgerow.machinery.questions import Found, ListQuestion, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.machinery.recording.journal import Part
-from hedgerow.machinery.recording.replies import Told
+from hedgerow.machinery.recording.journal import Part, Told
 from hedgerow.machinery.steps import AtOnce, Step
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret

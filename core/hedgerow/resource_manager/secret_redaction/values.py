@@ -14,9 +14,8 @@ from hedgerow.machinery.documents.streams import documents_in_slices
 from hedgerow.machinery.recording.shadow_run import TooMuchToRedactError
 from hedgerow.machinery.slices import finished
 from hedgerow.resource_manager.managed_resources.decoding import COMPRESSED, Decompress, decompressed
-from hedgerow.resource_manager.secret_redaction.documents import is_manifest
+from hedgerow.resource_manager.secret_redaction.documents import is_kubeconfig, is_manifest, shown_kubeconfig
 from hedgerow.resource_manager.secret_redaction.fingerprints import Fingerprints
-from hedgerow.resource_manager.secret_redaction.kubeconfigs import is_kubeconfig, shown_kubeconfig
 from hedgerow.resource_manager.secret_redaction.manifests import ShowManifest
 
 _LINE_ENDS: Final = str.maketrans("", "", "\r\n")

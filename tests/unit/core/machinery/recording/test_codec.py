@@ -29,8 +29,8 @@ from hedgerow.machinery.plan import (
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.recording.codec import UnknownValueError, UnrecordableError, decoded, encoded
+from hedgerow.machinery.recording.journal import Told
 from hedgerow.machinery.recording.lookups import Lookup
-from hedgerow.machinery.recording.replies import Told
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Now, Pause
 

@@ -13,10 +13,9 @@ from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Create, Plan, WriteResult
-from hedgerow.machinery.recording.journal import Journal, LiveTurn, Part, journaled
+from hedgerow.machinery.recording.journal import Journal, LiveTurn, Part, Told, journaled
 from hedgerow.machinery.recording.lookups import Lookup, NotedSnapshot
 from hedgerow.machinery.recording.playback import played
-from hedgerow.machinery.recording.replies import Told
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause, Step

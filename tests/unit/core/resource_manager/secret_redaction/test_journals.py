@@ -18,15 +18,14 @@ from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import ApiError, Cause, Create, InOrder, MergePatch, Plan
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.recording.journal import Part
+from hedgerow.machinery.recording.journal import Part, Told
 from hedgerow.machinery.recording.lookups import Lookup
-from hedgerow.machinery.recording.replies import Told
 from hedgerow.machinery.steps import AtOnce, Pause, Step
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret, decompressed
 from hedgerow.resource_manager.managed_resources.desired import checked_values
 from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction, journals
-from hedgerow.resource_manager.secret_redaction.kubeconfigs import shown_kubeconfig
+from hedgerow.resource_manager.secret_redaction.documents import shown_kubeconfig
 from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 
