@@ -1,4 +1,4 @@
-"""The clusters that a controller may work with, and which parts of them it is let to see.
+"""The clusters of a controller, and the parts of them that it may read.
 
 Source: managed-resources §3.1, §4.2.
 """
@@ -17,19 +17,19 @@ class Cluster(Enum):
     """The role that a cluster plays for a process; one cluster may play both."""
 
     SOURCE = "source"
-    """Where the process lives, with its lease and with what it is told to do."""
+    """The cluster with the process's Lease and with the desired state."""
     TARGET = "target"
-    """What the process looks after."""
+    """The cluster whose objects the process manages."""
 
 
 class Part(NamedTuple):
-    """Some of the objects of a resource: those of one namespace, that of one name, or all where both are empty."""
+    """A part of a resource: the objects of one namespace, the object of one name, or all if both are empty."""
 
     namespace: str = ""
     name: str = ""
 
     def holds(self, key: ObjectKey) -> bool:
-        """Whether the object of a key is among them."""
+        """True if the object of a key is in the part."""
         if self.name:
             return (self.namespace, self.name) == key
         return self.namespace in {"", key.namespace}
@@ -39,10 +39,10 @@ EVERYTHING: Final = Part()
 
 
 def visible_parts(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[Part, ...]:
-    """The parts of a resource that a connection shows which is restricted to some namespaces.
+    """The parts of a resource that are visible to a connection restricted to some namespaces.
 
-    Of the Namespaces themselves it shows those, each by its name, which is what a role can grant. Other cluster-scoped
-    objects belong to no namespace, so that no restriction concerns them.
+    The Namespaces themselves are visible one by one, because a role can grant them by name. The restriction does not
+    concern other cluster-scoped objects.
 
     Args:
         resource: what is read.
@@ -62,12 +62,12 @@ def visible_parts(resource: Resource, namespaces: Sequence[str], within: str = "
 
 
 def is_visible(resource: Resource, key: ObjectKey, namespaces: Sequence[str]) -> bool:
-    """Whether an object is in one of the parts that a connection shows which is restricted to some namespaces."""
+    """True if an object is visible to a connection restricted to some namespaces."""
     return any(part.holds(key) for part in visible_parts(resource, namespaces))
 
 
 def is_wholly_visible(resource: Resource, namespace: str, namespaces: Sequence[str]) -> bool:
-    """Whether a restricted connection shows every object of a resource that is in a namespace.
+    """True if a restricted connection shows every object of a resource in a namespace.
 
     Args:
         resource: what is read.

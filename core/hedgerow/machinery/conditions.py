@@ -1,7 +1,6 @@
-"""Conditions: what a controller says about an object, since when, and how long a failure may still count as progress.
+"""Conditions: their next version, their times, and how long a failure still counts as progress.
 
-A condition is a value, and its next version is computed from the last one and the time. Nothing here knows which types
-of conditions there are, or who writes them.
+The next version of a condition depends on the last one and the time. This module knows no types of conditions.
 
 Source: managed-resources §2, §6.1; operator §10.4.
 """
@@ -22,7 +21,7 @@ _NO_MESSAGE: Final = "No message given."
 
 
 class ConditionStatus(StrEnum):
-    """What a condition may say; an object may carry other texts, which compare as texts."""
+    """The statuses that controllers write; an object may have other texts, which compare as texts."""
 
     TRUE = "True"
     FALSE = "False"
@@ -39,13 +38,13 @@ class Condition:
     reason: str = ""
     message: str = ""
     last_transition_time: datetime | None = None
-    """When the status last changed; none where nobody has said."""
+    """When the status last changed; none if the object lacks the time."""
     last_update_time: datetime | None = None
-    """When reason, message or codes last changed; none where nobody has said."""
+    """When reason, message or codes last changed; none if the object lacks the time."""
     codes: tuple[str, ...] = ()
 
     def manifest(self) -> dict[str, Any]:
-        """The condition as it stands in an object's status, without what it does not say."""
+        """The condition as in an object's status, without empty fields."""
         manifest: dict[str, Any] = {
             "type": self.type,
             "status": str(self.status),
@@ -98,7 +97,7 @@ def find(conditions: Iterable[Condition], condition_type: str) -> Condition | No
 
 
 def status_said(manifest: Manifest, condition_type: str) -> str:
-    """What the first condition of a type in an object's status says, without a look at the others; empty: nothing."""
+    """The status of the first condition of a type in an object; empty if there is none. Parses no other condition."""
     status = manifest.get("status")
     stored = status.get("conditions") if isinstance(status, (dict, Mapping)) else None
     entries = (entry for entry in stored or () if isinstance(entry, (dict, Mapping)))
@@ -106,7 +105,7 @@ def status_said(manifest: Manifest, condition_type: str) -> str:
 
 
 def init(condition_type: str, now: datetime) -> Condition:
-    """The condition that nobody has checked yet.
+    """The condition of a type before its first check.
 
     Raises:
         ValueError: the type is empty.
@@ -141,10 +140,10 @@ def updated(
     *,
     now: datetime,
 ) -> Update:
-    """The condition that says something new, its times moved only by what really changed.
+    """The condition with new content; its times change only if the content does.
 
     Args:
-        old: what it said before.
+        old: the last version.
         status: none keeps the old one.
         reason: none keeps the old one, the empty text says that there is none.
         message: as the reason.
@@ -173,14 +172,14 @@ def _said(given: str | None, kept: str, nothing: str) -> str:
 
 
 class LastOperation(NamedTuple):
-    """How the last operation on the object went that a condition is about."""
+    """The result of the last operation on the object of a condition."""
 
     succeeded: bool
     last_update_time: datetime
 
 
 class Since(Enum):
-    """From when on a threshold is counted."""
+    """The time at which a threshold begins."""
 
     TRANSITION = "lastTransitionTime"
     UPDATE = "lastUpdateTime"
@@ -192,7 +191,7 @@ class Patience(NamedTuple):
     thresholds: Mapping[str, timedelta] = {}
     """By type of condition; a type without one fails at once."""
     last_operation: LastOperation | None = None
-    """For as long as the threshold after it succeeded, failures count as progress."""
+    """For this long after its success, failures count as progress."""
     since: Since = Since.TRANSITION
 
 
@@ -205,14 +204,14 @@ def failed(
     patience: Patience,
     now: datetime,
 ) -> Update:
-    """The condition whose check failed: `Progressing` as long as there is patience with it, else `False`."""
+    """The condition after a failed check: `Progressing` while the threshold lasts, else `False`."""
     is_tolerated = _is_tolerated(condition, reason, patience, now)
     status = ConditionStatus.PROGRESSING if is_tolerated else ConditionStatus.FALSE
     return updated(condition, status, reason, message, codes, now=now)
 
 
 def _is_tolerated(condition: Condition, reason: str, patience: Patience, now: datetime) -> bool:
-    """Whether a failure still counts as progress, by what the condition said before; an unknown state fails at once."""
+    """True if a failure still counts as progress, by the last status; an unknown one fails at once."""
     threshold = patience.thresholds.get(condition.type)
     if threshold is None:
         return False

@@ -1,7 +1,7 @@
-"""A controller as a declaration: what it watches, which keys a change concerns, how it decides.
+"""Controller declarations: watches, indexes, and the function that reconciles a key.
 
 The same declaration runs against a real API server, in the in-memory cluster and over files; nothing here knows which.
-A reconciliation is level-based: it is told a key, never an event.
+A reconciliation is level-based: it gets a key, never an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -123,7 +123,7 @@ class DynamicWatch:
 
 @dataclass(frozen=True, slots=True)
 class Context(Generic[Config]):
-    """What a decision is told beside the snapshot."""
+    """The inputs of a decision besides the snapshot."""
 
     now: datetime
     """When the decision began; a decision that needs the time of a later step awaits `Now`."""
@@ -131,22 +131,22 @@ class Context(Generic[Config]):
     state: Any = None
     """The `state` of the last plan of the key; none at the start of a process. It is an input: it may decide."""
     jitter: float = 0.0
-    """From 0 to less than 1, the same for the whole turn: by it decisions spread what would all be due at one time."""
+    """From 0 to less than 1, the same for the whole turn. Decisions use it to spread work that would be due at once."""
     server_versions: frozenset[str] = frozenset()
-    """Every version of the target's API servers that this process has seen so far; empty: none is known. A version
-    never leaves the set, so servers of two versions behind one address make one change and not one a minute."""
+    """Every version of the target's API servers that this process has seen; empty: none is known. Versions are never
+    removed, so that two servers of different versions behind one address cause one change, not one a minute."""
     looks_once: bool = False
-    """Whether no later turn of the key may come, as in a command: what a process leaves to its second look, so that its
-    start is fast, has to be found out now."""
+    """True if this is the only turn of the key, as in a command. A decision then must not leave anything to a second
+    turn, as it does in a process so that the start is fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Controller(Generic[Config]):
     """One controller, complete.
 
-    `primary` is the resource whose keys it reconciles, in the `primary_cluster`; `owned` is an index over the objects
-    that it creates, whose values are the keys of their owners. Where it deletes without having been told so by name,
-    `owned` says what a mass deletion would be; without it deletions are not guarded.
+    `primary` is the resource whose keys it reconciles, in the `primary_cluster`. `owned` is an index over the objects
+    that it creates; its values are the keys of their owners. The deletion guard counts the owned objects; without
+    `owned` there is no guard.
     """
 
     name: str
@@ -157,27 +157,26 @@ class Controller(Generic[Config]):
     concurrency: int
     config: Config
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan | Decision]
-    """Decides about a key: at once, or step by step."""
+    """Returns the plan for a key, or the decision that ends in it."""
     primary_cluster: Cluster = Cluster.TARGET
     dynamic_watches: tuple[DynamicWatch, ...] = ()
     yields_to: tuple[str, ...] = ()
     """Controllers of the same process that go first: while one of them has keys to reconcile, keys of this controller
     wait up to five seconds."""
     permissions: tuple[Permission, ...] = ()
-    """What it has to be allowed beside to list and watch what it declares to watch."""
+    """The permissions that it needs, besides listing and watching what it declares to watch."""
     periodic: bool = False
     """True if its only key is `SINGLETON`, which its plans requeue."""
     longest_wait: float | None = None
-    """Seconds that a key waits at most, however often it fails or somebody undoes its writes; none: as long as the
-    runtime lets keys wait."""
+    """Seconds that a key waits at most after failures or in a write conflict; none: the runtime's limits."""
     events_from: str = ""
-    """Who its events are said to come from; empty: its name."""
+    """The reporting controller of its events; empty: its name."""
     reads_server_version: bool = False
-    """Whether its decisions depend on `Context.server_versions`."""
+    """True if its decisions depend on `Context.server_versions`."""
 
 
 def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:
-    """The keys to reconcile because of a change that a watch saw; none where its predicate holds it back."""
+    """The keys that a change enqueues; none if the predicate of its watch drops it."""
     if not watch.predicate(change):
         return frozenset()
     versions = (change.old, change.new) if change.old is not change.new else (change.new,)
@@ -185,17 +184,17 @@ def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozense
 
 
 def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectKey]:
-    """Every key that a controller has anything to do with, in order: primary objects, and owners of what it owns.
+    """Every key of a controller, in order: the keys of primary objects, and of owners of owned objects.
 
-    A reconciliation is level-based, so a key with neither has the empty plan.
+    A reconciliation is level-based, so any other key has the empty plan.
     """
     return sorted({key for cluster in Cluster for key in keys_from(controller, snapshot, cluster)})
 
 
 def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Cluster) -> Iterator[ObjectKey]:
-    """The keys that the objects in one of the clusters give a controller to do, some of them more than once.
+    """The keys of a controller from the objects of one cluster; a key may come more than once.
 
-    They are found one by one, so that the caller can pause between them.
+    A generator, so that the caller can pause.
     """
     if controller.periodic:
         if controller.primary_cluster is cluster:
@@ -217,7 +216,7 @@ def primary_object(controller: Controller[Config], snapshot: Snapshot, key: Obje
 
 
 def is_owned(controller: Controller[Config], manifest: Manifest) -> bool:
-    """Whether a controller has created an object, as its index over what it owns tells."""
+    """True if an object is in the controller's index of owned objects."""
     return controller.owned is not None and any(controller.owned.values(manifest))
 
 
@@ -230,7 +229,7 @@ def owned_objects(controller: Controller[Config], snapshot: Snapshot) -> list[Ma
 
 
 def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> Iterator[tuple[ObjectKey, Plan]]:
-    """What a controller would do to the whole of a snapshot, key by key in order.
+    """The plans of a controller for all keys of a snapshot, in order.
 
     Raises:
         TypeError: a decision awaits a step, which only a driver can perform.

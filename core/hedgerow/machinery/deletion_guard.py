@@ -1,10 +1,10 @@
-"""Whether a controller may delete as much as it plans to.
+"""Deletion guard: whether a controller may delete as many objects as it plans to.
 
-A list that came back empty, a selector that matches nothing or the wrong cluster all look like "everything is to be
-deleted". The guard looks at what a controller would delete altogether, before the first deletion.
+An empty list, a selector that matches nothing, or the wrong cluster would delete everything. The guard counts all
+planned deletions of a controller before the first one.
 
 An annotation on the owner, or on its Namespace, allows deletions that are held back. Its value is a fingerprint of the
-very objects, by their UIDs, so it allows these deletions and no later ones.
+objects' UIDs, so it allows these deletions and no later ones.
 """
 
 import hashlib
@@ -18,33 +18,33 @@ from hedgerow.machinery.plan import Delete, Plan
 ALWAYS_ALLOWED: Final = 20
 SHARE_ALLOWED: Final = 0.3
 SHARE_NEVER_BELIEVED: Final = 0.9
-"""The share of what a controller owns from which on even fresh lists are taken for part of the mistake."""
+"""The share of owned objects from which on the guard does not trust a fresh list either."""
 
 ALLOW_DELETIONS: Final = "hedgerow.dev/allow-deletions"
-"""Annotation of an owner or a Namespace: the fingerprint of deletions that are held back and may be done."""
+"""Annotation of an owner or a Namespace: the fingerprint of deletions that are held back and now allowed."""
 _FINGERPRINT_DIGITS: Final = 12
 _VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields"})
 
 
 class Verdict(Enum):
-    """What the guard says of a number of deletions."""
+    """The guard's answer to a number of deletions."""
 
     PROCEED = auto()
     CONFIRM = auto()
-    """Only a second, fresh list of everything that the decision read can justify it."""
+    """They need a second, fresh list of everything that the decision read."""
     STOP = auto()
 
 
 def judge_deletions(deletions: int, owned: int, *, confirmed: bool) -> Verdict:
     """Whether deletions may proceed, need a fresh list first, or stop.
 
-    More than 20 and more than 30 % of what the controller owns needs confirmation. More than 20 and 90 % or more is not
-    believed even then: a mistake seldom takes everything, as an object or two of another origin always remain.
+    More than 20 and more than 30 % of the owned objects need confirmation. More than 20 and 90 % or more stop even
+    then. The limit is below 100 %, because a mistake often spares an object or two.
 
     Args:
-        deletions: how many objects all pending plans would delete, those of owners that were seen to go not counted.
-        owned: how many objects the controller owns, those included.
-        confirmed: whether the plans were made from a list taken for this purpose.
+        deletions: number of objects that all pending plans would delete, without those of owners seen to be deleted.
+        owned: number of objects that the controller owns, those included.
+        confirmed: true if the plans were made from a list taken for this purpose.
 
     Source: decision A-5.
     """
@@ -65,7 +65,7 @@ def deleted_by(plan: Plan) -> frozenset[str]:
 
 
 def fingerprint(deleted: Iterable[str]) -> str:
-    """A short value that stands for deletions of these objects and no others."""
+    """A short value that identifies the deletion of exactly these objects."""
     text = "\n".join(sorted(deleted))
     return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_DIGITS]
 
@@ -76,7 +76,7 @@ def is_allowed_by(manifest: Manifest | None, allowed: str) -> bool:
 
 
 def transform_allowance(manifest: Manifest) -> dict[str, str]:
-    """The annotation, if the object has it: what caches keep of it for the guard."""
+    """The annotation, if the object has it; transforms keep it for the guard."""
     annotations = annotations_of(manifest)
     return {ALLOW_DELETIONS: annotations[ALLOW_DELETIONS]} if ALLOW_DELETIONS in annotations else {}
 
@@ -84,7 +84,7 @@ def transform_allowance(manifest: Manifest) -> dict[str, str]:
 def only_allowance_changed(old: Manifest, new: Manifest) -> bool:
     """True if nothing but the annotation differs.
 
-    A changed owner is evidence for its deletions; the annotation is none for those that it does not name.
+    A changed owner justifies its deletions. A changed annotation justifies only the deletions that it names.
     """
     return _without_allowance(old) == _without_allowance(new)
 

@@ -22,7 +22,7 @@ from hedgerow.machinery.steps import AtOnce, Step
 End = TypeVar("End")
 
 MOST_STEPS: Final = 10_000
-"""Steps of a reconciliation. Most need a few, one more for each refusal that they tolerate, and one for each slice of
+"""Steps of a reconciliation. Most need a few, one more for each error that they tolerate, and one for each slice of
 long work: at most some thousands to decode Secrets and to compute their checksum."""
 
 
@@ -136,8 +136,8 @@ class Execution(Generic[End]):
 async def concurrently(parts: Iterable[Coroutine[Any, Any, End]]) -> tuple[End, ...]:
     """The results of several coroutines, in their order.
 
-    They advance side by side: the driver gets the steps that all of them await as one, and each part goes on when all
-    replies are there.
+    They advance side by side: the driver gets the steps that all of them await as one step, and every coroutine
+    continues when all replies have arrived.
     """
     with ExitStack() as stack:
         executions = [stack.enter_context(Execution(part)) for part in parts]

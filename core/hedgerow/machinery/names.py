@@ -1,11 +1,10 @@
-"""Whether a text may serve as a name, a label or a port name in Kubernetes.
+"""Names, labels and port names in Kubernetes: what is wrong with a text.
 
-Each rule answers with what is wrong, as one clause that fits behind a colon, or with nothing. The rules are those of
-kube-apiserver's validation, so what passes here is not refused there. They know no object and no field: the caller says
-whose name it is.
+Each rule returns the problem as one clause that fits behind a colon, or nothing. The rules are those of the API
+server's validation, so the server accepts what passes here. They know no object and no field: the caller adds them.
 
-Names are checked on every planned object, most of which are new: one possessive pattern each, which cannot backtrack.
-Label keys, label values and the names of namespaces recur, so the last few thousand answers are remembered.
+Names are checked on every planned object, and most are new: each rule is one possessive pattern, which does not
+backtrack. Label keys, label values and the names of namespaces recur, so the last few thousand answers are cached.
 """
 
 import re
@@ -21,7 +20,7 @@ _NAME_PART: Final = "[A-Za-z0-9][-_.A-Za-z0-9]*+(?<![-_.])"
 
 
 class _Syntax(NamedTuple):
-    """How a kind of name is spelled: its longest length, its characters, and how users are told about them."""
+    """The syntax of a kind of name: its length limit, its characters, and the message for users."""
 
     longest: int
     shape: re.Pattern[str]
@@ -59,7 +58,7 @@ _PORT_NAME: Final = _Syntax(
 
 
 def _problem(text: str, syntax: _Syntax) -> str | None:
-    """The first rule of its syntax that a text violates."""
+    """The first rule of the syntax that a text violates; empty: none."""
     if len(text) <= syntax.longest and syntax.shape.fullmatch(text):
         return None
     if not text:
@@ -70,13 +69,13 @@ def _problem(text: str, syntax: _Syntax) -> str | None:
 
 
 def dns_subdomain_problem(name: str) -> str | None:
-    """What keeps a text from being a lower-case RFC 1123 subdomain, as most object names are; none if nothing."""
+    """Why a text is no lower-case RFC 1123 subdomain, the syntax of most object names; none if it is one."""
     return _problem(name, _DNS_SUBDOMAIN)
 
 
 @remembered
 def dns_label_problem(name: str) -> str | None:
-    """What keeps a text from being a lower-case RFC 1123 label, as namespace names are; none if nothing."""
+    """Why a text is no lower-case RFC 1123 label, the syntax of namespace names; none if it is one."""
     problem = _problem(name, _DNS_LABEL)
     if problem is _DNS_LABEL.rule and dns_subdomain_problem(name) is None:
         return 'must not contain dots, for example "my-name" or "123-abc"'
@@ -85,7 +84,7 @@ def dns_label_problem(name: str) -> str | None:
 
 @remembered
 def label_key_problem(key: str) -> str | None:
-    """What keeps a text from being a label key: a name part, optionally behind a DNS subdomain and a slash."""
+    """Why a text is no label key: a name part, optionally behind a DNS subdomain and a slash."""
     prefix, slash, name = key.rpartition("/")
     if slash:
         if "/" in prefix:
@@ -97,21 +96,21 @@ def label_key_problem(key: str) -> str | None:
 
 
 def annotation_key_problem(key: str) -> str | None:
-    """What keeps a text from being an annotation key: a label key, except that the case of its prefix does not matter.
+    """Why a text is no annotation key: a label key whose prefix may have any case.
 
-    The API server lower-cases the whole key before it looks at it.
+    The API server lower-cases the whole key before it validates the key.
     """
     return label_key_problem(key.lower())
 
 
 @remembered
 def label_value_problem(value: str) -> str | None:
-    """What keeps a text from being a label value; none if nothing. The empty text is one."""
+    """Why a text is no label value; none if it is one. The empty text is one."""
     return _problem(value, _LABEL_VALUE)
 
 
 def port_name_problem(name: str) -> str | None:
-    """What keeps a text from being a port name, which is an IANA service name in lower case (RFC 6335, section 5.1)."""
+    """Why a text is no port name: an IANA service name in lower case (RFC 6335, section 5.1)."""
     if problem := _problem(name, _PORT_NAME):
         return problem
     if name[0] == "-" or name[-1] == "-":

@@ -1,8 +1,8 @@
-"""JSON merge patches (RFC 7386), and which JSON patch (RFC 6902) turns one value into another.
+"""JSON merge patches (RFC 7386): apply and compute. JSON patches (RFC 6902): compute.
 
-Decides over parsed JSON alone and knows no Kubernetes type, so a merge patch replaces a list as a whole. Nothing is
-changed in place; results share with their inputs whatever stayed as it was, and nobody may change them either. Parts
-that two compared values share are not looked into.
+Works on parsed JSON alone and knows no Kubernetes type, so a merge patch replaces a list as a whole. Nothing is changed
+in place: results share unchanged parts with their inputs, and the caller must not change them. Parts that two compared
+values share are not compared again.
 
 Source: webhooks-and-tokens §3.3.
 """
@@ -14,10 +14,10 @@ from hedgerow.machinery.objects import Manifest
 
 
 def apply_merge_patch(target: Any, patch: Any) -> Any:
-    """The value that a merge patch makes of a target.
+    """The target with a merge patch applied.
 
-    A patch that is no object replaces the target. One that is sets or removes, where null, the fields that it names;
-    a target that is no object then counts as the empty one.
+    A patch that is no object replaces the target. An object sets the fields that it names, and removes those that are
+    null; a target that is no object then counts as the empty object.
 
     Source: RFC 7386, section 2.
     """
@@ -53,12 +53,12 @@ def merge_patch(before: Manifest, after: Manifest) -> dict[str, Any]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two parsed values are the same JSON; 1.0 is 1, which a server may hand back for it, but `true` is not."""
+    """True if two parsed values are the same JSON; 1.0 is 1, because a server may return either, but `true` is not."""
     return bool(one == other) and _same_booleans(one, other)
 
 
 def _same_booleans(one: Any, other: Any) -> bool:
-    """Whether two values that Python takes for equal have their booleans, which it takes for numbers, in common."""
+    """True if two values that are equal in Python have equal booleans, which Python takes for numbers."""
     if isinstance(one, list):
         places: Iterable[Any] = range(len(one))
     elif isinstance(one, (dict, Mapping)):

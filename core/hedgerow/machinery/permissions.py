@@ -1,4 +1,4 @@
-"""What somebody has to be allowed to do in a cluster, as roles grant it.
+"""Permissions that controllers and webhooks need in a cluster, as roles grant them.
 
 Source: Kubernetes documentation, "Using RBAC Authorization".
 """
@@ -25,11 +25,11 @@ class Permission:
     _: KW_ONLY
     cluster: Cluster = Cluster.TARGET
     names: tuple[str, ...] = ()
-    """The objects that it is about; none: all."""
+    """The names of the objects; none: all."""
     namespace: str = ""
-    """Where the objects are that it is about; empty: anywhere the process looks."""
+    """The namespace of the objects; empty: every namespace that the process reads."""
     namespaced: bool = True
-    """Whether the objects are in namespaces, so that roles there can grant it."""
+    """True if the objects are in namespaces, so that roles there can grant the verbs."""
 
     @classmethod
     def of(

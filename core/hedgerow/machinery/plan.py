@@ -1,13 +1,13 @@
-"""What a reconciliation wants done, as an immutable value.
+"""Plans and actions: what a reconciliation writes, as immutable values.
 
-A plan holds the difference between what is desired and what the snapshot shows, so a settled object has the empty plan.
-Its actions are independent of each other, unless it says that they are in order: an executor sends them in any order or
-at once, attempts all of them, and one that fails stops no other.
+A plan holds the difference between the desired state and the snapshot, so a settled object has the empty plan. Its
+actions are independent, unless the plan is `in_order`: an executor sends them in any order or at once, and attempts all
+of them even if one fails.
 
-A decision that needs the result of an action, or the answer to a live request, awaits it as a step. Its plan is what is
-left to do at the end. Every action is a step too: awaited, it returns its result.
+A decision that needs the result of an action, or the answer to a live request, awaits it as a step. Its plan holds the
+remaining actions. Every action is a step too: awaited, it returns its result.
 
-Each action carries a `reason`: the rule that asks for it, short and stable, for people and for tests.
+Each action has a `reason`: the rule that asks for it, short and stable, for people and for tests.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
@@ -25,9 +25,9 @@ Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 @dataclass(frozen=True, slots=True)
 class Create(Step["WriteResult"]):
-    """Create an object that the snapshot does not hold, or ask for what a subresource of one that exists makes.
+    """Create an object, or post to a subresource of one that exists.
 
-    The latter stores nothing: a TokenRequest, by its subresource `token`, is answered with the token.
+    The latter stores nothing: a TokenRequest, to the subresource `token`, returns a token.
     """
 
     resource: Resource
@@ -44,7 +44,7 @@ class Create(Step["WriteResult"]):
 
 @dataclass(frozen=True, slots=True)
 class Update(Step["WriteResult"]):
-    """Write an object in place of the stored one, if that still is of the version which the manifest carries."""
+    """Replace the stored object, if it still has the manifest's resource version."""
 
     resource: Resource
     manifest: Manifest
@@ -52,7 +52,7 @@ class Update(Step["WriteResult"]):
     subresource: str = ""
     cluster: Cluster = Cluster.TARGET
     dry_run: bool = False
-    """Whether the server only tells what it would store, after admission, and stores nothing."""
+    """True for a dry run: the server returns what it would store after admission, and stores nothing."""
 
     @property
     def key(self) -> ObjectKey:
@@ -64,7 +64,7 @@ class Update(Step["WriteResult"]):
 class MergePatch(Step["WriteResult"]):
     """Change fields of an object by a JSON merge patch (RFC 7386).
 
-    With a `resource_version` the patch applies only to the very version that it was computed against.
+    With a `resource_version` the patch applies only to the version that it was computed against.
     """
 
     resource: Resource
@@ -90,7 +90,7 @@ class JsonPatch(Step["WriteResult"]):
 
 @dataclass(frozen=True, slots=True)
 class Delete(Step["WriteResult"]):
-    """Delete an object if it still is the one that the snapshot showed."""
+    """Delete an object, if it still has the uid from the snapshot."""
 
     resource: Resource
     key: ObjectKey
@@ -98,7 +98,7 @@ class Delete(Step["WriteResult"]):
     uid: str | None = None
     resource_version: str | None = None
     propagation: Propagation | None = None
-    """What becomes of the objects that it owns; none: what the server does by default."""
+    """How the server deletes the objects that it owns; none: the server's default."""
     cluster: Cluster = Cluster.TARGET
 
 
@@ -107,12 +107,12 @@ ACTIONS: Final = (Create, Update, MergePatch, JsonPatch, Delete)
 
 
 def is_dry_run(action: Action) -> bool:
-    """Whether an action stores nothing: the server only tells what it would store."""
+    """True if an action is a dry run."""
     return isinstance(action, Update) and action.dry_run
 
 
 def only_asks(action: Action) -> bool:
-    """Whether an action leaves the object as it is: a dry run, or a request to a subresource, such as for a token."""
+    """True if an action changes no object: a dry run, or a request to a subresource such as `token`."""
     return is_dry_run(action) or (isinstance(action, Create) and bool(action.subresource))
 
 
@@ -182,24 +182,24 @@ class RecordEvents(Step[None]):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that one reconciliation asks for.
+    """The conclusion of one reconciliation.
 
-    `failures` are what could not be planned: the actions are carried out all the same, then the key counts as failed.
+    With `failures` the actions are still carried out; then the key counts as failed.
     """
 
     actions: tuple[Action, ...] = ()
     events: tuple[Event, ...] = ()
     failures: tuple[DomainFailure, ...] = ()
     requeue_after: float | None = None
-    """Seconds until the key wants to be looked at again without any event; none: never."""
+    """Seconds until the key is reconciled again without an event; none: never."""
     in_order: bool = False
-    """Whether the actions are carried out one after the other, the first that fails being the last."""
+    """True if the actions are carried out one after the other, and the first error ends the sequence."""
     state: object = None
     """The `Context.state` of the key's next turn in this process. It is an input of that decision: it may decide."""
 
     @property
     def deletions(self) -> int:
-        """How many objects the plan deletes."""
+        """The number of objects that the plan deletes."""
         return sum(isinstance(action, Delete) for action in self.actions)
 
     @property
@@ -213,7 +213,7 @@ Decision: TypeAlias = Coroutine[Any, Any, Plan]
 
 
 def failed(*failures: DomainFailure) -> Plan:
-    """The plan of a decision that cannot be made: its failures and nothing else."""
+    """The plan of a decision that failed: its failures and nothing else."""
     return Plan(failures=failures)
 
 

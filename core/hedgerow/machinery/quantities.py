@@ -54,7 +54,7 @@ class Quantity:
 def _factors(quantity: Quantity) -> tuple[int, int, int]:
     """What is left of the significand without its factors five and two, and how many of these there are in all.
 
-    No power is written out, so amounts that nobody could store compare as fast as any.
+    No power is computed, so absurdly large amounts compare as fast as any.
     """
     rest = quantity.significand
     if rest == 0:

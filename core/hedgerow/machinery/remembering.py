@@ -1,7 +1,7 @@
-"""Answers that are kept because the same is asked about again and again.
+"""Caches for functions that are called with the same texts and lists again and again.
 
-Whoever writes manifests chooses the texts, so only short ones are kept: what memory is spent on them has a bound that
-nobody outside can move. Of lists, which others hold anyway, the latest is kept.
+Authors of manifests choose the texts, so only answers to short texts are cached: the memory is bounded. For a list the
+latest answer is cached; other objects hold the list anyway.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ MOST: Final = 2048
 
 
 def remembered(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
-    """The same function of a text, which keeps its latest answers to short texts."""
+    """The function with a cache of its latest answers to short texts."""
     kept = lru_cache(maxsize=MOST)(function)
 
     @wraps(function)
@@ -28,14 +28,14 @@ def remembered(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
 
 @remembered
 def shared_text(text: str) -> str:
-    """The text, for texts that many objects hold: mostly the very one that was given last, so that it is held once."""
+    """The text, usually as the same Python object for equal texts, so that many objects share it."""
     return text
 
 
 def latest_remembered(function: Callable[[Sequence[Item]], Answer]) -> Callable[[Sequence[Item]], Answer]:
-    """The same function of a list, which keeps its latest answer, and gives it again for an equal list.
+    """The function with a cache of its latest answer, for an equal list.
 
-    To compare two lists of the very same items takes next to no time. Neither list nor answer may be changed.
+    Comparing two lists of identical items is fast. The caller must change neither the list nor the answer.
     """
     latest: tuple[Sequence[Item], Answer] | None = None
 

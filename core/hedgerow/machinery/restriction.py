@@ -1,8 +1,7 @@
-"""What a controller may decide about where some namespaces are out of its sight.
+"""Restrict a controller to some namespaces.
 
-What is not seen may exist all the same: an object whose owner lives in a namespace that is not shown belongs to
-somebody else, and so does everything in such a namespace. A restricted controller is the same controller, which speaks
-of neither.
+Objects in other namespaces may exist although the process cannot read them. A restricted controller decides as before,
+but leaves alone all objects in other namespaces, and all objects whose owners are there.
 
 Source: managed-resources §3.1.
 """
@@ -35,13 +34,13 @@ _OUT_OF_SIGHT: Final = ApiError(0, "OutOfSight", "is not in a namespace that thi
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """The namespaces that are seen of each cluster; none at all: every one is."""
+    """The visible namespaces of each cluster; none: all."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
 
     def admits(self, resource: Resource, key: ObjectKey, cluster: Cluster) -> bool:
-        """Whether an object of a cluster is among those that are seen."""
+        """True if an object of a cluster is visible."""
         namespaces = self.target if cluster is Cluster.TARGET else self.source
         return is_visible(resource, key, namespaces)
 
@@ -49,10 +48,10 @@ class Restriction:
 def restricted(
     controller: Controller[Config], *, source: Collection[str] = (), target: Collection[str] = ()
 ) -> Controller[Config]:
-    """A controller that leaves alone what is in other namespaces, and what belongs to owners there.
+    """The controller, restricted: it leaves alone objects in other namespaces, and objects with owners there.
 
-    Its keys, those that it takes for owners, and all actions and events of its plans are within the restriction. Where
-    a plan wants to change what belongs to an owner without, it says so instead.
+    Its keys, its owners, and all actions and events of its plans are within the restriction. A plan that would change
+    an object with an owner outside has a failure instead.
     """
     if not source and not target:
         return controller
@@ -93,7 +92,7 @@ def restricted(
 
 
 async def _limited(decision: Decision, limited: Callable[[Plan], Plan]) -> Plan:
-    """A decision whose steps and plan are limited. A forbidden action is not performed, and the decision is told so."""
+    """A decision whose steps and plan are restricted. A forbidden action is not performed; its result is an error."""
     failures: list[DomainFailure] = []
 
     async def reply(step: Step[Any]) -> Any:
@@ -127,7 +126,7 @@ async def _limited(decision: Decision, limited: Callable[[Plan], Plan]) -> Plan:
 
 
 def _is_let(action: Action, restriction: Restriction, owned: Index[ObjectKey] | None) -> bool:
-    """Whether an action is within the restriction; one that somebody asks for by name is left to the API server."""
+    """True if an action is within the restriction. A controller without owned objects acts by name, so it may try."""
     return owned is None or restriction.admits(action.resource, action.key, action.cluster)
 
 
@@ -149,7 +148,7 @@ def _theft(
     owned: Index[ObjectKey] | None,
     own: Callable[[Iterable[ObjectKey]], list[ObjectKey]],
 ) -> DomainFailure | None:
-    """Why an action is not to be: it concerns an object that only owners claim who are out of sight."""
+    """Why an action is forbidden: all owners of its object are outside the restriction."""
     if owned is None or (action.resource, action.cluster) != (owned.resource, owned.cluster):
         return None
     live = snapshot.get(action.resource, action.key, action.cluster)

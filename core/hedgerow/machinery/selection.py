@@ -1,6 +1,6 @@
-"""Which objects of a resource two queries select together: by their labels, and by their fields.
+"""Label and field selectors of queries: which objects of a resource both select.
 
-An API server knows only a few fields of each resource that can be selected by; which, is not known here.
+An API server supports only a few fields of each resource. This module does not know which.
 
 Source: Kubernetes documentation, "Labels and Selectors" and "Field Selectors".
 """
@@ -24,16 +24,16 @@ _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FieldTerm:
-    """What is asked of one field."""
+    """The requirement of one field."""
 
     field: str
     """Path of members, with dots between them."""
     value: str
     is_wanted: bool = True
-    """Whether the field has to have the value, or must not."""
+    """True if the field must have the value; false if it must not."""
 
     def matches(self, manifest: Manifest) -> bool:
-        """Whether an object is as asked; a field that is not there is the empty text."""
+        """True if an object meets the requirement; an absent field counts as the empty text."""
         value: Any = manifest
         for member in self.field.split("."):
             value = value.get(member) if isinstance(value, (dict, Mapping)) else None
@@ -41,7 +41,7 @@ class FieldTerm:
 
 
 def field_query(fields: Mapping[str, str]) -> str:
-    """The query that asks for objects whose fields have these values, before URL encoding."""
+    """The query for objects whose fields have these values, before URL encoding."""
     return ",".join(f"{field}={_ESCAPED.sub(_with_backslash, value)}" for field, value in fields.items())
 
 
@@ -50,7 +50,7 @@ def _with_backslash(found: re.Match[str]) -> str:
 
 
 def parse_field_query(text: str) -> Result[tuple[FieldTerm, ...], str]:
-    """What a query asks of fields, all of which has to hold; or why it cannot be read, in the words of API servers."""
+    """The requirements of a query, all of which must hold; or why it cannot be parsed, in the words of API servers."""
     terms: list[FieldTerm] = []
     for part in _TERMS.findall(text):
         found = _TERM.fullmatch(part)
@@ -63,7 +63,7 @@ def parse_field_query(text: str) -> Result[tuple[FieldTerm, ...], str]:
 
 @lru_cache
 def selected_by(label_selector: str, field_selector: str) -> Callable[[Manifest], bool]:
-    """Whether an object is selected; the queries are parsed once for all objects that are looked at."""
+    """A predicate for objects that both queries select. The queries are parsed once."""
     labels, fields = parse_selector_query(label_selector).unwrap(), parse_field_query(field_selector).unwrap()
 
     def is_selected(manifest: Manifest) -> bool:

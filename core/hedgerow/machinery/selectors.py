@@ -1,8 +1,8 @@
-"""Which labels a label selector matches, and whether a text or a parsed value is one.
+"""Label selectors: parse, format, match.
 
-Decides as Kubernetes does: all parts of a selector must hold, the empty selector matches everything, `NotIn` and
-`DoesNotExist` hold for an absent key. There is no value for an absent selector, which matches nothing: its caller has
-none. Knows nothing of the objects whose labels it looks at.
+Matches as Kubernetes does: all parts of a selector must hold, the empty selector matches everything, `NotIn` and
+`DoesNotExist` hold for an absent key. An absent selector, which matches nothing, has no value here. Knows labels alone,
+not the objects that have them.
 """
 
 import json
@@ -69,7 +69,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """Labels that must have these very values, and requirements that must hold beside them.
+    """Labels that must have these values, and further requirements that must hold.
 
     Equal selectors have equal labels in whatever order they were given, and equal expressions in the same order.
     """
@@ -94,7 +94,7 @@ class LabelSelector:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the selector asks for nothing and so matches everything."""
+        """True if the selector has no requirement and so matches everything."""
         return not self.match_labels and not self.match_expressions
 
     def manifest(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Work that pauses after each slice, so that others get their turn.
+"""Long work in slices, with a pause after each, so that other tasks can run.
 
 Work is counted in nodes, not in time, so that equal work is done in equal slices.
 """

@@ -19,8 +19,7 @@ Value = TypeVar("Value", bound=Hashable)
 class Index(Generic[Value]):
     """A named look-up over the objects of one resource in one cluster.
 
-    `values` says under which values an object is found, and has to say the same of the same version whenever it is
-    asked.
+    `values` returns the index values of an object. It must be a function of the object alone.
     """
 
     name: str
@@ -30,7 +29,7 @@ class Index(Generic[Value]):
 
 
 class Snapshot(Protocol):
-    """A read-only view of the objects that a controller watches, as its watches keep them."""
+    """A read-only view of the objects that a controller watches, after their transforms."""
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of that key; none if it does not exist."""
@@ -57,5 +56,5 @@ class Snapshot(Protocol):
         ...
 
     def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
-        """The objects that a declared index files under a value; in no promised order."""
+        """The objects with a value in a declared index; in no promised order."""
         ...
