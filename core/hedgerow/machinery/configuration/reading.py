@@ -34,7 +34,6 @@ from hedgerow.machinery.fields import (
 from hedgerow.machinery.times import parse_duration
 
 S = TypeVar("S", bound=Section)
-E = TypeVar("E", Problem, Problem)
 _UNREADABLE: Final[Any] = None
 """In place of a value of a wrong type; with an error, no value counts."""
 _EXPECTED: Final = {
@@ -129,7 +128,7 @@ class _Reader:
                 return written + text[len(path) :]
         return text
 
-    def in_written_spelling(self, errors: Iterable[E]) -> tuple[E, ...]:
+    def in_written_spelling(self, errors: Iterable[Problem]) -> tuple[Problem, ...]:
         """The errors with the paths that the author wrote."""
         return tuple(replace(error, path=self.as_written(error.path)) for error in errors)
 
