@@ -26,7 +26,7 @@ from tests.kubelet_requests import csr_manifest, kubelet_request
 from tests.unit.adapters.recording import session
 from tests.unit.adapters.recording.session import Session, documents
 from tests.unit.adapters.recording.session import encoded as base64_of
-from tests.unit.adapters.runtime.world import CART, PODS_OF_WEB, service
+from tests.unit.adapters.runtime.world import CART, NAMESPACES, PODS_OF_WEB, POLICIES, SERVICES, service
 from tests.unit.confidential_objects import MALFORMED, PLACES, Place
 from tests.unit.core.operator.namespace_network_policies.objects import CONFIG
 from tests.unit.core.resource_manager.managed_resources.harness import config_map, managed_resource
@@ -34,6 +34,7 @@ from tests.unit.core.resource_manager.nodes.surroundings import node
 from tests.unit.core.resource_manager.token_invalidation.accounts import service_account
 from tests.unit.core.resource_manager.token_invalidation.accounts import token_secret as invalid_token
 from tests.unit.core.resource_manager.token_requests.harness import ACCOUNT, kubeconfig, token_secret
+from tests.unit.proof.landscapes import INGRESSES, neglected
 
 OVERWRITTEN: Final = "a key of an unknown field"
 """Another place is in the same field."""
@@ -121,6 +122,8 @@ def recorded(path: Path, canaries: Canaries, redaction: Redaction, process: str 
     """A process at work for some hours, until it has ended: objects appear, change, drift and go."""
     made = Session(path, PROCESSES[process](), redaction=redaction)
     made.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system"}})
+    network = neglected(seed=3, deeds=30)
+    made.put(*(each for kind in (NAMESPACES, SERVICES, INGRESSES, POLICIES) for each in network.objects(kind)))
     first = objects(canaries)
     made.put(*first)
     made.work(rounds=2)

@@ -76,13 +76,13 @@ class Session:
     def put(self, *manifests: Manifest) -> None:
         """Create objects, or write them over what is there."""
         for manifest in manifests:
-            resource, key = self._resource(manifest), key_of(manifest)
+            resource, key, new = self._resource(manifest), key_of(manifest), _as_new(manifest)
             live = self.cluster.get(resource, key)
             if live is None:
-                response = self.cluster.handle(requests.create(resource, _as_new(manifest), key.namespace))
+                response = self.cluster.handle(requests.create(resource, new, key.namespace))
             else:
-                metadata = {**live["metadata"], **manifest["metadata"]}
-                response = self.cluster.handle(requests.update(resource, key, {**manifest, "metadata": metadata}))
+                metadata = {**live["metadata"], **new["metadata"]}
+                response = self.cluster.handle(requests.update(resource, key, {**new, "metadata": metadata}))
             assert response.is_success, response.body
 
     def work(self, rounds: int = 1) -> None:
