@@ -15,8 +15,6 @@ SEARCHES: Final = (5, 1)
 """Searches among new values before one among those that have survived one, and of these before one among all."""
 MOST_SEARCHED: Final = 50_000
 """Values that are searched again if they survive a search among all."""
-
-
 PERIOD: Final = 5.0
 """Seconds from one look at the new values to the next."""
 
