@@ -4,6 +4,7 @@ A lookup is a value. Notes hold what was looked up and nothing else, so a decisi
 that it is not known, which is another thing than that it did not exist.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
@@ -36,7 +37,7 @@ class Lookup:
                 namespace, selector = self.what
                 which = f"all {which}{f' in namespace {namespace}' if namespace is not None else ''}"
                 which += f" with {selector_query(selector)}" if selector is not None else ""
-            case "index":
+            case _:
                 name, value = self.what
                 which = f'{which} under {value} of "{name}"'
         return which if self.cluster is Cluster.TARGET else f"{which} of the {self.cluster.value} cluster"
@@ -54,12 +55,12 @@ class NotReadError(Exception):
         super().__init__(f"asks for {lookup}, which was not read then")
 
 
-class _Lookups:
+class _Lookups(ABC):
     """A snapshot whose answers come from `answer`."""
 
+    @abstractmethod
     def answer(self, lookup: Lookup, ask: _Ask) -> Any:
         """The answer to a lookup; `ask` gets it from another snapshot."""
-        raise NotImplementedError
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of a key."""

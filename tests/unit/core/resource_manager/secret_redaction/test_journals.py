@@ -346,6 +346,10 @@ def test_a_member_of_another_shape_is_not_shown(member: str) -> None:
     assert shown({"metadata": {}, "items": [inner]}, Resource("", "v1", "lists", "List"))["items"][0][member] == [SHOWN]
 
 
+def test_a_text_that_is_none_is_not_shown() -> None:
+    assert shown({**secret(), "stringData": {"a": [PASSWORD]}})["stringData"] == {"a": [SHOWN]}
+
+
 def test_a_request_for_a_token_without_a_status_is_shown() -> None:
     asked = Create(SERVICE_ACCOUNTS, {"kind": "TokenRequest", "metadata": {"name": "a"}}, "due", subresource="token")
 
