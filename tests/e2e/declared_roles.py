@@ -5,8 +5,8 @@ import http.client
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.permissions import Permission
 from tests.e2e.permissions import ACCOUNT
 from tests.e2e.sandbox import Sandbox
 

@@ -10,8 +10,7 @@ import pytest
 from cryptography import x509
 
 from hedgerow.api.kubernetes import EVENTS
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.permissions import Permission
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
 from hedgerow_adapters.certificate_requests import decoded_request
 from tests.control_plane import ControlPlane

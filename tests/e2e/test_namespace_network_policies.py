@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from hedgerow.api.gardener import CLUSTERS, GARDENS
-from hedgerow.machinery.permissions import READ
+from hedgerow.machinery.clusters import READ
 from hedgerow.operator.namespace_network_policies import (
     NamespacePolicyConfig,
     Resolved,

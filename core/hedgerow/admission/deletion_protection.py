@@ -18,10 +18,9 @@ from hedgerow.api.gardener import (
     extension_resource,
 )
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
 

@@ -15,12 +15,11 @@ from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import MOUNT_EXPIRATION, transform_service_account
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
 from hedgerow.machinery.snapshot import Snapshot

@@ -13,11 +13,11 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, Mutated, Mutation, bad_request
 from hedgerow.admission.request import DELETE, AdmissionRequest
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.fields import shape_of
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import ListQuestion, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Index, Snapshot

@@ -1,9 +1,10 @@
-"""The clusters of a controller, and the parts of them that it may read.
+"""The clusters that a controller may work with: which parts of them it sees, and what it is allowed to do there.
 
-Source: managed-resources §3.1, §4.2.
+Source: managed-resources §3.1, §4.2; Kubernetes documentation, "Using RBAC Authorization".
 """
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -75,3 +76,48 @@ def is_wholly_visible(resource: Resource, namespace: str, namespaces: Sequence[s
         namespaces: what the connection is restricted to; none: it is not restricted.
     """
     return not {EVERYTHING, Part(namespace)}.isdisjoint(visible_parts(resource, namespaces))
+
+
+READ: Final = ("get", "list", "watch")
+ANYTHING: Final = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Verbs on the objects of one resource, or on one of its subresources."""
+
+    group: str
+    """Empty: the core group."""
+    plural: str
+    """With the subresource behind a slash, such as `serviceaccounts/token`."""
+    verbs: tuple[str, ...]
+    _: KW_ONLY
+    cluster: Cluster = Cluster.TARGET
+    names: tuple[str, ...] = ()
+    """The names of the objects; none: all."""
+    namespace: str = ""
+    """The namespace of the objects; empty: every namespace that the process reads."""
+    namespaced: bool = True
+    """True if the objects are in namespaces, so that roles there can grant the verbs."""
+
+    @classmethod
+    def of(
+        cls,
+        resource: Resource,
+        *verbs: str,
+        cluster: Cluster = Cluster.TARGET,
+        subresource: str = "",
+        names: tuple[str, ...] = (),
+        namespace: str = "",
+    ) -> "Permission":
+        """Verbs on the objects of a resource, or on one of its subresources."""
+        plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
+        return cls(
+            resource.group,
+            plural,
+            verbs,
+            cluster=cluster,
+            names=names,
+            namespace=namespace,
+            namespaced=resource.namespaced,
+        )

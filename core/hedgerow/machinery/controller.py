@@ -9,10 +9,9 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.selection import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot

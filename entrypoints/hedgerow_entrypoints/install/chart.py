@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.permissions import Permission
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
 from hedgerow.resource_manager.installation.permissions import (
     concerns_anything,

@@ -7,9 +7,9 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.registration import Mode, registered_paths
 from hedgerow.api.origins import asks_for_identity
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.permissions import Permission
 from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode
 from hedgerow.resource_manager.installation.installation import Installation, completed
 from hedgerow.resource_manager.installation.permissions import (

@@ -24,10 +24,9 @@ from hedgerow.admission.request import AdmissionRequest, GroupVersionKind
 from hedgerow.admission.webhook import Rule, Webhook, apply_rules, type_problem
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, NAMESPACES, STATEFUL_SETS
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.questions import Found, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot

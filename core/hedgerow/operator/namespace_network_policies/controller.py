@@ -12,11 +12,11 @@ from returns.result import Failure, Result, Success
 from hedgerow.api.gardener import CLUSTERS, GARDENS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
 from hedgerow.api.network_policies import identifying_metadata, transform_policy
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Change, Controller, Watch, own_key
 from hedgerow.machinery.deletion_guard import transform_allowance
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.reading import UnreadableError, list_at, text_at
 from hedgerow.machinery.selection import field_query
 from hedgerow.machinery.selectors import LabelSelector

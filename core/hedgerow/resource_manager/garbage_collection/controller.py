@@ -14,12 +14,11 @@ from typing import Final, TypeAlias
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
 from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Delete, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot

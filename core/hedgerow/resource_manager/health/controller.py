@@ -25,12 +25,11 @@ from hedgerow.api.managed_resources import (
 )
 from hedgerow.api.origins import managed_resource_of
 from hedgerow.api.references import references_of
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import ANYTHING, READ, Cluster, Permission
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Change, Context, Controller, DynamicWatch, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
-from hedgerow.machinery.permissions import ANYTHING, READ, Permission
 from hedgerow.machinery.plan import Action, Decision, Plan, failed
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.reading import text_at

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.registration import Mode, service_name
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.permissions import Permission
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.installation.values import Values
 

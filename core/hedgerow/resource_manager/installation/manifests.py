@@ -42,9 +42,8 @@ from hedgerow.api.kubernetes import (
     SERVICES,
 )
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.reading import object_at, objects_at
 from hedgerow.resource_manager.installation.installation import Installation
 from hedgerow.resource_manager.installation.permissions import Holder, concerns_anything, role_with, roles

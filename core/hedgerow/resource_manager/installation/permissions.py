@@ -13,10 +13,9 @@ from typing import Any, Final, NamedTuple
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import CONFIG_MAPS, EVENTS, LEASES, NAMESPACES, RBAC
 from hedgerow.api.origins import CLUSTER_IDENTITY
-from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
+from hedgerow.machinery.clusters import ANYTHING, KUBE_SYSTEM, Cluster, Permission
 from hedgerow.machinery.controller import Controller, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.permissions import ANYTHING, Permission
 
 CLUSTER_SCOPED_EVENTS: Final = "default"
 """The namespace of Events about objects that are in none."""

@@ -16,11 +16,10 @@ from returns.result import Result
 
 from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING, NODES, SERVICES
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Event, Plan, failed
 from hedgerow.machinery.reading import UnreadableError, text_at
 from hedgerow.machinery.selection import field_query

@@ -16,10 +16,9 @@ from hedgerow.api.kubernetes import (
 from hedgerow.api.managed_objects import managed_kinds, object_watch
 from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, transform_managed_resource
 from hedgerow.api.tokens import transform_secret
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import ANYTHING, Cluster, Permission
 from hedgerow.machinery.controller import Controller, DynamicWatch, Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.permissions import ANYTHING, Permission
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.predicates import (

@@ -10,10 +10,9 @@ from typing import Final
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, ClassFilter, transform_managed_resource
 from hedgerow.api.tokens import transform_secret
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.managed_resources.secret_finalizers import (

@@ -17,10 +17,10 @@ from hedgerow.api.network_policies import (
     service_of_policy,
     transform_policy,
 )
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Controller, Watch, creation_deletion_or, every_change, own_key
 from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS, transform_allowance
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, labels_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.selectors import matches_any
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.network_policies.allowed_ports import parse_namespace_selectors, services_of_ingress

@@ -13,11 +13,10 @@ from typing import Final, Literal, TypeVar
 
 from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_READY, WAIT_FOR_CSI_NODE
 from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import Event, MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError

@@ -15,7 +15,7 @@ from typing import Final
 
 from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR, transform_secret, transform_service_account
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_subdomain_problem
@@ -28,7 +28,6 @@ from hedgerow.machinery.objects import (
     labels_of,
     resource_version_of,
 )
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, objects_at, text_at

@@ -25,12 +25,11 @@ from hedgerow.api.tokens import (
     annotation,
     transform_service_account,
 )
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
 from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import InOrder, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now

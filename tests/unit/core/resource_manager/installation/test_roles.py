@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import NAMESPACES, NODES, PODS, SECRETS
-from hedgerow.machinery.permissions import Permission
+from hedgerow.machinery.clusters import Permission
 from hedgerow.resource_manager.installation.permissions import Holder, role_with, roles, rules_by_place
 
 SUBJECT = {"kind": "ServiceAccount", "name": "grm", "namespace": "garden"}

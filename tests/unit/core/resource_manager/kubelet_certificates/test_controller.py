@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, NODES, SERVICES
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Controller, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.permissions import Permission
 from hedgerow.machinery.plan import ApiError, Update
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
