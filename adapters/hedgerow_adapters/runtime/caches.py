@@ -105,7 +105,7 @@ class Caches:
         return view
 
     def reading(self, reads: Iterable[Read], indexes: Sequence[Index[Any]], observer: InformerObserver) -> View:
-        """What somebody reads who need not hear of changes, such as a webhook; as `view` otherwise.
+        """The view of a reader without listeners, such as a webhook.
 
         Args:
             reads: what is looked up.
@@ -113,7 +113,7 @@ class Caches:
             observer: is told what happens to the watches.
 
         Raises:
-            ValueError: somebody else has an index of the same name over the same objects.
+            ValueError: another reader has an index of the same name over the same objects.
         """
         required: dict[tuple[Cluster, Resource], Cache] = {}
         beside: dict[tuple[Cluster, Resource], Cache] = {}
@@ -124,7 +124,7 @@ class Caches:
         return View(required, beside)
 
     def when_recovered(self, tell: Callable[[], None]) -> None:
-        """Tell somebody whenever an API server that was away is ready again."""
+        """Call a function whenever an unreachable API server is ready again."""
         self._wait_for_recovery.append(tell)
 
     def _tell_of_recovery(self) -> None:
@@ -150,7 +150,7 @@ class Caches:
         return self._tasks.create_task(work)
 
     def join(self, read: Read) -> Cache:
-        """The cache of what somebody reads, kept in step for as long as anybody reads it."""
+        """The cache of a read, kept in step while it has readers."""
         shared = self._shared(read)
         self._users[shared] += 1
         if shared not in self._caches:
@@ -160,7 +160,7 @@ class Caches:
         return self._caches[shared]
 
     def leave(self, read: Read) -> None:
-        """Read something no longer; it is forgotten if nobody else does."""
+        """Remove a reader; the cache ends with its last one."""
         shared = self._shared(read)
         self._users[shared] -= 1
         if not self._users[shared]:

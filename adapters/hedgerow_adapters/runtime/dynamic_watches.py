@@ -32,7 +32,7 @@ Keeps: TypeAlias = Callable[[Resource, Callable[[], float]], None]
 """Is told that a resource is kept, and how to ask for how many seconds nothing has been heard of it."""
 
 GRACE: Final = 60.0
-"""Seconds for which a kind is watched that nobody names any more."""
+"""Seconds for which a kind is still watched after the last object has ceased to name it."""
 
 
 class CachePool(Protocol):
@@ -48,11 +48,11 @@ class CachePool(Protocol):
         ...
 
     def join(self, read: Read) -> Cache:
-        """The cache of what somebody reads, kept in step for as long as anybody reads it."""
+        """The cache of a read, kept in step while it has readers."""
         ...
 
     def leave(self, read: Read) -> None:
-        """Read something no longer; it is forgotten if nobody else does."""
+        """Remove a reader; the cache ends with its last one."""
         ...
 
     def discovery_of(self, cluster: Cluster) -> Discovery:

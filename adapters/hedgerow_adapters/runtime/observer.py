@@ -35,7 +35,7 @@ class ControllerObserver:
         """All caches are complete."""
 
     def started(self, keys: int) -> None:
-        """The workers begin; so many keys are looked at for a start."""
+        """The workers begin, with so many keys in the queue."""
 
     def added(self, depth: int) -> None:
         """A key was put in line; so many wait now."""

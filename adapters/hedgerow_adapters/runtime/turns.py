@@ -191,7 +191,7 @@ class Turns:
             state: the `state` of its last plan.
 
         Raises:
-            EndlessDecisionError: the decision goes on and on.
+            EndlessDecisionError: the decision took too many steps.
             LeaseLostError: it was stopped before its end.
             OutdatedTurnError: the caches know more than the turn.
             NoRoomError: its decision takes long, and others are under way; the key is woken later.
@@ -357,7 +357,7 @@ class Turns:
         self._caches.discovery_of(action.cluster).may_have_changed(action.resource, action.key)
 
     def _slow_down_conflicts(self, key: ObjectKey, done: Sequence[WriteResult]) -> None:
-        """Let a key wait whose objects somebody else keeps changing back, and tell the owner when that begins."""
+        """Let a key in a write conflict wait, and record an event at its owner when the conflict begins."""
         slowdown = self.conflicts.carried_out(key, done, asyncio.get_running_loop().time())
         if slowdown is None:
             return

@@ -165,7 +165,7 @@ class Eligibility(Enum):
 
 
 def eligibility_of(managed_resource: Manifest, class_filter: ClassFilter) -> Eligibility:
-    """Whether the objects of a ManagedResource are looked at now."""
+    """Whether the health of a ManagedResource is judged now."""
     if is_ignored(managed_resource) or is_terminating(managed_resource):
         return Eligibility.LEAVE
     if not class_filter.is_responsible(managed_resource):

@@ -1,4 +1,4 @@
-"""Which changes are worth another look at a ManagedResource, and what of the changed objects is kept.
+"""Predicates of the ManagedResource controllers: which changes enqueue a ManagedResource.
 
 Source: managed-resources §7.1, §9.
 """
@@ -20,9 +20,9 @@ _OPERATIONS: Final = frozenset({"reconcile", "restore", "migrate"})
 
 
 def managed_resource_changed(class_filter: ClassFilter) -> Callable[[Change], bool]:
-    """The predicate that lets changes of a ManagedResource pass which may change what is to be done about it.
+    """A predicate for changes of a ManagedResource that may change its plan.
 
-    That another instance has let it go is one; nobody needs to ask for that again and again.
+    One of them is that another instance has released it, so that no polling is needed.
     """
 
     def passes(change: Change) -> bool:
@@ -50,7 +50,7 @@ def _asks_for_a_look(old: Manifest, new: Manifest) -> bool:
 
 
 def _may_be_looked_at(old: Manifest, new: Manifest) -> bool:
-    """What is ignored is looked at once, to say so, and again when it is to be deleted."""
+    """True if the ManagedResource becomes ignored, which is reported once, or its deletion begins."""
     return not is_ignored(new) or not is_ignored(old) or is_terminating(new)
 
 
@@ -63,9 +63,9 @@ def _is_unhealthy(managed_resource: Manifest) -> bool:
 
 
 def secret_changed(class_filter: ClassFilter) -> Callable[[Change], bool]:
-    """The predicate that lets changes of a Secret pass which may be changes of its data, of which nothing is watched.
+    """A predicate for changes of a Secret that may be changes of its data, which is not watched.
 
-    All but one may be: that we hold it back ourselves. Who lets it go may have replaced all of it.
+    Only the addition of our own finalizer is not: a removal may hide that the whole Secret was replaced.
     """
 
     def passes(change: Change) -> bool:
@@ -76,7 +76,7 @@ def secret_changed(class_filter: ClassFilter) -> Callable[[Change], bool]:
 
 
 def _is_held_back(old: Manifest, new: Manifest, finalizer: str) -> bool:
-    """Whether nothing has happened to a Secret but that it got a finalizer."""
+    """True if a Secret got our finalizer and nothing else changed."""
     before, after = list_at(old, "metadata", "finalizers"), list_at(new, "metadata", "finalizers")
     return [*before, finalizer] == [*after] and _beside_finalizers(old) == _beside_finalizers(new)
 
@@ -87,7 +87,7 @@ def _beside_finalizers(secret: Manifest) -> Mapping[str, Any]:
 
 
 def managed_resources_of_secret(class_filter: ClassFilter) -> Callable[[Manifest, Snapshot], list[ObjectKey]]:
-    """Which ManagedResources a Secret concerns: those that name it and are not ignored."""
+    """The ManagedResources to enqueue for a Secret: those that name it and are not ignored."""
 
     def keys(secret: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
         named = snapshot.by_index(MANAGED_RESOURCES_BY_SECRET, key_of(secret))
@@ -101,10 +101,10 @@ def _counts(managed_resource: Manifest) -> bool:
 
 
 def object_drifted(change: Change) -> bool:
-    """Whether something else than the status of a live object has changed, or the object has gone.
+    """True if anything but the status of a live object has changed, or the object is gone.
 
-    One that a ManagedResource has taken from another wakes neither: the one has written it itself, and if the other
-    took it back at once, and the one again, there would be no end to it. It finds out when it looks again anyway.
+    A change of owner enqueues neither ManagedResource: the new owner has written it, and if the old one took it back at
+    once, the two would write without end. The old owner finds out after its sync period.
     """
     old, new = change.old, change.new
     if old is None or new is None:
@@ -118,7 +118,7 @@ def _has_changed_hands(old: Manifest, new: Manifest) -> bool:
 
 
 def managed_resource_of_object(cluster_id: str) -> Callable[[Manifest, Snapshot], Iterable[ObjectKey]]:
-    """The ManagedResource that a live object names as its origin."""
+    """The ManagedResource to enqueue for a live object: the one that its origin names."""
 
     def keys(live: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
         key = managed_resource_of(live, cluster_id)

@@ -81,9 +81,9 @@ def _misnamed(secret: TokenSecret, target: ObjectKey) -> Iterator[DomainFailure]
 
 
 def _unfit(secret: TokenSecret, target: Manifest) -> DomainFailure | None:
-    """Why a Secret that exists is no place for the token of another.
+    """Why an existing Secret cannot hold the token of another one.
 
-    One that hands its own token on is looked at anew: whoever corrects it need not change the Secret that names it.
+    If it hands its own token on, the failure is retryable: the correction is no change of the Secret that names it.
     """
     if (key_of(target), uid_of(target)) == (secret.key, secret.uid):
         return DomainFailure(SECRETS, secret.key, annotation(TARGET_NAME), "names the Secret itself")

@@ -1,1 +1,1 @@
-"""What an API server makes of the objects that it is sent, and what therefore is no drift."""
+"""Server defaults: the fields that an API server adds or normalises, so that they are no drift."""
