@@ -10,8 +10,8 @@ nothing. The rest happens beside the work, in this order:
    what the record shows anyway.
 3. Otherwise the decision is made a second time, from the redacted journal: the shadow run (`shadow_run`). It alone is
    recorded. So nothing in a record is derived from a value that the record does not show, whatever a decision does with
-   it: decodes it, hashes it, or quotes it in a message. Two controllers read the values of Secrets, those of
-   ManagedResources and of tokens: only their turns have shadow runs.
+   it: decodes it, hashes it, or quotes it in a message. The turns that apply ManagedResources and renew tokens read the
+   values of Secrets and always have a shadow run; those that read a checksum or an annotation of one have it as well.
 
 The state that one turn leaves to the next is not recorded: it may hold digests of secret values. Shadow runs get the
 state of the last shadow run of their key, and a replay that of the last turn that it has repeated.
