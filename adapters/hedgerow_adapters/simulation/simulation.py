@@ -277,7 +277,9 @@ class Simulation:
 
     def _turn(self, seat: _Seat) -> Happening:
         began = self._loop.utc_now()
-        turned = self._loop.run_until_complete(seat.runner.turn())
+        turn = self._loop.create_task(seat.runner.turn())
+        self._loop.settle()
+        turned = turn.result() if turn.done() else self._loop.run_until_complete(turn)
         steps, events, failures = tuple(seat.account.steps), tuple(seat.account.events), seat.account.failures
         name = seat.runner.controller.name
         return Happening(began, name, turned.key, steps, events, failures, turned.again_after)

@@ -45,6 +45,9 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
 
     def settle(self) -> None:
         """Run everything that can run without that time passes."""
+        timer = self.next_timer()
+        if not self._ready and (timer is None or timer > self._now):  # type: ignore[attr-defined]  # what runs next
+            return
         self._stands_still = True
         try:
             self.run_forever()
