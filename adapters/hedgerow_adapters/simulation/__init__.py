@@ -3,16 +3,14 @@
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.settling import Settlement, settle, world_of
 from hedgerow_adapters.simulation.simulation import Step
-from hedgerow_adapters.simulation.snapshots import snapshot_of
-from hedgerow_adapters.simulation.surroundings import Imagined, InMemory, Surroundings
-from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, performed, with_dynamic_watches
+from hedgerow_adapters.simulation.surroundings import Imagined, Surroundings
+from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, performed
 from hedgerow_adapters.simulation.webhooks import LocalWebhooks
 
 __all__ = [
     "DecidedStep",
     "Decision",
     "Imagined",
-    "InMemory",
     "LocalWebhooks",
     "Settlement",
     "Step",
@@ -21,7 +19,5 @@ __all__ = [
     "performed",
     "seeded_cluster",
     "settle",
-    "snapshot_of",
-    "with_dynamic_watches",
     "world_of",
 ]

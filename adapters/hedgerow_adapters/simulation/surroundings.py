@@ -1,18 +1,15 @@
 """Where the writes of a turn go that is driven without an event loop, and what it finds out there.
 
-`InMemory` carries everything out in in-memory clusters: what an API server would refuse is refused, and defaults are
-filled in. For files this is the right one, as the cluster that was made of them is thrown away afterwards.
-
 `Imagined` carries nothing out, and keeps what the objects would be. It reads by functions, so that it stands before a
 live cluster too. Of a server's rules it knows that an object is created once, that what does not exist cannot be
 changed, and that finalizers hold what is deleted; what admission would change or refuse it cannot know. Asked for a
 token, it gives one that is none, and is valid for as long as was asked for.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from returns.pipeline import is_successful
 from returns.result import Result
@@ -33,21 +30,11 @@ from hedgerow.machinery.plan import (
     only_asks,
 )
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
-from hedgerow_adapters.kubernetes.questions import pages_of
-from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import timestamp
-from hedgerow_adapters.memory.deletion import FOREGROUND
-from hedgerow_adapters.memory.statuses import bad_request
-from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.discovery_documents import no_match
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
-from hedgerow_adapters.protocol.status_errors import status_error
-from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.protocol.write_results import not_answered, write_result_of
 
 NO_TOKEN: Final = "a-token-that-nobody-has-made"  # noqa: S105 -- stands for one
 """What is given to who asks for a token."""
-Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
 
 
 class Surroundings(Protocol):
@@ -64,61 +51,6 @@ class Surroundings(Protocol):
     def carry_out(self, action: Action) -> WriteResult:
         """What becomes of an action."""
         ...
-
-
-class InMemory:
-    """In-memory clusters, in which everything is done for real, and nobody waits for what an object owns to go."""
-
-    def __init__(self, clusters: Clusters) -> None:
-        self._clusters = clusters
-
-    def answer(self, question: Question) -> Answer:
-        """What the cluster shows now."""
-        cluster = self._clusters[question.cluster]
-        if not cluster.serves(question.resource):
-            return no_match(question.resource.object_kind)
-        if isinstance(question, ObjectQuestion):
-            live = cluster.get(question.resource, question.key)
-            if live is not None:
-                return Found((live,))
-        try:
-            if isinstance(question, ObjectQuestion):
-                request = requests.get(question.resource, question.key)
-            else:
-                request = pages_of(question)(limit=0)
-        except requests.UnaddressableError as nonsense:
-            return NotAnswered(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
-        response = cluster.handle(request)
-        if not response.is_success:
-            name = question.key.name if isinstance(question, ObjectQuestion) else ""
-            return not_answered(status_error(response), name)
-        return Found((response.body,) if isinstance(question, ObjectQuestion) else tuple(response.body["items"]))
-
-    def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
-        """As which resource a cluster serves a kind."""
-        return self._clusters[cluster].resource_of(kind) or no_match(kind)
-
-    def carry_out(self, action: Action) -> WriteResult:
-        """What becomes of an action in its cluster."""
-        return write_result_of(action, self.send(action))
-
-    def send(self, action: Action) -> Response:
-        """What the cluster answers to an action."""
-        try:
-            request = requests.for_action(action)
-        except requests.UnaddressableError as nonsense:
-            return bad_request(str(nonsense)).response
-        response = self._clusters[action.cluster].handle(request)
-        if isinstance(action, Delete) and action.propagation == "Foreground" and response.is_success:
-            self._let_go(action)
-        return response
-
-    def _let_go(self, action: Delete) -> None:
-        """No garbage collector runs here that would wait for the objects which this one owns."""
-        cluster = self._clusters[action.cluster]
-        if live := cluster.get(action.resource, action.key):
-            finalizers = [name for name in live["metadata"].get("finalizers") or () if name != FOREGROUND]
-            cluster.adopt(action.resource, action.key, {"finalizers": finalizers})
 
 
 class Imagined:

@@ -1,26 +1,17 @@
 """Runs the decision about a key without an event loop, and tells everything that it asks for.
 
-For commands that show what would be done, such as `hedgerow plan`. The actions of steps are carried out, as the
-decision builds on them: see `surroundings`.
-
-Expected flow, for a controller that is to be shown at work on some files or on a live cluster:
-
-    surroundings = InMemory({Cluster.TARGET: cluster, Cluster.SOURCE: cluster})  # or Imagined(...)
-    following = with_dynamic_watches(controller, snapshot, surroundings)  # make the snapshot anew, of this one
-    for key in all_keys(following, snapshot):
-        decision = decided(following, key, snapshot, now, surroundings)
-        decision.steps  # every action in order, the object before it, and the refusal if there was one
-        decision.plan.failures
+For commands that show what would be done where nothing may be, such as `hedgerow plan` for a live cluster. The actions
+of steps are carried out in surroundings, as the decision builds on them.
 
 The actions of the plan come last. They are not carried out, as nothing builds on them.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Watch
+from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import (
@@ -174,32 +165,6 @@ def _until_refused(outcomes: Iterable[WriteResult]) -> Iterator[WriteResult]:
         yield outcome
         if outcome.error is not None:
             return
-
-
-def with_dynamic_watches(
-    controller: Controller[Any], snapshot: Snapshot, surroundings: Surroundings
-) -> Controller[Any]:
-    """A controller that declares to watch what it follows, as far as that is served: a snapshot of it shows it all.
-
-    Args:
-        controller: who follows.
-        snapshot: the world as it declares to watch it.
-        surroundings: where kinds are looked up.
-    """
-    watches = {(watch.cluster, watch.resource): watch for watch in controller.watches}
-    for dynamic in controller.dynamic_watches:
-        for watch in _watches_of(dynamic, snapshot, surroundings):
-            watches.setdefault((watch.cluster, watch.resource), watch)
-    return replace(controller, watches=tuple(watches.values()))
-
-
-def _watches_of(dynamic: DynamicWatch, snapshot: Snapshot, surroundings: Surroundings) -> Iterator[Watch]:
-    index = dynamic.kinds
-    holders = snapshot.list(index.resource, cluster=index.cluster)
-    for kind in sorted({kind for each in holders for kind in index.values(each)}):
-        resource = surroundings.look_up(kind, dynamic.cluster)
-        if isinstance(resource, Resource):
-            yield from dynamic.watches(resource)
 
 
 def _live(action: Action, surroundings: Surroundings) -> Manifest | None:

@@ -17,8 +17,9 @@ from hedgerow.machinery.times import parse_timestamp
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import InMemory, decided, snapshot_of
+from hedgerow_adapters.simulation import decided
 from tests.golden.reference.recordings import cases
+from tests.in_memory import InMemory, snapshot_of
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY = 24 * 60 * 60

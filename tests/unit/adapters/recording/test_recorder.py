@@ -33,8 +33,8 @@ from hedgerow.resource_manager.secret_redaction import Fingerprints, SecretRedac
 from hedgerow.resource_manager.secret_redaction.journals import MOST_NODES
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.recording import Recorder, RecordFile
-from hedgerow_adapters.simulation import snapshot_of
 from tests.executions import executed, plan_of
+from tests.in_memory import snapshot_of
 from tests.unit.adapters.recording.session import (
     COMPRESSION,
     HEADER,

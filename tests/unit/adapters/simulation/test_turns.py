@@ -18,7 +18,8 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import Imagined, InMemory, Surroundings, decided, settle, snapshot_of
+from hedgerow_adapters.simulation import Imagined, Surroundings, decided, settle
+from tests.in_memory import InMemory, snapshot_of
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 SECRETS = Resource("", "v1", "secrets", "Secret")
