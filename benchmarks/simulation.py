@@ -23,7 +23,7 @@ LONGEST: Final = 60.0
 
 
 def measure() -> Iterator[Figure]:
-    """Seconds of processor time from files that are read to the end of the thirty days, and how much happens in these."""
+    """Processor time from files that are read to the end of the thirty days, and how much happens in these."""
     search_seldom()  # as the command does
     loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
     cluster, problems = seeded_cluster([_secret(number) for number in range(SECRETS)], now=loop.utc_now)
