@@ -50,7 +50,7 @@ def _asks_for_a_look(old: Manifest, new: Manifest) -> bool:
 
 
 def _may_be_looked_at(old: Manifest, new: Manifest) -> bool:
-    """True if the ManagedResource becomes ignored, which is reported once, or its deletion begins."""
+    """False for a ManagedResource that stays ignored; that is reported once. Its deletion counts all the same."""
     return not is_ignored(new) or not is_ignored(old) or is_terminating(new)
 
 
