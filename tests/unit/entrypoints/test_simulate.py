@@ -178,3 +178,12 @@ def test_what_is_deleted_in_the_foreground_goes_although_nobody_collects_garbage
 
     assert names(list(yaml.safe_load_all(ended.out))) == ["ManagedResource shop"]
     assert ended.code == 0
+
+
+def test_many_deletions_are_carried_out_as_nothing_is_lost_by_them(hedgerow: Hedgerow) -> None:
+    left_over = EDITED_AND_LEFT_OVER.split("---\n")[1]
+    policies = [left_over.replace("tcp-1", f"tcp-{number}") for number in range(1, 41)]
+
+    ended = hedgerow(*SIMULATE, "-f", "-", stdin="---\n".join([NAMESPACE, *policies]))
+
+    assert (ended.code, ended.out, ended.err) == (0, "", "40 deleted\n")
