@@ -10,8 +10,8 @@ from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
+from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.seeding import seeded_cluster
-from hedgerow_adapters.simulation.simulation import Happening
 from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.collector import search_seldom

@@ -23,7 +23,8 @@ from hedgerow_entrypoints.controllers import (
 )
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.options import filenames, live_cluster
-from hedgerow_entrypoints.planning import in_files, planned_in
+from hedgerow_entrypoints.plan_files import in_files
+from hedgerow_entrypoints.planning import planned_in
 from hedgerow_entrypoints.rendering import FORMATS, REQUEST, Planned, summary
 from hedgerow_entrypoints.worlds import clusters_of, objects_in_files
 

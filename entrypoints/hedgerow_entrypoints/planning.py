@@ -1,10 +1,9 @@
 """What controllers would do: each decides about each of its keys, in a world that is thrown away or only imagined."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, all_keys, owned_objects, primary_object
@@ -14,10 +13,7 @@ from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_t
 from hedgerow.machinery.plan import Action, Delete, WriteResult, only_asks
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import DecidedStep, Step, Surroundings, decided
-from hedgerow_adapters.simulation.simulation import Simulation
-from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+from hedgerow_adapters.simulation import DecidedStep, Surroundings, decided
 from hedgerow_entrypoints.errors import note
 from hedgerow_entrypoints.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.rendering import Planned
@@ -27,9 +23,36 @@ MOST_TURNS: Final = 10
 _NOT_FOUND: Final = NotAnswered(404, "NotFound", "not found")
 
 
+class Planner(Protocol):
+    """A controller before its world."""
+
+    @property
+    def controller(self) -> Controller[Any]:
+        """Who decides."""
+        ...
+
+    @property
+    def snapshot(self) -> StoreSnapshot:
+        """What the controller sees."""
+        ...
+
+    @property
+    def remarks(self) -> Remarks:
+        """What is said about its objects beside the plan."""
+        ...
+
+    def planned(self, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
+        """Everything that is done about a key until nothing is left to do, but to wait for others."""
+        ...
+
+    def primary_object(self, key: ObjectKey) -> Manifest | None:
+        """The whole object that a key names, as it would be by now."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A controller before its world."""
+    """A controller before a world that is only read."""
 
     controller: Controller[Any]
     """As one that declares to watch what it follows, as far as the snapshot shows that."""
@@ -84,97 +107,11 @@ class Situation:
             if (watch.cluster, watch.resource) != (action.cluster, action.resource):
                 continue
             store = self.snapshot.store(action.resource, action.cluster)
-            answer = self.surroundings.answer(_subject(action))
+            answer = self.surroundings.answer(subject_of(action))
             if isinstance(answer, Found):
                 store.put(watch.transform(answer.objects[0]))
             else:
                 store.remove(action.key)
-
-
-class InFiles:
-    """A controller at work on the objects of files, which are a cluster that it may do with as it pleases."""
-
-    def __init__(
-        self, controller: Controller[Any], simulation: Simulation, cluster: InMemoryCluster, remarks: Remarks
-    ) -> None:
-        """Nothing was done yet.
-
-        Args:
-            controller: who decides.
-            simulation: of that controller alone; it tells what objects were before.
-            cluster: what the files hold.
-            remarks: what is said about its objects beside the plan.
-        """
-        self.controller = controller
-        self.remarks = remarks
-        self.snapshot = simulation.snapshot
-        self._simulation = simulation
-        self._cluster = cluster
-        self._written: set[ObjectQuestion] = set()
-        shown = [(controller.primary, controller.primary_cluster)] if not controller.periodic else []
-        if controller.owned is not None:
-            shown.append((controller.owned.resource, controller.owned.cluster))
-        self._shown = {
-            (watch.resource, watch.cluster): watch
-            for watch in controller.watches
-            if (watch.resource, watch.cluster) in shown
-        }
-
-    def planned(self, key: ObjectKey, _now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
-        """Everything that is done about a key until nothing is left to do, but to wait for others."""
-        steps = list[DecidedStep]()
-        failures: Sequence[DomainFailure] = ()
-        for _ in range(MOST_TURNS):
-            turn = self._simulation.turn_of(key)
-            done = [DecidedStep(step.action, self._before(step)) for step in turn.steps if not step.error]
-            steps += done
-            refused = [
-                DomainFailure(step.action.resource, step.action.key, "", f"is refused: {step.error}")
-                for step in turn.steps
-                if step.error
-            ]
-            failures = (*turn.failures, *refused)
-            is_at_rest = all(only_asks(step.action) for step in done)
-            if self.controller.periodic or is_at_rest or turn.again_after is None or refused:
-                break
-        return steps, failures
-
-    def primary_object(self, key: ObjectKey) -> Manifest | None:
-        """The whole object that a key names, as it would be by now."""
-        resource = self.controller.primary
-        return self._cluster.get(resource, key) if self._cluster.serves(resource) else None
-
-    def _before(self, step: Step) -> Manifest | None:
-        """The object before a step: as the controller watches it, unless it was written since."""
-        subject, before = _subject(step.action), step.before
-        is_new = subject not in self._written
-        self._written.add(subject)
-        watch = self._shown.get((subject.resource, subject.cluster))
-        if before is None or watch is None or not is_new:
-            return before
-        return _typed(watch.transform(before), subject.resource)
-
-
-@contextmanager
-def in_files(
-    controller: Controller[Any],
-    cluster: InMemoryCluster,
-    now: datetime,
-    namespaces: Sequence[str] = (),
-    remarks: Remarks = NO_REMARKS,
-) -> Iterator[InFiles]:
-    """A controller at work on what files hold.
-
-    Args:
-        controller: who decides.
-        cluster: what the files hold.
-        now: when all of it happens.
-        namespaces: what is seen of the cluster; none: all.
-        remarks: what is said about its objects beside the plan.
-    """
-    loop, clusters = CalendarLoop(now), dict.fromkeys(Cluster, cluster)
-    with Simulation(loop, clusters, [controller], namespaces=namespaces, looks_before=True) as simulation:
-        yield InFiles(controller, simulation, cluster, remarks)
 
 
 class AsWatched:
@@ -205,7 +142,7 @@ class AsWatched:
         if (question.cluster, question.resource) not in self._shown:
             return self._beyond.answer(question)
         kept = self._snapshot.get(question.resource, question.key, question.cluster)
-        return Found((_typed(kept, question.resource),)) if kept is not None else _NOT_FOUND
+        return Found((typed(kept, question.resource),)) if kept is not None else _NOT_FOUND
 
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
         """As which resource a cluster serves a kind."""
@@ -215,15 +152,16 @@ class AsWatched:
         """What becomes of an action."""
         outcome = self._beyond.carry_out(action)
         if outcome.error is None:
-            self._written.add(_subject(action))
+            self._written.add(subject_of(action))
         return outcome
 
 
-def _typed(kept: Manifest, resource: Resource) -> Manifest:
+def typed(kept: Manifest, resource: Resource) -> Manifest:
+    """An object with the type that caches leave out."""
     return {"apiVersion": resource.api_version, "kind": resource.kind, **kept}
 
 
-def planned_in(situations: Sequence[Situation | InFiles], now: datetime) -> tuple[list[Planned], list[DomainFailure]]:
+def planned_in(situations: Sequence[Planner], now: datetime) -> tuple[list[Planned], list[DomainFailure]]:
     """What controllers would do, in order, and what they could not plan.
 
     Args:
@@ -243,7 +181,7 @@ def planned_in(situations: Sequence[Situation | InFiles], now: datetime) -> tupl
             steps, failed = situation.planned(key, now)
             planned += _net(controller.name, steps)
             failures += failed or _to_correct(situation, key)
-            for subject in dict.fromkeys(_subject(step.action) for step in steps if not only_asks(step.action)):
+            for subject in dict.fromkeys(subject_of(step.action) for step in steps if not only_asks(step.action)):
                 owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
             deletions += 0 if owner_goes else sum(isinstance(step.action, Delete) for step in steps)
         failures += _disputes(owners)
@@ -251,7 +189,7 @@ def planned_in(situations: Sequence[Situation | InFiles], now: datetime) -> tupl
     return planned, failures
 
 
-def _to_correct(situation: Situation | InFiles, key: ObjectKey) -> Iterator[DomainFailure]:
+def _to_correct(situation: Planner, key: ObjectKey) -> Iterator[DomainFailure]:
     """What the object of a key says, or would say, that its author has to correct."""
     controller, failures = situation.controller, situation.remarks.failures
     if failures is None:
@@ -268,7 +206,7 @@ def _net(controller: str, steps: Iterable[DecidedStep]) -> Iterable[Planned]:
     planned: dict[int, Planned] = {}
     last: dict[ObjectQuestion, int] = {}
     for number, step in enumerate(steps):
-        each, subject = Planned.of(controller, step.action, step.before), _subject(step.action)
+        each, subject = Planned.of(controller, step.action, step.before), subject_of(step.action)
         if only_asks(step.action):
             planned[number] = each
             continue
@@ -279,7 +217,8 @@ def _net(controller: str, steps: Iterable[DecidedStep]) -> Iterable[Planned]:
     return planned.values()
 
 
-def _subject(action: Action) -> ObjectQuestion:
+def subject_of(action: Action) -> ObjectQuestion:
+    """The object that an action concerns."""
     return ObjectQuestion(action.resource, action.key, action.cluster)
 
 

@@ -20,7 +20,8 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.times import format_timestamp
 from hedgerow_adapters.files import LoadedObject
-from hedgerow_adapters.simulation.simulation import Happening, RestlessError, Step
+from hedgerow_adapters.simulation.happenings import Happening, Step
+from hedgerow_adapters.simulation.simulation import RestlessError
 from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.errors import note

@@ -17,7 +17,7 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Delete
 from hedgerow.machinery.times import format_duration, format_timestamp
 from hedgerow_adapters.files.loaded import printable
-from hedgerow_adapters.simulation.simulation import Happening
+from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived
 from hedgerow_entrypoints.rendering import verb_of
 

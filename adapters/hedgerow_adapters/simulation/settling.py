@@ -15,7 +15,8 @@ from hedgerow.machinery.failures import DomainFailure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, Happening, Simulation, Step
+from hedgerow_adapters.simulation.happenings import Happening, Step
+from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 MOST_ROUNDS: Final = 100

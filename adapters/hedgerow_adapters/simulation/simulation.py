@@ -16,7 +16,7 @@ Deletions are not held back, as the clusters are thrown away.
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -25,9 +25,8 @@ from typing_extensions import override
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
-from hedgerow.machinery.failures import DomainFailure
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action, Decision, Event, Plan
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.machinery.plan import Action, Decision, Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
@@ -36,11 +35,9 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
-from hedgerow_adapters.runtime.executor import NotWritten
-from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
-from hedgerow_adapters.runtime.write_conflicts import WriteConflict
+from hedgerow_adapters.simulation.happenings import Account, Happening
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 _CHANGING: Final = frozenset({"PUT", "PATCH", "DELETE"})
@@ -55,95 +52,11 @@ class RestlessError(Exception):
         super().__init__(f"{controller} did not come to rest about {key} within {MOST_TURNS_AT_ONCE} turns")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One action that was sent."""
-
-    controller: str
-    key: ObjectKey
-    """What was reconciled."""
-    action: Action
-    error: str = ""
-    """The server's words if it did not carry the action out."""
-    before: Manifest | None = field(default=None, compare=False, repr=False)
-    """The object before it was changed or deleted; none where nobody looked."""
-
-    def __str__(self) -> str:
-        """The object and what the server said, as one sentence."""
-        return f"{self.action.resource.kind} {self.action.key}: {self.error}"
-
-
-@dataclass(frozen=True, slots=True)
-class Happening:
-    """A turn."""
-
-    at: datetime
-    controller: str
-    key: ObjectKey
-    steps: tuple[Step, ...]
-    """Without those that were refused while the decision went on, as that has dealt with it."""
-    events: tuple[Event, ...]
-    """What would be recorded."""
-    failures: tuple[DomainFailure, ...]
-    again_after: float | None
-    """In how many seconds the key is looked at next, unless something concerns it before; none: it is not."""
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether anything was refused, or could not be planned."""
-        return bool(self.failures) or any(step.error for step in self.steps)
-
-
-class _Account(ControllerObserver):
-    """What happens in the turn of a key, and what must not happen at all."""
-
-    def __init__(self, controller: str, before: Callable[[Action], Manifest | None]) -> None:
-        self._controller = controller
-        self._before = before
-        self.steps: list[Step] = []
-        self.events: list[Event] = []
-        self.failures: tuple[DomainFailure, ...] = ()
-        self.defect: Exception | None = None
-        self.conflicts = 0
-
-    def record(self, events: Iterable[Event]) -> None:
-        """Note events in place of recording them."""
-        self.events += events
-
-    @override
-    def began(self, key: ObjectKey) -> None:
-        self.steps, self.events, self.failures = [], [], ()
-
-    @override
-    def acted(self, key: ObjectKey, action: Action) -> None:
-        self.steps.append(Step(self._controller, key, action, before=self._before(action)))
-
-    @override
-    def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
-        self.steps.append(Step(self._controller, key, failed.action, failed.problem))
-
-    @override
-    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
-        self.failures = tuple(failures)
-
-    @override
-    def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
-        self.conflicts += 1
-
-    @override
-    def raised(self, key: ObjectKey, error: Exception) -> None:
-        raise error
-
-    @override
-    def unmapped(self, resource: Resource, error: Exception) -> None:
-        self.defect = self.defect or error
-
-
 class _Seat(NamedTuple):
     """A controller at work."""
 
     runner: ControllerRunner
-    account: _Account
+    account: Account
 
 
 class _Transport(MemoryTransport):
@@ -311,7 +224,7 @@ class Simulation:
         precedence = Precedence()
         seats = []
         for controller in controllers:
-            account = _Account(controller.name, lambda action: transports[action.cluster].before(action))
+            account = Account(controller.name, lambda action: transports[action.cluster].before(action))
             runner = ControllerRunner(
                 _of_what_may_be_absent(controller),
                 caches,

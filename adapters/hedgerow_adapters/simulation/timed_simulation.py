@@ -23,8 +23,9 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.files import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.seeding import applied
-from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, Happening, RestlessError, Simulation
+from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, RestlessError, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 _Entry: TypeAlias = tuple[str, ObjectKey]

@@ -19,8 +19,9 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_entrypoints.controllers import Chosen, chosen_controllers
 from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.plan_files import in_files
 from hedgerow_entrypoints.plan_live import ClusterAccess, LiveClusters, OnlyReading, WritingError
-from hedgerow_entrypoints.planning import in_files, planned_in
+from hedgerow_entrypoints.planning import planned_in
 from hedgerow_entrypoints.rendering import Planned
 from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
 from hedgerow_entrypoints.worlds import ClusterFromFiles, clusters_of, objects_in_files

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from hedgerow_adapters.simulation.simulation import Happening
+from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived, TimedSimulation
 from hedgerow_entrypoints.spans import Moment, Scripted, Span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow

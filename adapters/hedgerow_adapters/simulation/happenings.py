@@ -1,0 +1,98 @@
+"""What happens in the turns of a simulation, as its controllers tell it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from typing_extensions import override
+
+from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import Action, Event
+from hedgerow_adapters.runtime.executor import NotWritten
+from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.write_conflicts import WriteConflict
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action that was sent."""
+
+    controller: str
+    key: ObjectKey
+    """What was reconciled."""
+    action: Action
+    error: str = ""
+    """The server's words if it did not carry the action out."""
+    before: Manifest | None = field(default=None, compare=False, repr=False)
+    """The object before it was changed or deleted; none where nobody looked."""
+
+    def __str__(self) -> str:
+        """The object and what the server said, as one sentence."""
+        return f"{self.action.resource.kind} {self.action.key}: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A turn."""
+
+    at: datetime
+    controller: str
+    key: ObjectKey
+    steps: tuple[Step, ...]
+    """Without those that were refused while the decision went on, as that has dealt with it."""
+    events: tuple[Event, ...]
+    """What would be recorded."""
+    failures: tuple[DomainFailure, ...]
+    again_after: float | None
+    """In how many seconds the key is looked at next, unless something concerns it before; none: it is not."""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether anything was refused, or could not be planned."""
+        return bool(self.failures) or any(step.error for step in self.steps)
+
+
+class Account(ControllerObserver):
+    """What happens in the turn of a key, and what must not happen at all."""
+
+    def __init__(self, controller: str, before: Callable[[Action], Manifest | None]) -> None:
+        self._controller = controller
+        self._before = before
+        self.steps: list[Step] = []
+        self.events: list[Event] = []
+        self.failures: tuple[DomainFailure, ...] = ()
+        self.defect: Exception | None = None
+        self.conflicts = 0
+
+    def record(self, events: Iterable[Event]) -> None:
+        """Note events in place of recording them."""
+        self.events += events
+
+    @override
+    def began(self, key: ObjectKey) -> None:
+        self.steps, self.events, self.failures = [], [], ()
+
+    @override
+    def acted(self, key: ObjectKey, action: Action) -> None:
+        self.steps.append(Step(self._controller, key, action, before=self._before(action)))
+
+    @override
+    def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
+        self.steps.append(Step(self._controller, key, failed.action, failed.problem))
+
+    @override
+    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+        self.failures = tuple(failures)
+
+    @override
+    def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
+        self.conflicts += 1
+
+    @override
+    def raised(self, key: ObjectKey, error: Exception) -> None:
+        raise error
+
+    @override
+    def unmapped(self, resource: Resource, error: Exception) -> None:
+        self.defect = self.defect or error
