@@ -20,7 +20,8 @@ from hedgerow.api.managed_resources import (
 )
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
@@ -42,7 +43,7 @@ def _notes(controller: Controller[Any], snapshot: Snapshot) -> Iterator[str]:
         yield f"{subjects} {abridged([printable(name) for name in found])} {are} {printable(reason)}"
 
 
-def _failures(controller: Controller[Any], managed_resource: Manifest) -> Iterator[DomainFailure]:
+def _failures(controller: Controller[Any], managed_resource: Manifest) -> Iterator[Failure]:
     """What a ManagedResource of this class says of manifests that cannot be applied.
 
     Its controller has dealt with that, as it writes a condition; who plans has manifests to correct.
@@ -50,7 +51,7 @@ def _failures(controller: Controller[Any], managed_resource: Manifest) -> Iterat
     applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
     is_ours = controller.config.class_filter.is_responsible(managed_resource)
     if is_ours and applied and applied.status == ConditionStatus.FALSE:
-        yield DomainFailure(controller.primary, key_of(managed_resource), "", applied.message)
+        yield Failure(controller.primary, key_of(managed_resource), Problem("", applied.message))
 
 
 MANAGED_RESOURCE_REMARKS: Final = Remarks(_notes, _failures, as_readable)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.memory.clock import SettableClock
@@ -80,7 +80,7 @@ def command(
     live = is_named or bool(not paths and settings.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
-    explained: Callable[[DomainFailure], str] = str
+    explained: Callable[[Failure], str] = str
     if live:
         planned, failures = _planned_live(controllers, settings, _places(settings, kubeconfig, context))
     else:
@@ -98,7 +98,7 @@ def command(
 
 def _planned_for_files(
     names: Sequence[str], settings: ResourceManagerConfiguration, objects: Sequence[LoadedObject]
-) -> tuple[list[Planned], list[DomainFailure], Callable[[DomainFailure], str]]:
+) -> tuple[list[Planned], list[Failure], Callable[[Failure], str]]:
     """What controllers would do to the objects of files, and what explains their failures."""
     chosen = chosen_for_objects(names, settings, objects)
     namespaces = settings.looked_after.namespaces
@@ -116,7 +116,7 @@ def _planned_for_files(
 
 def _planned_live(
     names: Sequence[str], settings: ResourceManagerConfiguration, accesses: "dict[Cluster, ClusterAccess]"
-) -> tuple[list[Planned], list[DomainFailure]]:
+) -> tuple[list[Planned], list[Failure]]:
     # The HTTP client is slow to import, and most plans are for files.
     from hedgerow_entrypoints.plan_live import live_clusters  # noqa: PLC0415
 
@@ -140,6 +140,6 @@ def _places(
     }
 
 
-def _summary(planned: Sequence[Planned], failures: Sequence[DomainFailure]) -> str:
+def _summary(planned: Sequence[Planned], failures: Sequence[Failure]) -> str:
     counts = Counter(each.verb for each in planned)
     return summary([(counts[verb], f"to {verb}") for verb in ("create", REQUEST, "change", "delete")], failures)

@@ -7,7 +7,8 @@ from typing import Any
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import only_asks
 from hedgerow.machinery.questions import ObjectQuestion
@@ -48,16 +49,16 @@ class InFiles:
             if (watch.resource, watch.cluster) in shown
         }
 
-    def planned(self, key: ObjectKey, _now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
+    def planned(self, key: ObjectKey, _now: datetime) -> tuple[list[DecidedStep], Sequence[Failure]]:
         """Everything that is done about a key until nothing is left to do, but to wait for others."""
         steps = list[DecidedStep]()
-        failures: Sequence[DomainFailure] = ()
+        failures: Sequence[Failure] = ()
         for _ in range(MOST_TURNS):
             turn = self._simulation.turn_of(key)
             done = [DecidedStep(step.action, self._before(step)) for step in turn.steps if not step.error]
             steps += done
             refused = [
-                DomainFailure(step.action.resource, step.action.key, "", f"is refused: {step.error}")
+                Failure(step.action.resource, step.action.key, Problem("", f"is refused: {step.error}"))
                 for step in turn.steps
                 if step.error
             ]

@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, all_keys, owned_objects, primary_object
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action, Delete, WriteResult, only_asks
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
@@ -41,7 +42,7 @@ class Planner(Protocol):
         """What is said about its objects beside the plan."""
         ...
 
-    def planned(self, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
+    def planned(self, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[Failure]]:
         """Everything that is done about a key until nothing is left to do, but to wait for others."""
         ...
 
@@ -61,14 +62,14 @@ class Situation:
     remarks: Remarks = NO_REMARKS
     """What is said about its objects beside the plan."""
 
-    def planned(self, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[DomainFailure]]:
+    def planned(self, key: ObjectKey, now: datetime) -> tuple[list[DecidedStep], Sequence[Failure]]:
         """Everything that is done about a key until nothing is left to do, but to wait for others.
 
         A turn after which the key wants to be looked at again is followed by that look, as if its writes had taken
         effect.
         """
         steps = list[DecidedStep]()
-        failures: Sequence[DomainFailure] = ()
+        failures: Sequence[Failure] = ()
         for _ in range(MOST_TURNS):
             decision = decided(self.controller, key, self.snapshot, now, self.surroundings)
             done = [step for step in decision.steps if step.error is None]
@@ -89,14 +90,14 @@ class Situation:
         answer = self.surroundings.answer(question)
         return answer.objects[0] if isinstance(answer, Found) else None
 
-    def carry_out(self, steps: Sequence[DecidedStep]) -> list[DomainFailure]:
+    def carry_out(self, steps: Sequence[DecidedStep]) -> list[Failure]:
         """Let the steps of a turn take effect as far as they have not yet, and be seen; what is refused is told."""
         refused = []
         for step in steps:
             action = step.action
             refusal = self.surroundings.carry_out(action).error if step.is_last else None
             if refusal is not None:
-                refused.append(DomainFailure(action.resource, action.key, "", f"is refused: {refusal.message}"))
+                refused.append(Failure(action.resource, action.key, Problem("", f"is refused: {refusal.message}")))
         for step in steps:
             self._see(step.action)
         return refused
@@ -161,7 +162,7 @@ def typed(kept: Manifest, resource: Resource) -> Manifest:
     return {"apiVersion": resource.api_version, "kind": resource.kind, **kept}
 
 
-def planned_in(situations: Sequence[Planner], now: datetime) -> tuple[list[Planned], list[DomainFailure]]:
+def planned_in(situations: Sequence[Planner], now: datetime) -> tuple[list[Planned], list[Failure]]:
     """What controllers would do, in order, and what they could not plan.
 
     Args:
@@ -169,7 +170,7 @@ def planned_in(situations: Sequence[Planner], now: datetime) -> tuple[list[Plann
         now: the time at which all of it would happen.
     """
     planned: list[Planned] = []
-    failures: list[DomainFailure] = []
+    failures: list[Failure] = []
     for situation in situations:
         controller, snapshot = situation.controller, situation.snapshot
         for remark in situation.remarks.notes(controller, snapshot):
@@ -189,7 +190,7 @@ def planned_in(situations: Sequence[Planner], now: datetime) -> tuple[list[Plann
     return planned, failures
 
 
-def _to_correct(situation: Planner, key: ObjectKey) -> Iterator[DomainFailure]:
+def _to_correct(situation: Planner, key: ObjectKey) -> Iterator[Failure]:
     """What the object of a key says, or would say, that its author has to correct."""
     controller, failures = situation.controller, situation.remarks.failures
     if failures is None:
@@ -222,7 +223,7 @@ def subject_of(action: Action) -> ObjectQuestion:
     return ObjectQuestion(action.resource, action.key, action.cluster)
 
 
-def _disputes(owners: Mapping[ObjectQuestion, Sequence[str]]) -> Iterator[DomainFailure]:
+def _disputes(owners: Mapping[ObjectQuestion, Sequence[str]]) -> Iterator[Failure]:
     """A failure for each object that several want to be as they say: only one of them can have it.
 
     Args:
@@ -231,7 +232,7 @@ def _disputes(owners: Mapping[ObjectQuestion, Sequence[str]]) -> Iterator[Domain
     for subject, names in owners.items():
         if len(names) > 1:
             problem = f"is planned for by {', '.join(names[:-1])} and {names[-1]}, of which only one can have it"
-            yield DomainFailure(subject.resource, subject.key, "", problem)
+            yield Failure(subject.resource, subject.key, Problem("", problem))
 
 
 def _owner_goes(controller: Controller[Any], snapshot: StoreSnapshot, key: ObjectKey) -> bool:

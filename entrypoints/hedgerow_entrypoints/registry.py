@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.snapshot import Snapshot
 
@@ -22,7 +22,7 @@ class Remarks:
 
     notes: Callable[[Controller[Any], Snapshot], Iterable[str]] = lambda _controller, _snapshot: ()
     """Which objects the controller leaves alone, and why."""
-    failures: Callable[[Controller[Any], Manifest], Iterable[DomainFailure]] | None = None
+    failures: Callable[[Controller[Any], Manifest], Iterable[Failure]] | None = None
     """What a primary object says, once the plan is carried out, that its author has to correct; none: nothing."""
     stored: Callable[[Manifest], Manifest] = lambda manifest: manifest
     """An object as a server hands it back that is sent it, as far as that can be told without asking one."""

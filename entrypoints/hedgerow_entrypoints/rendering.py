@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 from tabulate import tabulate
 
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import Operation, apply_merge_patch, json_patch_between, merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, only_asks
@@ -159,7 +159,7 @@ def without_server_fields(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": shown}
 
 
-def as_diff(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+def as_diff(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
     """A unified diff of all objects, in YAML, each under a line that says what is done and why."""
     del failures  # they are told on standard error
     return "".join(line for each in planned for line in _diff(each))
@@ -227,7 +227,7 @@ def _with_sorted_labels(value: Any) -> Any:
     }
 
 
-def as_table(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+def as_table(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
     """A line per action, in columns."""
     del failures  # as above
     rows = [
@@ -245,17 +245,17 @@ def as_table(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> s
     return tabulate(rows, ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON"), tablefmt="plain") + "\n"
 
 
-def as_json(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+def as_json(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
     """One JSON object: the actions in order, and what could not be planned."""
     return json.dumps(_document(planned, failures), indent=2) + "\n"
 
 
-def as_yaml(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> str:
+def as_yaml(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
     """As JSON, in YAML."""
     return render_yaml([_document(planned, failures)])
 
 
-def _document(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> dict[str, Any]:
+def _document(planned: Iterable[Planned], failures: Sequence[Failure]) -> dict[str, Any]:
     return {
         "actions": [_entry(each) for each in planned],
         "failures": [
@@ -263,8 +263,8 @@ def _document(planned: Iterable[Planned], failures: Sequence[DomainFailure]) -> 
                 "kind": failure.resource.kind,
                 "namespace": failure.key.namespace,
                 "name": failure.key.name,
-                "field": failure.field,
-                "problem": failure.problem,
+                "field": failure.problem.path,
+                "problem": failure.problem.text,
             }
             for failure in failures
         ],
@@ -291,7 +291,7 @@ def _entry(planned: Planned) -> dict[str, Any]:
     return entry
 
 
-FORMATS: Final[dict[str, Callable[[Iterable[Planned], Sequence[DomainFailure]], str]]] = {
+FORMATS: Final[dict[str, Callable[[Iterable[Planned], Sequence[Failure]], str]]] = {
     "diff": as_diff,
     "table": as_table,
     "yaml": as_yaml,

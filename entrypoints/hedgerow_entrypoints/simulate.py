@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from hedgerow.machinery.controller import Controller, is_owned
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.times import format_duration
 from hedgerow.resource_manager.secret_redaction import redacted
@@ -186,7 +186,7 @@ def _summary(settlement: Settlement, problems: Sequence[str]) -> str:
     return summary([(counts[verb], told) for verb, told in done.items()], problems)
 
 
-def problems_of(settlement: Settlement, explained: Callable[[DomainFailure], str] = str) -> list[str]:
+def problems_of(settlement: Settlement, explained: Callable[[Failure], str] = str) -> list[str]:
     """What could not be planned and what the server refused, a sentence each.
 
     Args:

@@ -16,7 +16,7 @@ import click
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.execution import EndlessDecisionError
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.times import format_timestamp
 from hedgerow_adapters.files import LoadedObject
@@ -169,7 +169,7 @@ class _Progress:
 
 
 def _conclude(
-    simulation: TimedSimulation, tally: _Tally, clockwork: Clockwork, explained: Callable[[DomainFailure], str]
+    simulation: TimedSimulation, tally: _Tally, clockwork: Clockwork, explained: Callable[[Failure], str]
 ) -> None:
     """Say how it went, and end the process as that asks for."""
     problems = [tally.problem] if tally.problem else []

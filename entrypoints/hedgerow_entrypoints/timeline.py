@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Delete
 from hedgerow.machinery.times import format_duration, format_timestamp
@@ -80,7 +80,7 @@ def described(action: Action) -> str:
     return f"{_what(action)} {printable(str(action.key))} ({action.reason})"
 
 
-def explained(failure: DomainFailure) -> str:
+def explained(failure: Failure) -> str:
     """A failure as one line."""
     return printable(str(failure))
 

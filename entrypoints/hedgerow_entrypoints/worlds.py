@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from returns.result import Failure
+from returns import result
 
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, ObjectKey, key_of
 from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, Source, implied_namespaces, load_manifests
 from hedgerow_adapters.files.loaded import printable
@@ -39,7 +39,7 @@ class ClusterFromFiles:
     sources: Mapping[tuple[str, ObjectKey], Source]
     """The documents of the objects, by kind and key."""
 
-    def located(self, failure: DomainFailure) -> str:
+    def located(self, failure: Failure) -> str:
         """A failure as one sentence that opens with the document of its object, where a file holds it."""
         source = self.sources.get((failure.resource.kind, failure.key))
         return f"{source}: {failure}" if source else str(failure)
@@ -61,10 +61,10 @@ def objects_in_files(paths: Sequence[str]) -> Sequence[LoadedObject]:
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
     """
-    result = load_manifests(paths, stdin=standard_input(), namespaced_kinds=NAMESPACED)
-    if isinstance(result, Failure):
-        raise CommandError.of(result.failure())
-    return result.unwrap()
+    loaded = load_manifests(paths, stdin=standard_input(), namespaced_kinds=NAMESPACED)
+    if isinstance(loaded, result.Failure):
+        raise CommandError.of(loaded.failure())
+    return loaded.unwrap()
 
 
 def tell_placed(objects: Iterable[LoadedObject]) -> None:
@@ -176,7 +176,7 @@ async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterato
     from hedgerow_adapters.kubernetes.http_transport import HttpTransport  # noqa: PLC0415
 
     connection = await load_connection(kubeconfig or _default_kubeconfig(), context=context or "")
-    if isinstance(connection, Failure):
+    if isinstance(connection, result.Failure):
         raise CommandError(str(connection.failure()))
     async with HttpTransport(connection.unwrap()) as transport:
         yield transport

@@ -6,7 +6,7 @@ Every method does nothing here, so that one who listens overrides what is of int
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action
 from hedgerow_adapters.informer import Watched
@@ -67,7 +67,7 @@ class ControllerObserver:
     def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
         """The server did not carry out an action."""
 
-    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+    def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
         """Something could not be planned."""
 
     def raised(self, key: ObjectKey, error: Exception) -> None:

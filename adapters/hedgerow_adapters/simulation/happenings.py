@@ -6,7 +6,7 @@ from datetime import datetime
 
 from typing_extensions import override
 
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Event
 from hedgerow_adapters.runtime.executor import NotWritten
@@ -43,7 +43,7 @@ class Happening:
     """Without those that were refused while the decision went on, as that has dealt with it."""
     events: tuple[Event, ...]
     """What would be recorded."""
-    failures: tuple[DomainFailure, ...]
+    failures: tuple[Failure, ...]
     again_after: float | None
     """In how many seconds the key is looked at next, unless something concerns it before; none: it is not."""
 
@@ -61,7 +61,7 @@ class Account(ControllerObserver):
         self._before = before
         self.steps: list[Step] = []
         self.events: list[Event] = []
-        self.failures: tuple[DomainFailure, ...] = ()
+        self.failures: tuple[Failure, ...] = ()
         self.defect: Exception | None = None
         self.conflicts = 0
 
@@ -82,7 +82,7 @@ class Account(ControllerObserver):
         self.steps.append(Step(self._controller, key, failed.action, failed.problem))
 
     @override
-    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+    def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
         self.failures = tuple(failures)
 
     @override

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.memory import InMemoryCluster
@@ -30,7 +30,7 @@ class Settlement:
 
     steps: tuple[Step, ...]
     """Everything that was done, and then what is still refused."""
-    failures: tuple[DomainFailure, ...]
+    failures: tuple[Failure, ...]
     is_settled: bool
     """Whether it came to rest at all."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from typing_extensions import override
 
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow_adapters.informer import Watched
@@ -66,9 +66,9 @@ class ControllerTelemetry(ControllerObserver):
         self._depth = 0
         self._slowed = 0
         self._running: dict[ObjectKey, float] = {}
-        self._refused: dict[ObjectKey, frozenset[DomainFailure]] = {}
+        self._refused: dict[ObjectKey, frozenset[Failure]] = {}
         """What has gone wrong in the turns that go on."""
-        self._failing: dict[ObjectKey, frozenset[DomainFailure]] = {}
+        self._failing: dict[ObjectKey, frozenset[Failure]] = {}
         """What went wrong in the last turn of a key."""
         self._queue.depth.set_function(lambda: self._depth)
         self._queue.unfinished_work.set_function(lambda: sum(self._ages()))
@@ -165,7 +165,7 @@ class ControllerTelemetry(ControllerObserver):
              reason=action.reason, error=failed.problem)  # fmt: skip
 
     @override
-    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+    def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
         """Say what went wrong, once as long as it stays the same."""
         if not any(failure.retryable for failure in failures):
             self._metrics.terminal_errors.inc()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import NOT_FOUND
 from hedgerow.machinery.steps import AtOnce, Step
@@ -189,7 +189,7 @@ class Plan:
 
     actions: tuple[Action, ...] = ()
     events: tuple[Event, ...] = ()
-    failures: tuple[DomainFailure, ...] = ()
+    failures: tuple[Failure, ...] = ()
     requeue_after: float | None = None
     """Seconds until the key is reconciled again without an event; none: never."""
     in_order: bool = False
@@ -212,7 +212,7 @@ Decision: TypeAlias = Coroutine[Any, Any, Plan]
 """A decision that awaits steps."""
 
 
-def failed(*failures: DomainFailure) -> Plan:
+def failed(*failures: Failure) -> Plan:
     """The plan of a decision that failed: its failures and nothing else."""
     return Plan(failures=failures)
 

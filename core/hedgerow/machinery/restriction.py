@@ -14,7 +14,8 @@ from typing import Any, Final
 from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Config, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import Execution, concurrently
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ACTIONS,
@@ -93,7 +94,7 @@ def restricted(
 
 async def _limited(decision: Decision, limited: Callable[[Plan], Plan]) -> Plan:
     """A decision whose steps and plan are restricted. A forbidden action is not performed; its result is an error."""
-    failures: list[DomainFailure] = []
+    failures: list[Failure] = []
 
     async def reply(step: Step[Any]) -> Any:
         match step:
@@ -147,7 +148,7 @@ def _theft(
     snapshot: Snapshot,
     owned: Index[ObjectKey] | None,
     own: Callable[[Iterable[ObjectKey]], list[ObjectKey]],
-) -> DomainFailure | None:
+) -> Failure | None:
     """Why an action is forbidden: all owners of its object are outside the restriction."""
     if owned is None or (action.resource, action.cluster) != (owned.resource, owned.cluster):
         return None
@@ -157,4 +158,4 @@ def _theft(
         return None
     problem = f"belongs to {min(owners)}, which is in a namespace that is not looked after here"
     # Nothing tells this key when the other lets go.
-    return DomainFailure(action.resource, action.key, "", problem, retryable=True)
+    return Failure(action.resource, action.key, Problem("", problem), retryable=True)

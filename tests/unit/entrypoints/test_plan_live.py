@@ -189,7 +189,7 @@ def test_an_object_that_two_owners_ask_for_is_an_error(runner: asyncio.Runner) -
 
     problem = "is planned for by Service shop/cart and Service shop/cart-tcp-b, of which only one can have it"
     contested = [f"{half}-to-cart-tcp-b-tcp-8080" for half in ("egress", "ingress")]
-    assert [(failure.key.name, failure.problem) for failure in failures] == [(name, problem) for name in contested]
+    assert [(failure.key.name, failure.problem.text) for failure in failures] == [(name, problem) for name in contested]
     assert len(planned) == 4
 
 

@@ -14,7 +14,8 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import FieldErrorType, Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ApiError,
@@ -52,7 +53,8 @@ _TYPES: Final[Mapping[str, type]] = {
     "decision": Journal,
     "delete": Delete,
     "event": Event,
-    "failure": DomainFailure,
+    "failure": Failure,
+    "fieldErrorType": FieldErrorType,
     "found": Found,
     "inOrder": InOrder,
     "jsonPatch": JsonPatch,
@@ -70,6 +72,7 @@ _TYPES: Final[Mapping[str, type]] = {
     "part": Part,
     "pause": Pause,
     "plan": Plan,
+    "problem": Problem,
     "recordEvents": RecordEvents,
     "requirement": Requirement,
     "resource": Resource,

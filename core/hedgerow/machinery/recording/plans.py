@@ -50,7 +50,7 @@ def outline(state: Step[Any] | Plan | None) -> list[str]:
         *actions,
         *(f"{event.type} event {event.reason} about {event.resource.kind} {event.key}" for event in state.events),
         *(
-            f"failure: {failure.resource.kind} {failure.key}{f': {failure.field}' if failure.field else ''}"
+            f"failure: {failure.resource.kind} {failure.key}{f': {path}' if (path := failure.problem.path) else ''}"
             for failure in state.failures
         ),
         *([] if state.requeue_after is None else [f"again in {state.requeue_after:g} s"]),

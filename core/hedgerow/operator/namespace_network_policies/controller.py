@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from returns.result import Failure, Result, Success
+from returns import result
+from returns.result import Result, Success
 
 from hedgerow.api.gardener import CLUSTERS, GARDENS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
@@ -15,7 +16,8 @@ from hedgerow.api.network_policies import identifying_metadata, transform_policy
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Change, Controller, Watch, own_key
 from hedgerow.machinery.deletion_guard import transform_allowance
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, list_at, text_at
 from hedgerow.machinery.selection import field_query
@@ -129,7 +131,7 @@ class NamespacePolicySettings:
 
 def register(
     *, already: bool, garden: Manifest | None, settings: NamespacePolicySettings
-) -> Result[NamespacePolicyConfig | None, DomainFailure]:
+) -> Result[NamespacePolicyConfig | None, Failure]:
     """The configuration to start the controller with; none if there is nothing to start, or what keeps it from that.
 
     Args:
@@ -144,14 +146,16 @@ def register(
     )
 
 
-def runtime_networks(garden: Manifest) -> Result[RuntimeNetworks, DomainFailure]:
+def runtime_networks(garden: Manifest) -> Result[RuntimeNetworks, Failure]:
     """The networks of its runtime cluster that a Garden names; or which of them is missing."""
     try:
         pods, services, nodes = (text_at(garden, *_NETWORKING, name) for name in ("pods", "services", "nodes"))
         blocked = list_at(garden, *_NETWORKING, "blockCIDRs")
     except UnreadableError as error:
-        return Failure(DomainFailure(GARDENS, key_of(garden), error.problem.path, error.problem.text))
+        return result.Failure(Failure(GARDENS, key_of(garden), error.problem))
     for name, text in (("pods", pods), ("services", services)):
         if not text:
-            return Failure(DomainFailure(GARDENS, key_of(garden), ".".join((*_NETWORKING, name)), "is missing"))
+            return result.Failure(
+                Failure(GARDENS, key_of(garden), Problem(".".join((*_NETWORKING, name)), "is missing"))
+            )
     return Success(RuntimeNetworks(pods or "", services or "", nodes or None, tuple(map(str, blocked))))

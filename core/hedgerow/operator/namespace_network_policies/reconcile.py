@@ -12,7 +12,8 @@ from hedgerow.api.gardener import CLUSTERS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
 from hedgerow.api.network_policies import DESCRIPTION
 from hedgerow.machinery.controller import Context
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
@@ -107,6 +108,6 @@ def _warning(policy: Manifest) -> Event:
     return Event(NETWORK_POLICIES, key_of(policy), uid_of(policy), "Warning", "ForeignNetworkPolicy", note)
 
 
-def _failure(failed: Failed) -> DomainFailure:
+def _failure(failed: Failed) -> Failure:
     problem, retryable = failed.problem
-    return DomainFailure(NETWORK_POLICIES, failed.key, "spec.egress", problem, retryable=retryable)
+    return Failure(NETWORK_POLICIES, failed.key, Problem("spec.egress", problem), retryable=retryable)

@@ -17,7 +17,8 @@ from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCE
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Delete, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
@@ -68,17 +69,17 @@ def garbage_collector(config: GarbageCollectorConfig) -> Controller[GarbageColle
 async def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[GarbageCollectorConfig]) -> Plan:
     """Do one round: list what is labelled, then its users, and delete what has none."""
     deletions = await _deletions(context)
-    if isinstance(deletions, DomainFailure):
+    if isinstance(deletions, Failure):
         return failed(deletions)
     failures = _failure(await AtOnce(deletions)) if deletions else ()
     return Plan(failures=failures, requeue_after=context.config.sync_period.total_seconds())
 
 
-async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, ...] | DomainFailure:
+async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, ...] | Failure:
     """Deletions of what is not referred to. Where they are very many the users are listed a second time."""
     config = context.config
     labelled = await _found(CANDIDATES, config, label_selector=_LABELLED)
-    if isinstance(labelled, DomainFailure):
+    if isinstance(labelled, Failure):
         return labelled
 
     def unused(users: Sequence[Manifest]) -> tuple[Delete, ...]:
@@ -88,18 +89,18 @@ async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, 
     if not unused(()):
         return ()
     users = await _users(config)
-    if isinstance(users, DomainFailure):
+    if isinstance(users, Failure):
         return users
     deletions = unused(users)
     if judge_deletions(len(deletions), sum(map(len, labelled.values())), confirmed=False) is not Verdict.CONFIRM:
         return deletions
     once_more = await _users(config)
-    return once_more if isinstance(once_more, DomainFailure) else unused(users + once_more)
+    return once_more if isinstance(once_more, Failure) else unused(users + once_more)
 
 
 async def _found(
     resources: Iterable[Resource], config: GarbageCollectorConfig, *, label_selector: str = ""
-) -> _Objects | DomainFailure:
+) -> _Objects | Failure:
     """All objects of resources in the configured namespaces, or why a list failed.
 
     ManagedResources that the cluster does not serve have no objects. All other kinds are built in, and never absent.
@@ -119,17 +120,17 @@ async def _found(
     return found
 
 
-async def _users(config: GarbageCollectorConfig) -> list[Manifest] | DomainFailure:
+async def _users(config: GarbageCollectorConfig) -> list[Manifest] | Failure:
     """All objects that may refer to others; or why they cannot be listed."""
     answer = await KindQuestion(OLD_CRON_JOBS.object_kind)
     if isinstance(answer, NotAnswered) and not answer.is_not_found:
         return _retried(OLD_CRON_JOBS, ObjectKey("", ""), f"cannot be looked up: {answer.message}")
     resources = user_resources(old_cron_jobs=not isinstance(answer, NotAnswered))
     found = await _found(resources, config)
-    return found if isinstance(found, DomainFailure) else [*chain.from_iterable(found.values())]
+    return found if isinstance(found, Failure) else [*chain.from_iterable(found.values())]
 
 
-def _failure(results: Iterable[WriteResult]) -> tuple[DomainFailure, ...]:
+def _failure(results: Iterable[WriteResult]) -> tuple[Failure, ...]:
     """What went wrong with the deletions of a round, as one failure, told of the first object that is still there.
 
     That an object has changed meanwhile is nothing wrong: the next round looks at it anew.
@@ -145,5 +146,5 @@ def _failure(results: Iterable[WriteResult]) -> tuple[DomainFailure, ...]:
     return (_retried(action.resource, action.key, f"Could not delete all unused resources: {problem}"),)
 
 
-def _retried(resource: Resource, key: ObjectKey, problem: str) -> DomainFailure:
-    return DomainFailure(resource, key, "", problem, retryable=True)
+def _retried(resource: Resource, key: ObjectKey, problem: str) -> Failure:
+    return Failure(resource, key, Problem("", problem), retryable=True)

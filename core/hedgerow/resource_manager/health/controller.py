@@ -28,7 +28,7 @@ from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import ANYTHING, READ, Cluster, Permission
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Change, Context, Controller, DynamicWatch, Watch, own_key
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action, Decision, Plan, failed
 from hedgerow.machinery.questions import Found
@@ -195,10 +195,10 @@ def _applied_status(managed_resource: Manifest) -> str | None:
 async def reconcile_health(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
     """Say of one ManagedResource whether its objects are there and healthy."""
 
-    async def judge(managed_resource: Manifest) -> Verdict | DomainFailure:
+    async def judge(managed_resource: Manifest) -> Verdict | Failure:
         objects = [(each.kind, each.key) for each in references_of(managed_resource)]
         verdict = await concluded(objects, snapshot, evaluate_health, HEALTHY)
-        return verdict if isinstance(verdict, DomainFailure) else await _with_events(managed_resource, verdict)
+        return verdict if isinstance(verdict, Failure) else await _with_events(managed_resource, verdict)
 
     return await _judged(key, snapshot, context, judge)
 
@@ -206,7 +206,7 @@ async def reconcile_health(key: ObjectKey, snapshot: Snapshot, context: Context[
 async def reconcile_progress(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
     """Say of one ManagedResource whether its workloads have rolled out."""
 
-    async def judge(managed_resource: Manifest) -> Verdict | DomainFailure:
+    async def judge(managed_resource: Manifest) -> Verdict | Failure:
         references = (each for each in references_of(managed_resource) if rolls_out(each.kind))
         workloads = [(_as_read(each.kind), each.key) for each in references]
         return await concluded(workloads, snapshot, evaluate_progress, ROLLED_OUT, with_pods=True)
@@ -228,14 +228,14 @@ async def _judged(
     key: ObjectKey,
     snapshot: Snapshot,
     context: Context[HealthConfig],
-    judge: Callable[[Manifest], Coroutine[Any, Any, Verdict | DomainFailure]],
+    judge: Callable[[Manifest], Coroutine[Any, Any, Verdict | Failure]],
 ) -> Plan:
     """Have one ManagedResource judged, if it is its turn, and its status say so if it does not yet."""
     managed_resource = _judgeable(key, snapshot, context.config)
     if isinstance(managed_resource, Plan):
         return managed_resource
     verdict = await judge(managed_resource)
-    if isinstance(verdict, DomainFailure):
+    if isinstance(verdict, Failure):
         return failed(verdict)
     now = await Now()
     latest = _judgeable(key, snapshot, context.config)

@@ -13,7 +13,8 @@ from typing import Final, TypeAlias
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.execution import concurrently
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Answer, Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.selectors import selector_query
@@ -24,7 +25,7 @@ from hedgerow.resource_manager.health.verdicts import Absence, Observed, Verdict
 
 _DEFAULT_NAMESPACE: Final = "default"
 
-Look: TypeAlias = Observed | DomainFailure
+Look: TypeAlias = Observed | Failure
 """An object or its absence; or why it cannot be read."""
 
 
@@ -35,7 +36,7 @@ async def concluded(
     fine: Verdict,
     *,
     with_pods: bool = False,
-) -> Verdict | DomainFailure:
+) -> Verdict | Failure:
     """What is to be said of objects; or why that cannot be found out.
 
     The first object that gives cause decides, so that nothing is asked about those behind it. Otherwise everything that
@@ -76,11 +77,11 @@ async def concluded(
     verdict = evaluate(known)
     if verdict != fine or len(known) == len(objects):
         return verdict
-    if isinstance(obstacle, DomainFailure):
+    if isinstance(obstacle, Failure):
         return obstacle
     known, obstacle = _known((*known, *await concurrently(live(*each) for each in objects[len(known) :])))
     verdict = evaluate(known)
-    return obstacle if verdict == fine and isinstance(obstacle, DomainFailure) else verdict
+    return obstacle if verdict == fine and isinstance(obstacle, Failure) else verdict
 
 
 def _known(looks: Iterable[Look | None]) -> tuple[Sequence[Observed], Look | None]:
@@ -137,5 +138,5 @@ def _counted(look: Look, snapshot: Snapshot) -> Look | tuple[Observed, ListQuest
     return replace(look, pod_count=len(snapshot.list(PODS, namespace=namespace, selector=selector)))
 
 
-def _unreadable(resource: Resource, key: ObjectKey, answer: NotAnswered) -> DomainFailure:
-    return DomainFailure(resource, key, "", f"cannot be read: {answer.message}", retryable=True)
+def _unreadable(resource: Resource, key: ObjectKey, answer: NotAnswered) -> Failure:
+    return Failure(resource, key, Problem("", f"cannot be read: {answer.message}"), retryable=True)

@@ -18,7 +18,8 @@ from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
 from hedgerow.machinery.plan import Event, Plan, failed
 from hedgerow.machinery.reading import UnreadableError, text_at
@@ -162,7 +163,7 @@ def _undecided(key: ObjectKey, snapshot: Snapshot) -> Manifest | None:
 
 async def _verdict(
     csr: Manifest, snapshot: Snapshot, config: KubeletCertificateConfig
-) -> str | Conflict | DomainFailure | None:
+) -> str | Conflict | Failure | None:
     """The reason to deny a request, the conflict that it has to wait for, or none of it: the request is approved.
 
     Checks in their order, each as soon as everything is known that it needs.
@@ -193,10 +194,10 @@ async def _verdict(
     return conflict(evidence.request, snapshot)
 
 
-def _plan(csr: Manifest, verdict: str | Conflict | DomainFailure | None) -> Plan:
+def _plan(csr: Manifest, verdict: str | Conflict | Failure | None) -> Plan:
     """What is done about a request: in a conflict it waits until another Node has given a name up."""
     match verdict:
-        case DomainFailure():
+        case Failure():
             return failed(verdict)
         case Conflict():
             event = Event(CERTIFICATE_SIGNING_REQUESTS, key_of(csr), uid_of(csr), "Warning", CONFLICT, str(verdict))
@@ -207,8 +208,8 @@ def _plan(csr: Manifest, verdict: str | Conflict | DomainFailure | None) -> Plan
             return Plan((denial(csr, reason),))
 
 
-def _failure(key: ObjectKey, field: str, problem: str, *, retryable: bool = True) -> DomainFailure:
-    return DomainFailure(CERTIFICATE_SIGNING_REQUESTS, key, field, problem, retryable)
+def _failure(key: ObjectKey, field: str, problem: str, *, retryable: bool = True) -> Failure:
+    return Failure(CERTIFICATE_SIGNING_REQUESTS, key, Problem(field, problem), retryable)
 
 
 def _undecided_requests(_node: Manifest, snapshot: Snapshot) -> list[ObjectKey]:

@@ -16,7 +16,7 @@ from hedgerow.api.managed_resources import (
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Context
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, annotations_of, is_terminating
 from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.reading import UnreadableError
@@ -60,7 +60,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Managed
     try:
         return await _reconciled(mr)
     except UnreadableError as error:
-        failure = DomainFailure(MANAGED_RESOURCES, key, error.problem.path, error.problem.text)
+        failure = Failure(MANAGED_RESOURCES, key, error.problem)
         return Plan(failures=(failure,), state=mr.state)
 
 

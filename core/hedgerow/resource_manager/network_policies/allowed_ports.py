@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from returns.result import Failure, Result, Success
+from returns import result
+from returns.result import Result, Success
 
 from hedgerow.api.kubernetes import SERVICES
 from hedgerow.api.network_policies import (
@@ -17,7 +18,8 @@ from hedgerow.api.network_policies import (
     allowed_ports_alias,
     annotation_field,
 )
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
@@ -48,18 +50,18 @@ def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], st
     try:
         entries = json_list(text)
     except ValueError as error:
-        return Failure(str(error))
+        return result.Failure(str(error))
     selectors: list[LabelSelector] = []
     terms = 0
     for position, entry in enumerate(entries):
         match parse_label_selector(entry, f"[{position}]"):
             case Success(selector):
                 selectors.append(selector)
-            case Failure(problems):
-                return Failure("; ".join(f"{problem.path} {problem.text}" for problem in problems))
+            case result.Failure(problems):
+                return result.Failure("; ".join(f"{problem.path} {problem.text}" for problem in problems))
         terms += _terms(selectors[-1])
         if terms > MOST_TERMS:
-            return Failure(f"holds more than {MOST_TERMS} labels, expressions and values")
+            return result.Failure(f"holds more than {MOST_TERMS} labels, expressions and values")
     return Success(tuple(selectors))
 
 
@@ -104,28 +106,28 @@ class AllowedPort(NamedTuple):
     """The field of the Service that asks for the port."""
 
 
-def allowed_ports_of(service: ServiceView) -> Result[tuple[AllowedPort, ...], tuple[DomainFailure, ...]]:
+def allowed_ports_of(service: ServiceView) -> Result[tuple[AllowedPort, ...], tuple[Failure, ...]]:
     """The ports of the Service's spec, then those of its allowed-ports annotations by alias, each once.
 
     They are sorted: if two ask for the same policy name, their order in the object must not decide. An annotation that
     cannot be parsed is a failure of the whole Service, because the policies that it asks for are unknown.
     """
     if problem := too_many_ports(len(service.ports)):
-        return Failure((DomainFailure(SERVICES, service.key, "spec.ports", problem),))
+        return result.Failure((Failure(SERVICES, service.key, Problem("spec.ports", problem)),))
     allowed_ports = [
         AllowedPort(port.target, "", "service-port", f"spec.ports[{position}]")
         for position, port in enumerate(service.ports)
     ]
-    failures: list[DomainFailure] = []
+    failures: list[Failure] = []
     for alias, value in from_policy_aliases(service.annotations).items():
         field = annotation_field(f"{ALLOWED_PORTS_PREFIX}{alias}{ALLOWED_PORTS_SUFFIX}")
         match parse_ports_annotation(value).bind(_complete):
             case Success(ports):
                 allowed_ports += [AllowedPort(port, alias, "allowed-ports", field) for port in ports]
-            case Failure(problem):
-                failures.append(DomainFailure(SERVICES, service.key, field, problem))
+            case result.Failure(problem):
+                failures.append(Failure(SERVICES, service.key, Problem(field, problem)))
     if failures:
-        return Failure(tuple(failures))
+        return result.Failure(tuple(failures))
     return Success(tuple(sorted({allowed[:2]: allowed for allowed in reversed(allowed_ports)}.values(), key=_rank)))
 
 
@@ -143,11 +145,11 @@ def _complete(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], s
     """The ports of an annotation whose entries each make a policy of their own, so that each has to name a port."""
     for position, port in enumerate(ports):
         if port.port is None:
-            return Failure(f"[{position}].port is missing")
+            return result.Failure(f"[{position}].port is missing")
     return Success(tuple([port._replace(protocol=port.protocol or "TCP") for port in ports]))
 
 
-def peers_of(facts: ServiceFacts) -> Result[tuple[str, ...], tuple[DomainFailure, ...]]:
+def peers_of(facts: ServiceFacts) -> Result[tuple[str, ...], tuple[Failure, ...]]:
     """The namespaces whose labelled pods may connect: the Service's own, then those that its annotation selects."""
     service = facts.service
     annotation = service.annotations.get(NAMESPACE_SELECTORS)
@@ -156,7 +158,7 @@ def peers_of(facts: ServiceFacts) -> Result[tuple[str, ...], tuple[DomainFailure
     return (
         parse_namespace_selectors(annotation)
         .map(lambda selectors: peer_namespaces(service.key.namespace, facts.namespaces.values(), selectors))
-        .alt(lambda problem: (DomainFailure(SERVICES, service.key, annotation_field(NAMESPACE_SELECTORS), problem),))
+        .alt(lambda problem: (Failure(SERVICES, service.key, Problem(annotation_field(NAMESPACE_SELECTORS), problem)),))
     )
 
 

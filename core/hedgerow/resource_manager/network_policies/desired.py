@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeAlias
 
-from returns.result import Failure, Result, Success
+from returns import result
+from returns.result import Result, Success
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.api.network_policies import FROM_WORLD_TO_PORTS, NAMESPACE_ALIAS, annotation_field
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies.allowed_ports import (
@@ -65,7 +67,7 @@ class RefusedPolicy:
     """
 
     key: ObjectKey
-    failure: DomainFailure
+    failure: Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class DesiredPolicies:
         return frozenset([policy.key for policy in self.policies] + [refusal.key for refusal in self.refused])
 
     @property
-    def failures(self) -> tuple[DomainFailure, ...]:
+    def failures(self) -> tuple[Failure, ...]:
         """What went wrong, each thing once."""
         return tuple(dict.fromkeys(refusal.failure for refusal in self.refused))
 
@@ -96,7 +98,7 @@ def desired_network_policies(
     namespaces: Iterable[Namespace],
     ingresses: Iterable[Ingress] = (),
     config: NetworkPolicyConfig = DEFAULT_CONFIG,
-) -> Result[DesiredPolicies, tuple[DomainFailure, ...]]:
+) -> Result[DesiredPolicies, tuple[Failure, ...]]:
     """The NetworkPolicies that a Service asks for, or what in it is too wrong to touch any policy.
 
     Args:
@@ -113,12 +115,12 @@ def desired_network_policies(
     Source: network-and-nodes §2.4, §2.5, §2.7.
     """
     if failures := shape_failures(SERVICES, [service]):
-        return Failure(failures)
+        return result.Failure(failures)
     view = ServiceView.of(service)
     relevant = _that_matter(view, namespaces, config)
     routes = tuple(ingresses) if config.ingress_controller else ()
     if failures := (*shape_failures(NAMESPACES, relevant), *shape_failures(INGRESSES, routes)):
-        return Failure(failures)
+        return result.Failure(failures)
     homes = {namespace.name: namespace for namespace in map(NamespaceView.of, relevant)}
     facts = ServiceFacts(view, homes, tuple(map(IngressView.of, routes)), config)
     if reason := no_policies_because(facts):
@@ -126,21 +128,19 @@ def desired_network_policies(
     match allowed_ports_of(facts.service), peers_of(facts):
         case Success(allowed_ports), Success(peers):
             if failure := _too_many(facts.service, allowed_ports, peers):
-                return Failure((failure,))
+                return result.Failure((failure,))
             return Success(_assembled(_answers(facts, allowed_ports, peers)))
         case allowed_ports, peers:
-            return Failure((*allowed_ports.swap().value_or(()), *peers.swap().value_or(())))
+            return result.Failure((*allowed_ports.swap().value_or(()), *peers.swap().value_or(())))
 
 
-def _too_many(
-    service: ServiceView, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]
-) -> DomainFailure | None:
+def _too_many(service: ServiceView, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]) -> Failure | None:
     """A Service whose author lost count must not keep the process from everything else, its lease included."""
     count = 2 * len(allowed_ports) * len(peers)
     if count <= MOST_POLICIES:
         return None
     problem = f"ports and namespaces ask for {count} policies, at most {MOST_POLICIES} are possible"
-    return DomainFailure(SERVICES, service.key, "", problem)
+    return Failure(SERVICES, service.key, Problem("", problem))
 
 
 def _that_matter(
@@ -189,17 +189,17 @@ def _to_labelled_pods(
             yield permission.egress_half(egress_name, peer)
 
 
-def _allowed_port_failure(service: ServiceView, allowed: AllowedPort, identity: str) -> DomainFailure | None:
+def _allowed_port_failure(service: ServiceView, allowed: AllowedPort, identity: str) -> Failure | None:
     problem = port_problem(allowed.port) or policy_name_problem(identity)
-    return DomainFailure(SERVICES, service.key, allowed.field, problem) if problem else None
+    return Failure(SERVICES, service.key, Problem(allowed.field, problem)) if problem else None
 
 
-def _label_failure(service: ServiceView, label: str) -> DomainFailure | None:
+def _label_failure(service: ServiceView, label: str) -> Failure | None:
     """What is wrong with a pod label of other namespaces: all but its alias stands in the policy's name as well."""
     problem = label_key_problem(label)
     if problem is None:
         return None
-    return DomainFailure(SERVICES, service.key, annotation_field(NAMESPACE_ALIAS), f"makes no pod label: {problem}")
+    return Failure(SERVICES, service.key, Problem(annotation_field(NAMESPACE_ALIAS), f"makes no pod label: {problem}"))
 
 
 def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
@@ -210,15 +210,15 @@ def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
     match parse_ports_annotation(annotation).bind(_acceptable):
         case Success(ports):
             yield target.open_to_the_world(ports, "from-world")
-        case Failure(problem):
-            failure = DomainFailure(SERVICES, service.key, annotation_field(FROM_WORLD_TO_PORTS), problem)
+        case result.Failure(problem):
+            failure = Failure(SERVICES, service.key, Problem(annotation_field(FROM_WORLD_TO_PORTS), problem))
             yield RefusedPolicy(from_world_key(service.key), failure)
 
 
 def _acceptable(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], str]:
     for position, port in enumerate(ports):
         if problem := port_problem(port):
-            return Failure(f"[{position}]: {problem}")
+            return result.Failure(f"[{position}]: {problem}")
     return Success(ports)
 
 
@@ -262,6 +262,6 @@ def _assembled(answers: Iterable[_Answer]) -> DesiredPolicies:
     return DesiredPolicies(tuple([policies[key] for key in sorted(policies)]), tuple(refusals))
 
 
-def _name_is_taken(policy: NetworkPolicy, holder: NetworkPolicy) -> DomainFailure:
+def _name_is_taken(policy: NetworkPolicy, holder: NetworkPolicy) -> Failure:
     problem = f"the policy that {policy.reason} asks for has the name of the one that {holder.reason} asks for"
-    return DomainFailure(NETWORK_POLICIES, policy.key, "metadata.name", problem)
+    return Failure(NETWORK_POLICIES, policy.key, Problem("metadata.name", problem))

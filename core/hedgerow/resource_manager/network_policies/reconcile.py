@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, TypeAlias
 
-from returns.result import Failure, Result
+from returns import result
+from returns.result import Result
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
 from hedgerow.api.network_policies import service_of_policy
 from hedgerow.machinery.controller import Context
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
@@ -53,7 +55,7 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicy
     if service is None:
         return Plan(tuple(_deletions(own, reason="service-gone")))
     decision = _asked_for(service, snapshot, context.config)
-    if isinstance(decision, Failure):
+    if isinstance(decision, result.Failure):
         failures = decision.failure()
         return Plan((), _warnings(service, failures, "InvalidAnnotation"), failures)
     asked = decision.unwrap()
@@ -65,7 +67,7 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicy
 
 def _asked_for(
     service: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig
-) -> Result[DesiredPolicies, tuple[DomainFailure, ...]]:
+) -> Result[DesiredPolicies, tuple[Failure, ...]]:
     """What the Service asks for. An API server has checked what it stored, which is read at once; files are checked."""
     namespaces = _relevant_namespaces(service, snapshot, config)
     ingresses = snapshot.list(INGRESSES, namespace=key_of(service).namespace) if config.ingress_controller else ()
@@ -113,7 +115,7 @@ def _without_those_of_others(
             if claims[holder](name):
                 problem = f"Service {holder} asks for a policy of this name as well, and keeps it"
                 # Nothing tells this Service when the other lets go.
-                failure = DomainFailure(NETWORK_POLICIES, name, "metadata.name", problem, retryable=True)
+                failure = Failure(NETWORK_POLICIES, name, Problem("metadata.name", problem), retryable=True)
                 refusals.append(RefusedPolicy(name, failure))
     if not refusals:
         return desired
@@ -129,7 +131,7 @@ def _claim(key: ObjectKey, holder: ObjectKey, snapshot: Snapshot, config: Networ
         return lambda _: False
     asked = _asked_for(service, snapshot, config)
     # What cannot be understood keeps what exists.
-    return (lambda _: True) if isinstance(asked, Failure) else asked.unwrap().keys.__contains__
+    return (lambda _: True) if isinstance(asked, result.Failure) else asked.unwrap().keys.__contains__
 
 
 def _writes(policies: Iterable[NetworkPolicy], existing: Mapping[ObjectKey, Manifest]) -> Iterator[Action]:
@@ -154,13 +156,13 @@ def _deletions(policies: Mapping[ObjectKey, Manifest], *, reason: str) -> Iterat
         yield Delete(NETWORK_POLICIES, key, reason, uid_of(policy), resource_version_of(policy))
 
 
-def _warnings(service: Manifest, failures: Iterable[DomainFailure], reason: str) -> tuple[Event, ...]:
+def _warnings(service: Manifest, failures: Iterable[Failure], reason: str) -> tuple[Event, ...]:
     return tuple(
         Event(SERVICES, key_of(service), uid_of(service), "Warning", reason, _note(failure))
         for failure in islice(failures, MOST_EVENTS)
     )
 
 
-def _note(failure: DomainFailure) -> str:
+def _note(failure: Failure) -> str:
     """A failure as an event about the Service says it, which need not name the Service once more."""
-    return f"{failure.field}: {failure.problem}" if failure.resource == SERVICES else str(failure)
+    return str(failure.problem if failure.resource == SERVICES else failure)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.api.kubernetes import INGRESSES, METADATA_NAME, NAMESPACES, SERVICES
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.machinery.selectors import LabelSelector
@@ -263,11 +264,11 @@ _SHAPES: Final[Mapping[Resource, _Shape]] = {SERVICES: _SERVICE, NAMESPACES: _NA
 _VIEWS: Final = (ServiceView, NamespaceView, IngressView)
 
 
-def shape_failures(resource: Resource, objects: Iterable[Service | Namespace | Ingress]) -> tuple[DomainFailure, ...]:
+def shape_failures(resource: Resource, objects: Iterable[Service | Namespace | Ingress]) -> tuple[Failure, ...]:
     """What keeps manifests from being read as what they should be, field by field; empty for all that is stored."""
     shape = _SHAPES[resource]
     failures = [
-        DomainFailure(resource, _key(each), path.removeprefix("."), problem)
+        Failure(resource, _key(each), Problem(path.removeprefix("."), problem))
         for each in objects
         if not isinstance(each, _VIEWS)
         for path, problem in shape(each)

@@ -15,7 +15,8 @@ from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_RE
 from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Event, MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
@@ -91,14 +92,14 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NodeCon
         if node is None:
             return Plan()
         critical = await _critical(node, context.config.namespaces or ("",))
-        if isinstance(critical, DomainFailure):
+        if isinstance(critical, Failure):
             return failed(critical)
         latest = _waiting(key, snapshot)
         if latest is None or latest.uid != node.uid:
             return Plan()
         return _plan(replace(critical, node=latest), context.config)
     except UnreadableError as error:
-        failure = DomainFailure(NODES, key, error.problem.path, error.problem.text)
+        failure = Failure(NODES, key, error.problem)
         return Plan(failures=(failure,), requeue_after=context.config.backoff.total_seconds())
 
 
@@ -135,7 +136,7 @@ def _event(node: NodeView, type_: Literal["Normal", "Warning"], reason: str, not
     return Event(NODES, ObjectKey("", node.name), node.uid, type_, reason, note)
 
 
-async def _critical(node: NodeView, namespaces: Sequence[str]) -> CriticalComponents | DomainFailure:
+async def _critical(node: NodeView, namespaces: Sequence[str]) -> CriticalComponents | Failure:
     """All that is critical for a node, or why it cannot be read.
 
     Raises:
@@ -163,8 +164,8 @@ async def _critical(node: NodeView, namespaces: Sequence[str]) -> CriticalCompon
             return critical if answer.is_not_found else _unreadable(CSI_NODES, key, answer)
 
 
-def _unreadable(resource: Resource, key: ObjectKey, answer: NotAnswered) -> DomainFailure:
-    return DomainFailure(resource, key, "", f"cannot be read: {answer.message}", retryable=True)
+def _unreadable(resource: Resource, key: ObjectKey, answer: NotAnswered) -> Failure:
+    return Failure(resource, key, Problem("", f"cannot be read: {answer.message}"), retryable=True)
 
 
 def _views(resource: Resource, found: Sequence[Manifest], view: Callable[[Manifest], View]) -> tuple[View, ...]:
@@ -177,11 +178,11 @@ def _views(resource: Resource, found: Sequence[Manifest], view: Callable[[Manife
     return tuple(views)
 
 
-def _nameless_drivers(pods: Iterable[PodView]) -> Iterator[DomainFailure]:
+def _nameless_drivers(pods: Iterable[PodView]) -> Iterator[Failure]:
     for pod in pods:
         if "" in required_drivers((pod,)):
             problem = "names no CSI driver, so that its node waits for ever"
-            yield DomainFailure(PODS, pod.key, f"metadata.annotations[{WAIT_FOR_CSI_NODE}...]", problem)
+            yield Failure(PODS, pod.key, Problem(f"metadata.annotations[{WAIT_FOR_CSI_NODE}...]", problem))
 
 
 def _is_new_and_waits(change: Change) -> bool:

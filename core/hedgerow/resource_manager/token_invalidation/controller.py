@@ -17,7 +17,8 @@ from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE
 from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR, transform_secret, transform_service_account
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import (
     Manifest,
@@ -132,12 +133,12 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) 
     if secret is None or not name:
         return Plan()
     account = await _account(ObjectKey(key.namespace, name), snapshot)
-    if isinstance(account, DomainFailure):
+    if isinstance(account, Failure):
         return failed(account)
     try:
         return Plan() if account is None else await _labelled(secret, account, snapshot, context)
     except UnreadableError as error:
-        return failed(DomainFailure(SECRETS, key, error.problem.path, error.problem.text))
+        return failed(Failure(SECRETS, key, error.problem))
 
 
 async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, context: Context[None]) -> Plan:
@@ -173,7 +174,7 @@ def _patch(secret: Manifest, wanted: Labelling) -> MergePatch:
     return MergePatch(SECRETS, key_of(secret), patch, reason, resource_version_of(secret))
 
 
-async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | DomainFailure | None:
+async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | Failure | None:
     """The ServiceAccount; none if it does not exist. It may be newer than the caches, so it is asked for."""
     account = snapshot.get(SERVICE_ACCOUNTS, key)
     if account is not None or dns_subdomain_problem(key.name) is not None:
@@ -187,8 +188,8 @@ async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | DomainFailu
             return None
 
 
-def _unreadable(resource: Resource, key: ObjectKey, problem: str) -> DomainFailure:
-    return DomainFailure(resource, key, "", problem, retryable=True)
+def _unreadable(resource: Resource, key: ObjectKey, problem: str) -> Failure:
+    return Failure(resource, key, Problem("", problem), retryable=True)
 
 
 def _account_name(secret: Manifest | None) -> str:

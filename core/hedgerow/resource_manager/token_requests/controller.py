@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from returns.result import Failure
+from returns import result
 
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import (
@@ -27,7 +27,8 @@ from hedgerow.api.tokens import (
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import InOrder, Plan, failed
@@ -133,10 +134,10 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[TokenRe
     if secret is None:
         return Plan()
     token_target = await token_target_of(secret)
-    if isinstance(token_target, DomainFailure):
+    if isinstance(token_target, Failure):
         return failed(token_target)
     wait = seconds_until_due(secret, token_target.data, await Now())
-    if isinstance(wait, Failure):
+    if isinstance(wait, result.Failure):
         return failed(wait.failure())
     seconds = wait.unwrap()
     return Plan(requeue_after=seconds) if seconds else await _renewed(secret, token_target, snapshot, context)
@@ -147,7 +148,7 @@ async def _renewed(
 ) -> Plan:
     """Get a new token for a Secret, and write it into the Secret as it is by then."""
     token = await _token(secret, token_target, snapshot, context.config)
-    if isinstance(token, DomainFailure):
+    if isinstance(token, Failure):
         return failed(token)
     latest = _token_secret(secret.key, snapshot, context.config)
     if latest is None or not latest.asks_for_the_same(secret):
@@ -166,15 +167,15 @@ def _token_secret(key: ObjectKey, snapshot: Snapshot, config: TokenRequestorConf
 
 async def _token(
     secret: TokenSecret, token_target: TokenTarget, snapshot: Snapshot, config: TokenRequestorConfig
-) -> Token | DomainFailure:
+) -> Token | Failure:
     """A new token for a Secret, or why it gets none."""
     if failure := next(_misnamed_account(secret), None) or frozen(secret, token_target.target):
         return failure
     if failure := await prepare_account(secret.account, snapshot):
         return failure
     life = lifetime(secret)
-    if isinstance(life, Failure):
-        invalid: DomainFailure = life.failure()
+    if isinstance(life, result.Failure):
+        invalid: Failure = life.failure()
         return invalid
     if token_target.data is not None and (problem := token_target.data.problem):
         return _unusable(secret, problem)
@@ -188,30 +189,30 @@ async def _written(secret: TokenSecret, token_target: TokenTarget, token: Token,
         return failed(_skewed(secret.account, token.expiration, now))
     schedule = renewal(token.expiration, now, jitter)
     actions = writes(secret, token_target, token.value, schedule.renew_at)
-    if isinstance(actions, Failure):
+    if isinstance(actions, result.Failure):
         return failed(_unusable(secret, actions.failure()))
-    for result in await InOrder(actions.unwrap()):
-        if result.error is not None:
-            problem = f"could not update Secret with token: {result.error.message}"
-            return failed(DomainFailure(SECRETS, result.action.key, "", problem, retryable=True))
+    for written in await InOrder(actions.unwrap()):
+        if written.error is not None:
+            problem = f"could not update Secret with token: {written.error.message}"
+            return failed(Failure(SECRETS, written.action.key, Problem("", problem), retryable=True))
     return Plan(requeue_after=schedule.renew_after.total_seconds())
 
 
-def _misnamed_account(secret: TokenSecret) -> Iterator[DomainFailure]:
+def _misnamed_account(secret: TokenSecret) -> Iterator[Failure]:
     """What is wrong with the annotations that name the ServiceAccount."""
     if problem := dns_subdomain_problem(secret.account.name):
-        yield DomainFailure(SECRETS, secret.key, annotation(ACCOUNT_NAME), problem)
+        yield Failure(SECRETS, secret.key, Problem(annotation(ACCOUNT_NAME), problem))
     if problem := dns_label_problem(secret.account.namespace):
-        yield DomainFailure(SECRETS, secret.key, annotation(ACCOUNT_NAMESPACE), problem)
+        yield Failure(SECRETS, secret.key, Problem(annotation(ACCOUNT_NAMESPACE), problem))
 
 
-def _unusable(secret: TokenSecret, problem: str) -> DomainFailure:
+def _unusable(secret: TokenSecret, problem: str) -> Failure:
     """The Secret of the target cluster is looked at anew: nobody watches it, so that no event tells of a correction."""
     key, retryable = secret.target or secret.key, secret.target is not None
-    return DomainFailure(SECRETS, key, f"data[{KUBECONFIG}]", problem, retryable)
+    return Failure(SECRETS, key, Problem(f"data[{KUBECONFIG}]", problem), retryable)
 
 
-def _skewed(account: ObjectKey, expiration: datetime, now: datetime) -> DomainFailure:
+def _skewed(account: ObjectKey, expiration: datetime, now: datetime) -> Failure:
     """Clocks that differ by nearly the life of a token: it would be renewed again and again."""
     problem = f"gets a token that expires at {expiration:%FT%TZ}, though it is {now:%FT%TZ}: the clocks differ"
-    return DomainFailure(SERVICE_ACCOUNTS, account, "", problem, retryable=True)
+    return Failure(SERVICE_ACCOUNTS, account, Problem("", problem), retryable=True)

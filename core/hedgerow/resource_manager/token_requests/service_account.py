@@ -15,7 +15,8 @@ from returns.result import Result
 from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import EXPIRATION, TOKEN, annotation
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import ApiError, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
@@ -37,12 +38,14 @@ class Token(NamedTuple):
     expiration: datetime
 
 
-def lifetime(secret: TokenSecret) -> Result[timedelta, DomainFailure]:
+def lifetime(secret: TokenSecret) -> Result[timedelta, Failure]:
     """For how long a Secret wants its token to be valid, or why nobody can say."""
     text = secret.expiration
     if text is None:
         return Result.from_value(USUAL_LIFE)
-    return parse_duration(text).alt(lambda problem: DomainFailure(SECRETS, secret.key, annotation(EXPIRATION), problem))
+    return parse_duration(text).alt(
+        lambda problem: Failure(SECRETS, secret.key, Problem(annotation(EXPIRATION), problem))
+    )
 
 
 def token_request(account: ObjectKey, life: timedelta, audiences: Sequence[str]) -> Create:
@@ -75,7 +78,7 @@ def granted(answer: Manifest | None) -> Token | None:
 _Change: TypeAlias = Create | MergePatch
 
 
-async def prepare_account(key: ObjectKey, snapshot: Snapshot) -> DomainFailure | None:
+async def prepare_account(key: ObjectKey, snapshot: Snapshot) -> Failure | None:
     """Make a ServiceAccount of the target cluster as it should be; or why it cannot be."""
     change = _change(key, snapshot.get(SERVICE_ACCOUNTS, key))
     if change is None:
@@ -86,7 +89,7 @@ async def prepare_account(key: ObjectKey, snapshot: Snapshot) -> DomainFailure |
     return _not_changed(change, error)
 
 
-async def token_of(key: ObjectKey, request: Create) -> Token | DomainFailure:
+async def token_of(key: ObjectKey, request: Create) -> Token | Failure:
     """The token that a request asks for, or why there is none. An account that does not exist after all is created."""
     result = await request
     if result.error is not None and result.error.is_not_found:
@@ -98,7 +101,7 @@ async def token_of(key: ObjectKey, request: Create) -> Token | DomainFailure:
     return granted(result.stored) or _failure(key, "gets no token: the answer holds none")
 
 
-async def _prepare_live(key: ObjectKey, tried: _Change, error: ApiError) -> DomainFailure | None:
+async def _prepare_live(key: ObjectKey, tried: _Change, error: ApiError) -> Failure | None:
     """The same by the live object, after a request that relied on the cache was refused."""
     answer = await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
     if isinstance(answer, NotAnswered) and not answer.is_not_found:
@@ -129,12 +132,12 @@ def _is_race(change: _Change, error: ApiError) -> bool:
     return error.code == _CONFLICT if isinstance(change, Create) else error.is_not_found
 
 
-def _not_changed(change: _Change, error: ApiError | None) -> DomainFailure | None:
+def _not_changed(change: _Change, error: ApiError | None) -> Failure | None:
     if error is None:
         return None
     verb = "created" if isinstance(change, Create) else "changed"
     return _failure(change.key, f"cannot be {verb}: {error.message}")
 
 
-def _failure(key: ObjectKey, problem: str) -> DomainFailure:
-    return DomainFailure(SERVICE_ACCOUNTS, key, "", problem, retryable=True)
+def _failure(key: ObjectKey, problem: str) -> Failure:
+    return Failure(SERVICE_ACCOUNTS, key, Problem("", problem), retryable=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from returns.result import Failure, Result, Success
+from returns import result
+from returns.result import Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.tokens import (
@@ -29,7 +30,8 @@ from hedgerow.api.tokens import (
     annotation,
 )
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
@@ -139,19 +141,19 @@ def _texts(members: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[st
     return {name: value for name, value in values.items() if isinstance(value, str)}
 
 
-def seconds_until_due(secret: TokenSecret, data: TokenData | None, now: datetime) -> Result[float, DomainFailure]:
+def seconds_until_due(secret: TokenSecret, data: TokenData | None, now: datetime) -> Result[float, Failure]:
     """For how many seconds the token need not be renewed; 0: it is due. Or why nobody can say."""
     if not secret.renew_at or data is None:
         return Success(DUE)
     present = data.has_token
-    if isinstance(present, Failure):
-        return Failure(_undecidable(secret, present.failure()))
+    if isinstance(present, result.Failure):
+        return result.Failure(_undecidable(secret, present.failure()))
     if not present.unwrap():
         return Success(DUE)
     renew_at = parse_timestamp(secret.renew_at)
     if renew_at is None:
         problem = "could not parse renew timestamp: must be a time such as 2026-01-31T12:00:00Z"
-        return Failure(DomainFailure(SECRETS, secret.key, annotation(RENEW_AT), problem))
+        return result.Failure(Failure(SECRETS, secret.key, Problem(annotation(RENEW_AT), problem)))
     return Success(max((renew_at - now).total_seconds(), DUE))
 
 
@@ -186,11 +188,11 @@ def _is_later(new: str | None, old: str | None) -> bool:
     return before is not None and before < time
 
 
-def _undecidable(secret: TokenSecret, problem: str) -> DomainFailure:
+def _undecidable(secret: TokenSecret, problem: str) -> Failure:
     """The Secret of the target cluster is looked at anew: nobody watches it, so that no event tells of a correction."""
     what = f"could not check whether token exists in secret data: {problem}"
     key, retryable = secret.target or secret.key, secret.target is not None
-    return DomainFailure(SECRETS, key, f"data[{KUBECONFIG}]", what, retryable)
+    return Failure(SECRETS, key, Problem(f"data[{KUBECONFIG}]", what), retryable)
 
 
 class Schedule(NamedTuple):

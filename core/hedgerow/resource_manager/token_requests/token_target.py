@@ -20,7 +20,8 @@ from returns.result import Result
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS
 from hedgerow.api.tokens import KUBECONFIG, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE, TOKEN, annotation
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.plan import Action, Create, MergePatch
@@ -47,7 +48,7 @@ class TokenTarget:
     """The data that hold the token; none: those of a Secret that does not exist."""
 
 
-async def token_target_of(secret: TokenSecret) -> TokenTarget | DomainFailure:
+async def token_target_of(secret: TokenSecret) -> TokenTarget | Failure:
     """Where the token of a Secret is, or why it cannot be anywhere."""
     if secret.target is None:
         return TokenTarget(None, TokenData.of(secret.data))
@@ -62,38 +63,38 @@ async def token_target_of(secret: TokenSecret) -> TokenTarget | DomainFailure:
             return await _missing_namespace(secret.target) or TokenTarget(None, None)
 
 
-def frozen(secret: TokenSecret, target: Manifest | None) -> DomainFailure | None:
+def frozen(secret: TokenSecret, target: Manifest | None) -> Failure | None:
     """Which Secret can never take a token, or be rid of one; none if all that is to be written can be."""
     problem = "is set, so that no token can be written"
     if secret.is_immutable and (secret.target is None or secret.data):
-        return DomainFailure(SECRETS, secret.key, "immutable", problem)
+        return Failure(SECRETS, secret.key, Problem("immutable", problem))
     if secret.target is not None and target is not None and is_immutable(target):
-        return DomainFailure(SECRETS, secret.target, "immutable", problem, retryable=True)
+        return Failure(SECRETS, secret.target, Problem("immutable", problem), retryable=True)
     return None
 
 
-def _misnamed(secret: TokenSecret, target: ObjectKey) -> Iterator[DomainFailure]:
+def _misnamed(secret: TokenSecret, target: ObjectKey) -> Iterator[Failure]:
     """What is wrong with the annotations that name the Secret of the target cluster."""
     if problem := dns_subdomain_problem(target.name):
-        yield DomainFailure(SECRETS, secret.key, annotation(TARGET_NAME), problem)
+        yield Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAME), problem))
     if problem := dns_label_problem(target.namespace):
-        yield DomainFailure(SECRETS, secret.key, annotation(TARGET_NAMESPACE), problem)
+        yield Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAMESPACE), problem))
 
 
-def _unfit(secret: TokenSecret, target: Manifest) -> DomainFailure | None:
+def _unfit(secret: TokenSecret, target: Manifest) -> Failure | None:
     """Why an existing Secret cannot hold the token of another one.
 
     If it hands its own token on, the failure is retryable: the correction is no change of the Secret that names it.
     """
     if (key_of(target), uid_of(target)) == (secret.key, secret.uid):
-        return DomainFailure(SECRETS, secret.key, annotation(TARGET_NAME), "names the Secret itself")
+        return Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAME), "names the Secret itself"))
     if hands_its_token_on(target):
         problem = "names a Secret that wants a token itself and hands it on to another"
-        return DomainFailure(SECRETS, secret.key, annotation(TARGET_NAME), problem, retryable=True)
+        return Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAME), problem), retryable=True)
     return None
 
 
-async def _missing_namespace(target: ObjectKey) -> DomainFailure | None:
+async def _missing_namespace(target: ObjectKey) -> Failure | None:
     """Why a Secret cannot be created: its namespace does not exist.
 
     Without permission to read namespaces the Secret is created on the off chance.
@@ -104,8 +105,8 @@ async def _missing_namespace(target: ObjectKey) -> DomainFailure | None:
     return None
 
 
-def _failure(target: ObjectKey, problem: str) -> DomainFailure:
-    return DomainFailure(SECRETS, target, "", problem, retryable=True)
+def _failure(target: ObjectKey, problem: str) -> Failure:
+    return Failure(SECRETS, target, Problem("", problem), retryable=True)
 
 
 def writes(

@@ -6,7 +6,8 @@ import pytest
 
 from hedgerow.machinery.controller import Context, Watch
 from hedgerow.machinery.execution import MOST_STEPS
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action, Delete, Event, InOrder, Plan, RecordEvents, WriteResult
 from hedgerow.machinery.questions import Found
@@ -82,7 +83,7 @@ async def test_what_fails_or_is_refused_by_the_decision_is_remembered_all_the_sa
 
     def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
         told.append(context.state)
-        failure = DomainFailure(CONFIG_MAPS, WISH, "", "is not to be had yet", retryable=True)
+        failure = Failure(CONFIG_MAPS, WISH, Problem("", "is not to be had yet"), retryable=True)
         return Plan(failures=(failure,) * (len(told) == 1), state=len(told))
 
     async with at_work(cluster, controller(decide)):

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.controller import Controller, plans
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
@@ -119,7 +119,7 @@ class Ears(ControllerObserver):
     results: list[tuple[ObjectKey, Result]] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     failed: list[NotWritten] = field(default_factory=list)
-    failures: list[DomainFailure] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
     errors: list[tuple[ObjectKey, str]] = field(default_factory=list)
     unreadable: list[tuple[Resource, str]] = field(default_factory=list)
     causes: list[tuple[Resource, str]] = field(default_factory=list)
@@ -147,7 +147,7 @@ class Ears(ControllerObserver):
         self.failed.append(failed)
 
     @override
-    def refused(self, key: ObjectKey, failures: Sequence[DomainFailure]) -> None:
+    def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
         self.failures += failures
 
     @override

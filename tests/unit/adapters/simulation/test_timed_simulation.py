@@ -10,7 +10,8 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import SINGLETON, Context, Controller, DynamicWatch, Watch
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
@@ -132,7 +133,7 @@ def test_a_change_wakes_whom_it_concerns_and_nobody_else() -> None:
 
 
 def test_a_key_that_fails_is_tried_again_later_and_later() -> None:
-    failure = DomainFailure(CONFIG_MAPS, ObjectKey("default", "a"), "", "not yet", retryable=True)
+    failure = Failure(CONFIG_MAPS, ObjectKey("default", "a"), Problem("", "not yet"), retryable=True)
 
     def decide(_key: ObjectKey, _snapshot: Snapshot, context: Context[None]) -> Plan:
         return Plan(failures=(failure,) if context.now.minute < 10 else ())
@@ -149,7 +150,7 @@ def test_a_key_that_fails_is_tried_again_later_and_later() -> None:
 
 
 def test_bad_input_is_not_retried_and_counts_as_failing_until_it_is_corrected() -> None:
-    failure = DomainFailure(CONFIG_MAPS, ObjectKey("default", "a"), "data", "is bad")
+    failure = Failure(CONFIG_MAPS, ObjectKey("default", "a"), Problem("data", "is bad"))
 
     def decide(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
         live = snapshot.get(CONFIG_MAPS, key)

@@ -10,7 +10,8 @@ import pytest
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import EndlessDecisionError
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import Create, Decision, Delete, InOrder, JsonPatch, MergePatch, Plan, Update
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
@@ -92,7 +93,7 @@ def create(name: str) -> Create:
 def test_everything_that_a_turn_asks_for_is_told_each_with_what_was_there_before(
     cluster: InMemoryCluster, surroundings: Surroundings
 ) -> None:
-    failure = DomainFailure(SECRETS, WISH, "", "cannot be had in full")
+    failure = Failure(SECRETS, WISH, Problem("", "cannot be had in full"))
 
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
         made, refused = await AtOnce((create("new"), create("old")))

@@ -8,7 +8,8 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster, Part
 from hedgerow.machinery.controller import SINGLETON, Controller
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Plan
 from hedgerow.machinery.snapshot import Index
@@ -148,13 +149,13 @@ def test_a_change_that_cannot_be_mapped_is_a_defect_too(heard: Heard) -> None:
 def test_what_went_wrong_is_told_and_counts_as_terminal_unless_it_may_heal(
     heard: Heard, *, retryable: bool, terminal: int
 ) -> None:
-    heard.telemetry.refused(CART, [DomainFailure(SERVICES, CART, "spec.ports", "no ports", retryable=retryable)])
+    heard.telemetry.refused(CART, [Failure(SERVICES, CART, Problem("spec.ports", "no ports"), retryable=retryable)])
 
     assert heard.count("controller_runtime_terminal_reconcile_errors_total") == terminal
     assert heard.lines()[0].items() >= {"level": "error", "error": "Service shop/cart: spec.ports: no ports"}.items()
 
 
-def fail(heard: Heard, *failures: DomainFailure, times: int = 1) -> None:
+def fail(heard: Heard, *failures: Failure, times: int = 1) -> None:
     """Reconcile a key in vain, or successfully where there are no failures, a second later each time."""
     for _ in range(times):
         heard.now += 1
@@ -165,7 +166,7 @@ def fail(heard: Heard, *failures: DomainFailure, times: int = 1) -> None:
 
 
 def test_what_fails_again_and_again_is_one_line_and_a_reminder(heard: Heard) -> None:
-    missing, forbidden = (DomainFailure(SERVICES, CART, "", problem, retryable=True) for problem in ("gone", "no"))
+    missing, forbidden = (Failure(SERVICES, CART, Problem("", problem), retryable=True) for problem in ("gone", "no"))
 
     fail(heard, missing, times=100)
     assert heard.worrying() == [("error", "Could not reconcile")]
@@ -176,7 +177,7 @@ def test_what_fails_again_and_again_is_one_line_and_a_reminder(heard: Heard) -> 
 
 
 def test_what_fails_again_after_it_had_come_right_is_told_again(heard: Heard) -> None:
-    missing = DomainFailure(SERVICES, CART, "", "gone", retryable=True)
+    missing = Failure(SERVICES, CART, Problem("", "gone"), retryable=True)
 
     fail(heard, missing, times=100)
     fail(heard)
@@ -187,9 +188,9 @@ def test_what_fails_again_after_it_had_come_right_is_told_again(heard: Heard) ->
 
 def test_a_round_of_work_is_about_no_object_and_what_it_could_not_list_is_named(heard: Heard) -> None:
     heard.telemetry.began(SINGLETON)
-    heard.telemetry.refused(SINGLETON, [DomainFailure(SERVICES, SINGLETON, "", "cannot be listed", retryable=True)])
+    heard.telemetry.refused(SINGLETON, [Failure(SERVICES, SINGLETON, Problem("", "cannot be listed"), retryable=True)])
     heard.telemetry.refused(
-        SINGLETON, [DomainFailure(PODS, ObjectKey("shop", ""), "", "cannot be listed", retryable=True)]
+        SINGLETON, [Failure(PODS, ObjectKey("shop", ""), Problem("", "cannot be listed"), retryable=True)]
     )
     heard.telemetry.reconciled(SINGLETON, "error", 0.1)
 

@@ -16,7 +16,8 @@ from hedgerow.machinery.controller import (
     concerned_keys,
     owned_objects,
 )
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import (
     Action,
@@ -135,7 +136,7 @@ def test_what_belongs_to_an_owner_out_of_sight_is_not_taken_and_the_plan_says_so
     controller = restricted(planning(patch), target=["a"])
 
     problem = "belongs to b/x, which is in a namespace that is not looked after here"
-    refusal = DomainFailure(THINGS, key, "", problem, retryable=True)
+    refusal = Failure(THINGS, key, Problem("", problem), retryable=True)
     assert planned(controller, OURS, thing("a", "t", THEIRS)) == Plan((), (), (refusal,))
     assert planned(controller, OURS, thing("a", "t", OURS)) == Plan((patch,))
     assert planned(controller, OURS, thing("a", "t")) == Plan((patch,)), "nobody claims it"
@@ -230,6 +231,6 @@ def test_what_belongs_to_an_owner_out_of_sight_is_not_taken_by_a_step_and_the_pl
     _, steps, plan = driven(patch, thing("a", "t", THEIRS))
 
     assert steps == []
-    assert [failure.problem for failure in plan.failures] == [
+    assert [failure.problem.text for failure in plan.failures] == [
         "belongs to b/x, which is in a namespace that is not looked after here"
     ]

@@ -144,7 +144,7 @@ class Course:
 
     @property
     def problems(self) -> list[str]:
-        return [failure.problem for failure in self.end.failures]
+        return [failure.problem.text for failure in self.end.failures]
 
 
 def nothing(_steps: int) -> None:

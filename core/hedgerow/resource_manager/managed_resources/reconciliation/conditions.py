@@ -21,7 +21,8 @@ from hedgerow.api.managed_resources import (
     RESOURCES_PROGRESSING,
 )
 from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.plan import Event, Plan
 from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
@@ -121,12 +122,14 @@ async def finish(
     """
     undecoded = f"decode all new resources: [{' '.join(_told(desired.decoding_errors))}]"
     statement = _APPLIED
-    failures: tuple[DomainFailure, ...] = ()
+    failures: tuple[Failure, ...] = ()
     if desired.decoding_errors:
         statement = Statement(RESOURCES_APPLIED, ConditionStatus.FALSE, "DecodingFailed", f"Could not {undecoded}")
         # Undecodable documents have to be corrected, which is a change; only what took too long is tried again.
         failures = (
-            DomainFailure(MANAGED_RESOURCES, mr.key, "", f"could not {undecoded}", retryable=content.ran_out_of_time),
+            Failure(
+                MANAGED_RESOURCES, mr.key, Problem("", f"could not {undecoded}"), retryable=content.ran_out_of_time
+            ),
         )
     status = {
         "observedGeneration": content.generation,

@@ -15,7 +15,8 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.documents.budget import ReadingBudget
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, uid_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Snapshot
@@ -207,9 +208,9 @@ def not_found_out(mr: Reconciliation, problem: str, state: State) -> Plan:
     return Plan(failures=(failure(mr, problem),), state=state)
 
 
-def failure(mr: Reconciliation, problem: str) -> DomainFailure:
+def failure(mr: Reconciliation, problem: str) -> Failure:
     """A failure that is tried again."""
-    return DomainFailure(MANAGED_RESOURCES, mr.key, "", problem, retryable=True)
+    return Failure(MANAGED_RESOURCES, mr.key, Problem("", problem), retryable=True)
 
 
 def warning_of(mr: Reconciliation, reason: str, message: str) -> tuple[Event, ...]:

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import FieldErrorType, Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ApiError,
@@ -76,11 +77,12 @@ STEPS = st.one_of(
     st.builds(Pause, st.integers()),
     st.just(Now()),
 )
+PROBLEMS = st.builds(Problem, TEXTS, TEXTS, st.none() | st.sampled_from(FieldErrorType))
 PLANS = st.builds(
     Plan,
     actions=st.lists(ACTIONS, max_size=3).map(tuple),
     events=st.lists(st.builds(Event, RESOURCES, KEYS, TEXTS, st.just("Normal"), TEXTS, TEXTS), max_size=2).map(tuple),
-    failures=st.lists(st.builds(DomainFailure, RESOURCES, KEYS, TEXTS, TEXTS, st.booleans()), max_size=2).map(tuple),
+    failures=st.lists(st.builds(Failure, RESOURCES, KEYS, PROBLEMS, st.booleans()), max_size=2).map(tuple),
     requeue_after=st.none() | st.floats(allow_nan=False),
     in_order=st.booleans(),
 )

@@ -289,8 +289,8 @@ def test_what_cannot_be_read_is_tried_again_and_not_denied(request_text: str, pr
     course = turn(world)
 
     (failure,) = course.end.failures
-    assert failure.problem == f"unable to parse csr: {problem}"
-    assert (failure.field, failure.retryable) == ("spec.request", True)
+    assert failure.problem.text == f"unable to parse csr: {problem}"
+    assert (failure.problem.path, failure.retryable) == ("spec.request", True)
     assert (course.questions, conditions(world)) == ([], [])
 
 
@@ -494,7 +494,7 @@ def test_a_node_that_cannot_be_understood_decides_nothing_and_is_read_again(brok
     course = turn(world)
 
     (failure,) = course.end.failures
-    assert 'failed when checking for approval conditions: Node "node-1" cannot be understood: ' in failure.problem
+    assert 'failed when checking for approval conditions: Node "node-1" cannot be understood: ' in failure.problem.text
     assert failure.retryable
     assert conditions(world) == []
     world.put(NODES, NODE)
@@ -600,7 +600,7 @@ def test_a_request_of_another_shape_is_told_by_its_field() -> None:
     world = clusters(csr(username=7))
 
     [failure] = turn(world).end.failures
-    assert (failure.field, failure.problem) == ("spec.username", "expected a string, got a number")
+    assert (failure.problem.path, failure.problem.text) == ("spec.username", "expected a string, got a number")
 
 
 def test_the_approver_needs_no_more_than_this() -> None:

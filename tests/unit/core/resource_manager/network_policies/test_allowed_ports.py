@@ -1,10 +1,12 @@
 """Which ports a Service opens, and for which label."""
 
 import pytest
-from returns.result import Failure, Success
+from returns import result
+from returns.result import Success
 
 from hedgerow.api.kubernetes import SERVICES
-from hedgerow.machinery.failures import DomainFailure
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies import PolicyPort
 from hedgerow.resource_manager.network_policies.allowed_ports import AllowedPort, allowed_ports_of, from_policy_aliases
@@ -65,9 +67,9 @@ def test_every_annotation_that_cannot_be_understood_is_named() -> None:
         "from-b-allowed-ports": '[{"port":1}]',
     }
 
-    assert allowed_ports_of(ServiceView.of(service(annotations))) == Failure(
+    assert allowed_ports_of(ServiceView.of(service(annotations))) == result.Failure(
         (
-            DomainFailure(SERVICES, CART, field("a"), "is not valid JSON"),
-            DomainFailure(SERVICES, CART, field("c"), "[1].port is missing"),
+            Failure(SERVICES, CART, Problem(field("a"), "is not valid JSON")),
+            Failure(SERVICES, CART, Problem(field("c"), "[1].port is missing")),
         )
     )

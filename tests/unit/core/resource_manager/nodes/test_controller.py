@@ -83,7 +83,7 @@ def test_what_cannot_be_listed_or_read_is_a_failure_and_no_event(resource: objec
 
     (failure,) = course.end.failures
     assert failure.retryable
-    assert failure.problem == "cannot be read: the server is on fire"
+    assert failure.problem.text == "cannot be read: the server is on fire"
     assert (course.actions, told(course)) == ([], [])
 
 
@@ -156,7 +156,7 @@ def test_an_object_of_another_shape_is_told_and_looked_at_again(objects: list[Ma
 
     course = turn(clusters)
 
-    assert [f"{each.field}: {each.problem}" for each in course.end.failures] == [problem]
+    assert [str(each.problem) for each in course.end.failures] == [problem]
     assert course.end.requeue_after == 10.0
     assert taints_of(clusters) == [TAINT]
 

@@ -176,7 +176,7 @@ class TestDefinition:
         assert made.said()["ResourcesApplied"] == conditions
         (failure,) = report.plan.failures
         assert failure.retryable
-        assert failure.problem == (
+        assert failure.problem.text == (
             f"could not read the definition of ManagedResource, so nothing is deleted: {problem.message}"
         )
         assert not made.turn().writes, "it is said once"

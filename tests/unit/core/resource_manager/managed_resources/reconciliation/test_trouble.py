@@ -36,7 +36,7 @@ class TestSecretThatCannotBeRead:
 
         assert made.said() == {"ResourcesApplied": "False/CannotReadSecret"}
         assert made.condition().message == 'secrets "foo" not found'
-        assert [failure.problem for failure in report.plan.failures] == [
+        assert [failure.problem.text for failure in report.plan.failures] == [
             "could not read secret 'foo': secrets \"foo\" not found"
         ]
         assert report.plan.failures[0].retryable
@@ -93,7 +93,7 @@ class TestSilenceOfTheApiServer:
         assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
         (failure,) = report.plan.failures
         assert failure.retryable
-        assert self.SILENCE.message in failure.problem
+        assert self.SILENCE.message in failure.problem.text
 
     def test_says_nothing_about_objects_that_are_to_go(self) -> None:
         made = harness(secret(objects=[config_map("a", finalizers=["example.com/held"])]))
@@ -274,7 +274,7 @@ def test_a_finalizer_that_somebody_else_adds_at_the_same_time_is_not_lost() -> N
 
     report = made.turn()
 
-    assert report.plan.failures[0].problem.startswith("failed to add finalizer: ")
+    assert report.plan.failures[0].problem.text.startswith("failed to add finalizer: ")
     assert made.get(CONFIG_MAPS, "a") is None
     assert made.managed_resource()["metadata"]["finalizers"] == ["example.com/other"]
 
@@ -293,7 +293,7 @@ def test_a_release_that_comes_too_late_is_made_again() -> None:
 
     report = made.turn()
 
-    assert report.plan.failures[0].problem.startswith("failed to remove finalizer: ")
+    assert report.plan.failures[0].problem.text.startswith("failed to remove finalizer: ")
     assert report.plan.failures[0].retryable
     made.before_write = lambda _action: None
     made.turn()
@@ -311,7 +311,7 @@ def test_nothing_is_applied_when_the_status_cannot_be_written() -> None:
 
     report = made.turn()
 
-    assert report.plan.failures[0].problem.startswith("could not update the ManagedResource status: ")
+    assert report.plan.failures[0].problem.text.startswith("could not update the ManagedResource status: ")
     assert made.get(CONFIG_MAPS, "a") is None
 
 
