@@ -64,7 +64,7 @@ class InFiles:
             ]
             # What trying again cannot help holds on, though a later turn may have nothing new to say of it.
             lasting = (failure for failure in failures if not failure.retryable)
-            failures = tuple(dict.fromkeys((*lasting, *turn.failures, *refused)))
+            failures = tuple(dict.fromkeys((*turn.failures, *refused, *lasting)))
             is_at_rest = all(only_asks(step.action) for step in done)
             if self.controller.periodic or is_at_rest or turn.again_after is None or refused:
                 break
