@@ -37,7 +37,7 @@ async def keep_searches_short(period: float = PERIOD) -> None:
     """
     while True:
         await asyncio.sleep(period)
-        if len(gc.get_objects(0)) > NEW_VALUES:
+        if gc.isenabled() and len(gc.get_objects(0)) > NEW_VALUES:
             due = [generation for generation, most in enumerate(SEARCHES, 1) if gc.get_count()[generation] > most]
             gc.collect(max(due, default=0))
 

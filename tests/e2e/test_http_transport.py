@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -522,3 +523,22 @@ async def test_an_answer_that_is_cut_off_is_no_outage() -> None:
             await send(server, on_outage=said.append)
 
     assert said == []
+
+
+async def test_a_server_that_does_not_listen_on_its_first_address_is_reached_on_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    resolve = socket.getaddrinfo
+
+    def both(host: str, port: int, *arguments: Any, **options: Any) -> list[Any]:
+        if host != "both.example":
+            return resolve(host, port, *arguments, **options)
+        stream = (socket.SOCK_STREAM, socket.IPPROTO_TCP, "")
+        return [(socket.AF_INET6, *stream, ("::1", port, 0, 0)), (socket.AF_INET, *stream, ("127.0.0.1", port))]
+
+    async def handler(_request: web.Request) -> web.Response:
+        return web.json_response({})
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
+    async with http_server(handler) as server:
+        assert (await send(server.replace("127.0.0.1", "both.example"))).status == 200

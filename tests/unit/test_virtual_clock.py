@@ -19,6 +19,17 @@ async def test_a_month_passes_at_once_and_to_the_second() -> None:
 
 
 @virtual_time
+async def test_ten_years_pass_although_the_clock_gets_coarse() -> None:
+    loop = asyncio.get_running_loop()
+
+    for _ in range(10):
+        await asyncio.sleep(365 * 86400)
+        await asyncio.sleep(0.1)
+
+    assert round(loop.time()) == 10 * 365 * 86400 + 1
+
+
+@virtual_time
 async def test_timers_fire_in_the_order_of_their_times() -> None:
     loop, seen = asyncio.get_running_loop(), []
 

@@ -1,10 +1,13 @@
 """How requests travel: the settings of the HTTP client, its connections, and the written form of a request."""
 
 import asyncio
+import contextlib
+import errno
 import io
+import os
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -67,28 +70,47 @@ class LoopConnector(aiohttp.TCPConnector):
     async def _wrap_create_connection(
         self, *_arguments: Any, addr_infos: list[aiohttp.AddrInfoType], req: aiohttp.ClientRequest, **options: Any
     ) -> tuple[asyncio.Transport, ResponseHandler]:
-        """Connect to the first of some addresses; the connector goes on with the next one if that fails."""
-        family, _, _, _, address = addr_infos[0]
+        """Connect to the first of some addresses that answers. None is left in the list for the caller to try."""
         try:
-            async with asyncio.timeout(_OTHER_ADDRESS_AFTER if len(addr_infos) > 1 else None):
-                transport, protocol = await self._loop.create_connection(
-                    self._factory,
-                    address[0],
-                    address[1],
-                    family=family,
-                    flags=socket.AI_NUMERICHOST,
-                    ssl=options["ssl"],
-                    server_hostname=options["server_hostname"],
-                )
+            transport, protocol = await self._connected(addr_infos, options["ssl"], options["server_hostname"])
         except ssl.CertificateError as error:
             raise aiohttp.ClientConnectorCertificateError(req.connection_key, error) from error
         except ssl.SSLError as error:
             raise aiohttp.ClientConnectorSSLError(req.connection_key, error) from error
-        except TimeoutError:
-            raise
         except OSError as error:
             raise aiohttp.ClientConnectorError(req.connection_key, error) from error
-        _notice_silence(transport.get_extra_info("socket"))
+        finally:
+            addr_infos.clear()
+        return transport, protocol
+
+    async def _connected(
+        self, addresses: Sequence[aiohttp.AddrInfoType], tls: ssl.SSLContext | None, server_name: str | None
+    ) -> tuple[asyncio.Transport, ResponseHandler]:
+        *others, last = addresses
+        for address in others:
+            with contextlib.suppress(OSError):
+                async with asyncio.timeout(_OTHER_ADDRESS_AFTER):
+                    return await self._connected_to(address, tls, server_name)
+        return await self._connected_to(last, tls, server_name)
+
+    async def _connected_to(
+        self, address: aiohttp.AddrInfoType, tls: ssl.SSLContext | None, server_name: str | None
+    ) -> tuple[asyncio.Transport, ResponseHandler]:
+        family, _, _, _, (host, port, *_) = address
+        transport, protocol = await self._loop.create_connection(
+            self._factory,
+            host,
+            port,
+            family=family,
+            flags=socket.AI_NUMERICHOST,
+            ssl=tls,
+            server_hostname=server_name,
+        )
+        try:
+            _notice_silence(transport)
+        except OSError:
+            transport.abort()
+            raise
         return transport, protocol
 
 
@@ -131,11 +153,17 @@ def body_of(request: Request) -> bytes | io.BytesIO | None:
     return body if len(body) <= _LARGE_BODY else io.BytesIO(body)
 
 
-def _notice_silence(connected: socket.socket) -> None:
+def _notice_silence(transport: asyncio.Transport) -> None:
     """Have the kernel ask a silent peer for a sign of life, and give it up after a minute.
 
     A watch only reads, so without this it would not notice that its server's machine is gone.
+
+    Raises:
+        OSError: the connection is closed already.
     """
+    connected: socket.socket | None = transport.get_extra_info("socket")
+    if connected is None:
+        raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)

@@ -146,10 +146,13 @@ class WorkQueue:
         return delay
 
     def hold(self, key: ObjectKey, seconds: float) -> None:
-        """Give a key that is worked on to nobody for so many seconds, whoever adds it; a later hold replaces it."""
-        if key in self._holds:
-            self._holds.pop(key).cancel()
-        self._holds[key] = self._loop.call_later(seconds, self.release, key)
+        """Give a key that is worked on to no worker for so many seconds; of several holds the longest counts."""
+        when = self._loop.time() + seconds
+        if (timer := self._holds.get(key)) is not None:
+            if timer.when() >= when:
+                return
+            timer.cancel()
+        self._holds[key] = self._loop.call_at(when, self.release, key, context=self._context)
         self._observer.slowed(len(self._holds))
 
     def release(self, key: ObjectKey) -> None:
@@ -167,7 +170,7 @@ class WorkQueue:
         if timer is None or timer.when() <= self._loop.time() + seconds:
             return
         timer.cancel()
-        self._holds[key] = self._loop.call_later(seconds, self.release, key)
+        self._holds[key] = self._loop.call_later(seconds, self.release, key, context=self._context)
 
     def _come_back(self, key: ObjectKey) -> None:
         """Put a key in line that was added while something stood in its way; perhaps something else still does."""
@@ -184,7 +187,7 @@ class WorkQueue:
         self._overall = OverallLimit()
 
     def clear(self) -> None:
-        """Put nobody in line any more; who waits for a later time, or is worked on, still does."""
+        """Empty the line. Keys that wait for a later time, and those that are worked on, stay."""
         self._line.clear()
         self._patient.clear()
 

@@ -299,7 +299,7 @@ class ControllerRunner:
             await asyncio.sleep(0)
 
     async def turn(self) -> Turned:
-        """Reconcile the key that waits longest, for somebody who wants no workers."""
+        """Reconcile the key that waits longest, without a worker."""
         return await self._turn(await self.queue.take())
 
     async def _turn(self, key: ObjectKey) -> Turned:
@@ -313,14 +313,13 @@ class ControllerRunner:
         clock = asyncio.get_running_loop().time
         began = clock()
         self._observer.began(key)
+        limit = asyncio.timeout(TIME_LIMIT)
         try:
-            async with asyncio.timeout(TIME_LIMIT):
+            async with limit:
                 turned = await self._reconcile(key)
-        except TimeoutError:
-            self._observer.raised(key, TimeoutError(f"the turn did not end within {TIME_LIMIT:g} s"))
-            turned = self._give_up(key)
         except Exception as error:  # noqa: BLE001 -- a defect in one reconciliation must not stop the others
-            self._observer.raised(key, error)
+            late = TimeoutError(f"the turn did not end within {TIME_LIMIT:g} s")
+            self._observer.raised(key, late if limit.expired() else error)
             turned = self._give_up(key)
         self._observer.reconciled(key, turned.result, clock() - began)
         return turned

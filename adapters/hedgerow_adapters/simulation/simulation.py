@@ -76,9 +76,11 @@ class _Transport(MemoryTransport):
     async def send(
         self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
     ) -> Response:
-        if self._looks and request.method in _CHANGING:
-            self._before.setdefault(request.path, []).append(self._cluster.at(request.path))
+        is_told = self._looks and request.method in _CHANGING and "dryRun" not in request.query
+        before = self._cluster.at(request.path) if is_told else None
         response = await super().send(request, timeout=timeout, may_send=may_send)
+        if is_told and response.is_success:
+            self._before.setdefault(request.path, []).append(before)
         if request.method == "DELETE" and response.is_success:
             self._let_go(response.body)
         return response

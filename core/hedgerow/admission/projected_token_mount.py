@@ -21,7 +21,7 @@ from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import boolean_at, list_at, objects_at, text_at, with_each, with_value
+from hedgerow.machinery.reading import boolean_at, each_at, list_at, text_at, with_each, with_value
 from hedgerow.machinery.snapshot import Snapshot
 
 NAME: Final = "projected-token-mount"
@@ -89,7 +89,8 @@ def lacks_a_token(pod: Manifest, service_account: Manifest) -> bool:
         boolean_at(service_account, "automountServiceAccountToken") is False
         and boolean_at(pod, "spec", "automountServiceAccountToken") is not False
         and not any(
-            (text_at(volume, "name") or "").startswith(VOLUME_PREFIX) for volume in objects_at(pod, "spec", "volumes")
+            name.startswith(VOLUME_PREFIX)
+            for name in each_at(lambda volume: text_at(volume, "name") or "", pod, "spec", "volumes")
         )
     )
 

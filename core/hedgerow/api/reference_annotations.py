@@ -7,6 +7,7 @@ Source: managed-resources §1, §15, §16.
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.api.managed_resources import MANAGED_RESOURCES, REFERENCE_PREFIX
 from hedgerow.api.references import secret_names
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, texts_at, with_value, without
+from hedgerow.machinery.reading import UnreadableError, each_at, object_at, text_at, texts_at, with_value, without
 
 CONFIG_MAP: Final = "configmap"
 SECRET: Final = "secret"  # noqa: S105 -- the kind as annotation keys spell it
@@ -94,21 +95,24 @@ def pod_references(pod_spec: Manifest) -> frozenset[Reference]:
 
 
 def _of_pod(pod_spec: Manifest) -> Iterator[Reference]:
-    for container in objects_at(pod_spec, "containers"):
-        yield from _of_items(container, ("envFrom",), _ENVIRONMENTS)
-        yield from _of_items(container, ("env",), _VARIABLES)
+    yield from chain.from_iterable(each_at(_of_container, pod_spec, "containers"))
     yield from _of_items(pod_spec, ("volumes",), _VOLUMES)
-    for volume in objects_at(pod_spec, "volumes"):
-        yield from _of_items(volume, ("projected", "sources"), _PROJECTED)
+    yield from chain.from_iterable(each_at(_of_projected_volume, pod_spec, "volumes"))
     yield from _of_items(pod_spec, ("imagePullSecrets",), _IMAGE_PULLS)
 
 
-def _of_items(manifest: Manifest, path: tuple[str, ...], places: tuple[_ReferencePath, ...]) -> Iterator[Reference]:
+def _of_container(container: Manifest) -> list[Reference]:
+    return [*_of_items(container, ("envFrom",), _ENVIRONMENTS), *_of_items(container, ("env",), _VARIABLES)]
+
+
+def _of_projected_volume(volume: Manifest) -> list[Reference]:
+    return _of_items(volume, ("projected", "sources"), _PROJECTED)
+
+
+def _of_items(manifest: Manifest, path: tuple[str, ...], places: tuple[_ReferencePath, ...]) -> list[Reference]:
     """What the objects of a list refer to; an empty name refers to nothing."""
-    for item in objects_at(manifest, *path):
-        for kind, place in places:
-            if name := text_at(item, *place):
-                yield Reference(kind, name)
+    found = each_at(lambda item: [(kind, text_at(item, *place)) for kind, place in places], manifest, *path)
+    return [Reference(kind, name) for kind, name in chain.from_iterable(found) if name]
 
 
 _Path: TypeAlias = tuple[str, ...]
@@ -159,7 +163,12 @@ def _injected(manifest: Manifest, additional: tuple[str, ...]) -> Result[Manifes
         references = frozenset(Reference(SECRET, name) for name in secret_names(manifest))
     elif kind in _ANNOTATED:
         places = _ANNOTATED[kind]
-        references = pod_references(object_at(manifest, *places[-1], "spec"))
+        path = (*places[-1], "spec")
+        pod_spec = object_at(manifest, *path)
+        try:
+            references = pod_references(pod_spec)
+        except UnreadableError as error:
+            raise error.below(".".join(path)) from error
     else:
         return Failure(f"unhandled object type {'/'.join(kind)}")
     injected = dict(reference.annotation for reference in sorted(references)) | dict.fromkeys(additional, "")

@@ -135,8 +135,8 @@ class Context(Generic[Config]):
     """Every version of the target's API servers that this process has seen; empty: none is known. Versions are never
     removed, so that two servers of different versions behind one address cause one change, not one a minute."""
     looks_once: bool = False
-    """True if this is the only turn of the key, as in a command. A decision then must not leave anything to a second
-    turn, as it does in a process so that the start is fast."""
+    """True in `plan` and `simulate`: the decision leaves nothing to a later turn that a process leaves to one so that
+    its start is fast."""
 
 
 @dataclass(frozen=True, slots=True)

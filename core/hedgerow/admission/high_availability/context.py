@@ -14,7 +14,7 @@ from hedgerow.admission.request import AdmissionRequest
 from hedgerow.api.gardener import FAILURE_TOLERANCE_TYPE, ZONE_PINNING, ZONES
 from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
-from hedgerow.machinery.reading import object_at, text_at
+from hedgerow.machinery.reading import text_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,18 @@ def ha_context(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvai
 
     Source: webhooks-and-tokens §5.1, §5.2.
     """
-    annotations = object_at(facts.namespace, "metadata", "annotations")
     target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
     return HAContext(
-        failure_tolerance=text_at(annotations, FAILURE_TOLERANCE_TYPE),
-        zones=zone_names(text_at(annotations, ZONES) or ""),
-        zone_pinning=parse_bool(text_at(annotations, ZONE_PINNING) or "").value_or(False),  # noqa: FBT003 -- the default
+        failure_tolerance=_annotation(facts, FAILURE_TOLERANCE_TYPE),
+        zones=zone_names(_annotation(facts, ZONES) or ""),
+        zone_pinning=parse_bool(_annotation(facts, ZONE_PINNING) or "").value_or(False),  # noqa: FBT003 -- the default
         scaled_maximum=scaled_maximum(target, facts.hpas, facts.hvpas),
         config=config,
     )
+
+
+def _annotation(facts: WorkloadFacts, name: str) -> str | None:
+    return text_at(facts.namespace, "metadata", "annotations", name)
 
 
 def zone_names(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ say nothing about the world. A part holds the times that the decision was told. 
 pause may have changed; the part holds the latest answers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -15,7 +15,7 @@ from typing import Any, Final
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, RecordEvents, WriteResult
+from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, RecordEvents, WriteResult, actions_in
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.recording.lookups import NotingSnapshot, Reads
 from hedgerow.machinery.snapshot import Snapshot
@@ -68,8 +68,8 @@ class Journal:
 
     @property
     def weight(self) -> int:
-        """About how many bytes it holds in memory that nothing else does: those of replies."""
-        return sum(_BYTES * (1 + _objects_in(part.reply)) for part in self.parts)
+        """About how many bytes its replies and writes hold in memory; caches mostly share what was read."""
+        return sum(_BYTES + _bytes_of(part.reply) + _bytes_of(part.wants) for part in self.parts)
 
     @property
     def end(self) -> Plan | None:
@@ -78,10 +78,23 @@ class Journal:
         return last if isinstance(last, Plan) else None
 
 
-def _objects_in(reply: Any) -> int:
-    if type(reply) is tuple:
-        return sum(map(_objects_in, reply))
-    return len(reply.objects) if isinstance(reply, Found) else 1
+def _bytes_of(value: Any) -> int:
+    """Of the objects in a reply, or in what a decision wants; the data of Secrets and ConfigMaps count by length."""
+    match value:
+        case tuple():
+            return sum(map(_bytes_of, value))
+        case Found(objects):
+            return sum(map(_bytes_of, objects))
+        case Told(stored):
+            return _bytes_of(stored)
+        case Step() | Plan():
+            return sum(_bytes_of(getattr(action, "manifest", None)) for action in actions_in(value))
+        case Mapping():
+            data = value.get("data")
+            texts = data.values() if isinstance(data, Mapping) else ()
+            return _BYTES + sum(len(text) for text in texts if isinstance(text, str))
+        case _:
+            return 0
 
 
 @dataclass(frozen=True, slots=True)

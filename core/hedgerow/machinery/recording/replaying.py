@@ -86,7 +86,7 @@ def _difference(turn: Journal, number: int, played_part: Played) -> Difference |
     try:
         repeated = comparable(wants)
     except UnrecordableError as strange:
-        return Difference(turn, f"comes to what cannot be compared: {strange}", part=number)
+        return Difference(turn, f"ends with a value that cannot be compared: {strange}", part=number)
     name = "plan" if isinstance(wants, Plan) else "step"
     if part.wants is None:
         return Difference(turn, f"has a {name} and raised {turn.raised} then", differences(None, repeated), number)

@@ -12,6 +12,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.recording.journal import Journal, LiveTurn, Part
 from hedgerow.machinery.recording.plans import outline
 from hedgerow.machinery.recording.playback import States, played
+from hedgerow.machinery.steps import Step
 
 
 class TooMuchToRedactError(Exception):
@@ -75,6 +76,7 @@ def _shadow_run(controller: Controller[Any], journal: Journal, state: Any) -> Jo
         raised = type(error).__name__ if error is not None else ""
         parts.append(replace(live, wants=wants, reply=live.reply if goes_on else None))
         one, other = outline(live.wants), outline(wants)
-        if sorted(one) != sorted(other):
+        wants_another_reply = isinstance(live.wants, Step) and not goes_on
+        if wants_another_reply or sorted(one) != sorted(other):
             acted = tuple(one)
     return replace(journal, parts=tuple(parts), raised=raised, acted=acted)

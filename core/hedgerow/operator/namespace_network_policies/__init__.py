@@ -6,6 +6,7 @@ them; `namespace_network_policy_controller` is the same as a controller. What st
 """
 
 from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller
+from hedgerow.operator.namespace_network_policies.egress import EgressProblem
 from hedgerow.operator.namespace_network_policies.policies import (
     Apply,
     Decision,
@@ -15,18 +16,31 @@ from hedgerow.operator.namespace_network_policies.policies import (
     NamespacePolicy,
     decide,
 )
-from hedgerow.operator.namespace_network_policies.views import NamespacePolicyConfig, Resolved, RuntimeNetworks
+from hedgerow.operator.namespace_network_policies.views import (
+    EndpointSubset,
+    NamespaceFacts,
+    NamespacePolicyConfig,
+    NamespaceView,
+    Resolved,
+    RuntimeNetworks,
+    ShootView,
+)
 
 __all__ = [
     "Apply",
     "Decision",
     "Delete",
+    "EgressProblem",
+    "EndpointSubset",
     "Failed",
     "Keep",
+    "NamespaceFacts",
     "NamespacePolicy",
     "NamespacePolicyConfig",
+    "NamespaceView",
     "Resolved",
     "RuntimeNetworks",
+    "ShootView",
     "decide",
     "namespace_network_policy_controller",
 ]

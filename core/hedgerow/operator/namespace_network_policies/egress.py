@@ -31,8 +31,8 @@ NODE_LOCAL_DNS: Final = "169.254.20.10/32"
 _DNS_PORTS: Final = (("UDP", 53), ("TCP", 53), ("UDP", 8053), ("TCP", 8053))
 
 
-class Problem(NamedTuple):
-    """Why the rules of a policy cannot be said."""
+class EgressProblem(NamedTuple):
+    """Why it is unknown where a policy leads."""
 
     text: str
     """One clause without a full stop."""
@@ -40,7 +40,7 @@ class Problem(NamedTuple):
     """Whether nothing tells when it is over, so that it has to be tried again."""
 
 
-Rules: TypeAlias = Result[tuple[EgressRule, ...], Problem]
+Rules: TypeAlias = Result[tuple[EgressRule, ...], EgressProblem]
 
 
 def _block(text: str) -> Block:
@@ -55,7 +55,7 @@ PRIVATE: Final = tuple(map(_block, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/
 def to_runtime_api_server(facts: NamespaceFacts) -> Rules:
     """One rule for each subset of the API server's endpoints, those last that its name was resolved to."""
     if facts.api_endpoints is None:
-        return Failure(Problem(f"{ENDPOINTS.kind} {API_SERVER} does not exist, or cannot be read"))
+        return Failure(EgressProblem(f"{ENDPOINTS.kind} {API_SERVER} does not exist, or cannot be read"))
     subsets = [*facts.api_endpoints]
     if resolved := facts.config.resolved:
         subsets.append(EndpointSubset(resolved.addresses, ({"protocol": "TCP", "port": resolved.port},)))
@@ -67,7 +67,7 @@ def to_runtime_api_server(facts: NamespaceFacts) -> Rules:
             case Success(blocks):
                 rules.append(_rule([_peer(block) for block in blocks], subset.ports))
             case Failure(problem):
-                return Failure(Problem(f"API server endpoint {problem}"))
+                return Failure(EgressProblem(f"API server endpoint {problem}"))
     return Success(tuple(rules))
 
 
@@ -77,7 +77,7 @@ def to_public_networks(facts: NamespaceFacts) -> Rules:
     def rules(blocked: tuple[Block, ...]) -> tuple[EgressRule, ...]:
         return _open([PUBLIC], (*PRIVATE, *blocked))
 
-    return facts.config.networks.blocked().map(rules).alt(Problem)
+    return facts.config.networks.blocked().map(rules).alt(EgressProblem)
 
 
 def to_private_networks(facts: NamespaceFacts) -> Rules:
@@ -91,7 +91,7 @@ def _to_private_networks_but(facts: NamespaceFacts, shoot: ShootNetworks) -> Rul
     return (
         closed.bind(lambda runtime: parse_blocks(shoot.named()).map(lambda others: (*runtime, *others)))
         .map(lambda blocks: _open(PRIVATE, blocks))
-        .alt(Problem)
+        .alt(EgressProblem)
     )
 
 
@@ -101,7 +101,7 @@ def to_blocked_cidrs(facts: NamespaceFacts) -> Rules:
     def rules(blocked: tuple[Block, ...]) -> tuple[EgressRule, ...]:
         return tuple(_rule([_peer(block.text)]) for block in blocked)
 
-    return facts.config.networks.blocked().map(rules).alt(Problem)
+    return facts.config.networks.blocked().map(rules).alt(EgressProblem)
 
 
 def to_dns(facts: NamespaceFacts) -> Rules:
@@ -119,7 +119,7 @@ def to_dns(facts: NamespaceFacts) -> Rules:
         ports: list[PortManifest] = [{"protocol": protocol, "port": port} for protocol, port in _DNS_PORTS]
         return (_rule([*pods, _peer(dns), _peer(NODE_LOCAL_DNS)], ports),)
 
-    return facts.config.networks.service_block().bind(address).map(rules).alt(Problem)
+    return facts.config.networks.service_block().bind(address).map(rules).alt(EgressProblem)
 
 
 def to_shoot_networks(facts: NamespaceFacts) -> Rules:
@@ -130,15 +130,15 @@ def to_shoot_networks(facts: NamespaceFacts) -> Rules:
 def _to_networks_of(networks: ShootNetworks, facts: NamespaceFacts) -> Rules:
     shoot = parse_blocks(networks.named())
     blocked = facts.config.networks.blocked()
-    return shoot.bind(lambda parents: blocked.map(lambda blocks: _open(parents, blocks))).alt(Problem)
+    return shoot.bind(lambda parents: blocked.map(lambda blocks: _open(parents, blocks))).alt(EgressProblem)
 
 
-def _shoot_networks(facts: NamespaceFacts) -> Result[ShootNetworks, Problem]:
+def _shoot_networks(facts: NamespaceFacts) -> Result[ShootNetworks, EgressProblem]:
     if facts.shoot is not None:
         return Success(facts.shoot.networks)
     name = facts.namespace.name
     # The Cluster comes a moment after the namespace, and what does not hold a shoot yet is not told of when it does.
-    return Failure(Problem(f"Cluster {name} does not exist, or holds no shoot that can be read", retryable=True))
+    return Failure(EgressProblem(f"Cluster {name} does not exist, or holds no shoot that can be read", retryable=True))
 
 
 def _open(parents: Iterable[Block], candidates: Sequence[Block]) -> tuple[EgressRule, ...]:

@@ -17,7 +17,7 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement, matches_any
 from hedgerow.network_policies import EgressRule, PolicySpec, policy_manifest
 from hedgerow.operator.namespace_network_policies.egress import (
-    Problem,
+    EgressProblem,
     Rules,
     to_blocked_cidrs,
     to_dns,
@@ -183,7 +183,7 @@ class Failed(NamedTuple):
     """The policy is to exist, and cannot be said; what there is of it stays."""
 
     key: ObjectKey
-    problem: Problem
+    problem: EgressProblem
 
 
 Decision: TypeAlias = Apply | Delete | Keep | Failed

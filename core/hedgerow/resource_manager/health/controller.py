@@ -32,7 +32,7 @@ from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action, Decision, Plan, failed
 from hedgerow.machinery.questions import Found
-from hedgerow.machinery.reading import text_at
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.looking import concluded
@@ -188,8 +188,9 @@ def calls_for_judgement(class_filter: ClassFilter) -> Callable[[Change], bool]:
 
 
 def _applied_status(managed_resource: Manifest) -> str | None:
-    applied = status_condition(managed_resource, RESOURCES_APPLIED)
-    return None if applied is None else text_at(applied, "status")
+    """The status of the condition; none where it is missing, or no text."""
+    status = (status_condition(managed_resource, RESOURCES_APPLIED) or {}).get("status")
+    return status if isinstance(status, str) else None
 
 
 async def reconcile_health(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
@@ -234,14 +235,17 @@ async def _judged(
     managed_resource = _judgeable(key, snapshot, context.config)
     if isinstance(managed_resource, Plan):
         return managed_resource
-    verdict = await judge(managed_resource)
-    if isinstance(verdict, Failure):
-        return failed(verdict)
-    now = await Now()
-    latest = _judgeable(key, snapshot, context.config)
-    if isinstance(latest, Plan):
-        return latest
-    return Plan(_writes(latest, verdict, now), requeue_after=context.config.sync_period.total_seconds())
+    try:
+        verdict = await judge(managed_resource)
+        if isinstance(verdict, Failure):
+            return failed(verdict)
+        now = await Now()
+        latest = _judgeable(key, snapshot, context.config)
+        if isinstance(latest, Plan):
+            return latest
+        return Plan(_writes(latest, verdict, now), requeue_after=context.config.sync_period.total_seconds())
+    except UnreadableError as error:
+        return failed(Failure(MANAGED_RESOURCES, key, error.problem))
 
 
 def _judgeable(key: ObjectKey, snapshot: Snapshot, config: HealthConfig) -> Manifest | Plan:

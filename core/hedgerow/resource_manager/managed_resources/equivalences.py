@@ -11,7 +11,7 @@ from typing import Final
 
 from hedgerow.api.references import GroupKind, Identity, Reference, in_order, references_of
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.reading import list_at, objects_at, text_at, too_much
+from hedgerow.machinery.reading import each_at, list_at, text_at, too_much
 
 MOST_EQUIVALENT_KINDS: Final = 500
 """Kinds in `spec.equivalences`: each object may be looked for under all of them."""
@@ -107,10 +107,11 @@ def equivalences_of(managed_resource: Manifest) -> Equivalences:
     Raises:
         UnreadableError: it says so in a shape that no API server stores, or of too many kinds.
     """
-    sets = [objects_at({"kinds": kinds}, "kinds") for kinds in list_at(managed_resource, "spec", "equivalences")]
-    if sum(max(1, len(each)) for each in sets) > MOST_EQUIVALENT_KINDS:
+    kinds = list_at(managed_resource, "spec", "equivalences")
+    sets = {f"spec.equivalences[{index}]": each for index, each in enumerate(kinds)}
+    if sum(max(1, len(list_at(sets, place))) for place in sets) > MOST_EQUIVALENT_KINDS:
         raise too_much("spec.equivalences", "kinds", MOST_EQUIVALENT_KINDS)
-    return equivalences(map(_group_kind, each) for each in sets)
+    return equivalences(each_at(_group_kind, sets, place) for place in sets)
 
 
 def _group_kind(kind: Manifest) -> GroupKind:

@@ -13,15 +13,24 @@ from hedgerow.resource_manager.network_policies.ports import (
     allowed_ports_annotation,
     namespace_selectors_annotation,
 )
-from hedgerow.resource_manager.network_policies.views import IngressController, NetworkPolicyConfig
+from hedgerow.resource_manager.network_policies.views import (
+    IngressController,
+    IngressView,
+    NamespaceView,
+    NetworkPolicyConfig,
+    ServiceView,
+)
 
 __all__ = [
     "DesiredPolicies",
     "IngressController",
+    "IngressView",
+    "NamespaceView",
     "NetworkPolicy",
     "NetworkPolicyConfig",
     "PolicyPort",
     "RefusedPolicy",
+    "ServiceView",
     "allowed_ports_annotation",
     "desired_network_policies",
     "namespace_selectors_annotation",

@@ -129,8 +129,8 @@ def network_policy_controller(
 def _concerned_services(namespace: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig) -> Iterator[ObjectKey]:
     """The Services whose policies depend on a Namespace: its own, and those that select it.
 
-    The ingress controller's Namespace concerns every Service. Where a Namespace allows held deletions, so are Services
-    of it concerned that are gone and have left policies.
+    The ingress controller's Namespace concerns every Service. If a Namespace allows held deletions, it also concerns
+    its deleted Services that still own policies.
     """
     view = NamespaceView.of(namespace)
     controller = config.ingress_controller

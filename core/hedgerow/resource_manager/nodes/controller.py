@@ -93,14 +93,18 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NodeCon
             return Plan()
         critical = await _critical(node, context.config.namespaces or ("",))
         if isinstance(critical, Failure):
-            return failed(critical)
+            return failed(critical) if critical.retryable else _later(critical, context.config)
         latest = _waiting(key, snapshot)
         if latest is None or latest.uid != node.uid:
             return Plan()
         return _plan(replace(critical, node=latest), context.config)
     except UnreadableError as error:
-        failure = Failure(NODES, key, error.problem)
-        return Plan(failures=(failure,), requeue_after=context.config.backoff.total_seconds())
+        return _later(Failure(NODES, key, error.problem), context.config)
+
+
+def _later(failure: Failure, config: NodeConfig) -> Plan:
+    """Tell of an object that cannot be read, and look again: its correction need not be an event here."""
+    return Plan(failures=(failure,), requeue_after=config.backoff.total_seconds())
 
 
 def _waiting(key: ObjectKey, snapshot: Snapshot) -> NodeView | None:
@@ -137,11 +141,7 @@ def _event(node: NodeView, type_: Literal["Normal", "Warning"], reason: str, not
 
 
 async def _critical(node: NodeView, namespaces: Sequence[str]) -> CriticalComponents | Failure:
-    """All that is critical for a node, or why it cannot be read.
-
-    Raises:
-        UnreadableError: an object has another shape than an API server stores.
-    """
+    """All that is critical for a node, or why it cannot be read."""
     on_node = field_query({"spec.nodeName": node.name})
     questions = (
         *(ListQuestion(DAEMON_SETS, Cluster.TARGET, each, _LABELLED) for each in namespaces),
@@ -153,13 +153,19 @@ async def _critical(node: NodeView, namespaces: Sequence[str]) -> CriticalCompon
             return _unreadable(question.resource, ObjectKey(question.namespace, ""), answer)
         found[question.resource] += answer.objects
     pods = _views(PODS, found[PODS], pod_view)
-    critical = CriticalComponents(node, _views(DAEMON_SETS, found[DAEMON_SETS], daemon_set_view), pods)
+    daemon_sets = _views(DAEMON_SETS, found[DAEMON_SETS], daemon_set_view)
+    if isinstance(pods, Failure):
+        return pods
+    if isinstance(daemon_sets, Failure):
+        return daemon_sets
+    critical = CriticalComponents(node, daemon_sets, pods)
     if not required_drivers(pods):
         return critical
     key = ObjectKey("", node.name)
     match await ObjectQuestion(CSI_NODES, key, Cluster.TARGET):
         case Found(csi_nodes):
-            return replace(critical, drivers=frozenset().union(*_views(CSI_NODES, csi_nodes, csi_drivers)))
+            drivers = _views(CSI_NODES, csi_nodes, csi_drivers)
+            return drivers if isinstance(drivers, Failure) else replace(critical, drivers=frozenset().union(*drivers))
         case answer:
             return critical if answer.is_not_found else _unreadable(CSI_NODES, key, answer)
 
@@ -168,13 +174,15 @@ def _unreadable(resource: Resource, key: ObjectKey, answer: NotAnswered) -> Fail
     return Failure(resource, key, Problem("", f"cannot be read: {answer.message}"), retryable=True)
 
 
-def _views(resource: Resource, found: Sequence[Manifest], view: Callable[[Manifest], View]) -> tuple[View, ...]:
+def _views(
+    resource: Resource, found: Sequence[Manifest], view: Callable[[Manifest], View]
+) -> tuple[View, ...] | Failure:
     views: list[View] = []
     for manifest in found:
         try:
             views.append(view(manifest))
         except UnreadableError as error:
-            raise error.below(f"{resource.kind} {key_of(manifest)}") from error
+            return Failure(resource, key_of(manifest), error.problem)
     return tuple(views)
 
 

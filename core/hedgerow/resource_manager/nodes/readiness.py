@@ -1,4 +1,4 @@
-"""What becomes of a Node: an ordered list of checks says what is missing on it; its taint goes if nothing is.
+"""Whether the taint of a Node goes: an ordered list of checks says what is missing on it.
 
 What reads an object raises UnreadableError where it has another shape than an API server stores.
 
@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_READY, WAIT_FOR_CSI_NODE
 from hedgerow.api.kubernetes import DAEMON_SETS
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of, uid_of
-from hedgerow.machinery.reading import each_at, object_at, objects_at, text_at, texts_at
+from hedgerow.machinery.reading import UnreadableError, each_at, object_at, objects_at, text_at, texts_at
 from hedgerow.resource_manager.nodes.scheduling import NodeView, Placement, Taint, should_run_on
 
 READY: Final = "NodeCriticalComponentsReady"
@@ -43,9 +43,13 @@ class PodView:
 
 def daemon_set_view(daemon_set: Manifest) -> DaemonSetView:
     """A whole DaemonSet."""
-    template = object_at(daemon_set, "spec", "template")
-    is_labelled = texts_at(template, "metadata", "labels").get(CRITICAL_COMPONENT) == "true"
-    return DaemonSetView(key_of(daemon_set), uid_of(daemon_set) or "", is_labelled, Placement.of(template))
+    labels = texts_at(daemon_set, "spec", "template", "metadata", "labels")
+    try:
+        placement = Placement.of(object_at(daemon_set, "spec", "template"))
+    except UnreadableError as error:
+        raise error.below("spec.template") from error
+    is_labelled = labels.get(CRITICAL_COMPONENT) == "true"
+    return DaemonSetView(key_of(daemon_set), uid_of(daemon_set) or "", is_labelled, placement)
 
 
 def pod_view(pod: Manifest) -> PodView:

@@ -41,7 +41,8 @@ class Requirement:
     @classmethod
     def of(cls, manifest: Manifest) -> "Requirement":
         """A requirement as it stands in a term; nothing says yet that it can be understood."""
-        values = tuple(text_at({"values": value}, "values") or "" for value in list_at(manifest, "values"))
+        places = ((f"values[{index}]", value) for index, value in enumerate(list_at(manifest, "values")))
+        values = tuple(text_at({place: value}, place) or "" for place, value in places)
         return cls(text_at(manifest, "key") or "", text_at(manifest, "operator") or "", values)
 
 

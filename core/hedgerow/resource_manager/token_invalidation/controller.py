@@ -1,14 +1,13 @@
 """The controller that labels Secrets with tokens of ServiceAccounts whose tokens are not to be worth anything.
 
 The purpose is set on each of them, as it lets the webhook undo an invalidation later. Whether the token is to be worth
-anything is up to the ServiceAccount; as long as a pod mounts the Secret its token stays as it is. Of Secrets it sees no
-more than metadata. Whether a pod mounts one is asked when it matters, and again where it does: after as long as it has
-gone on already.
+anything is up to the ServiceAccount. Of Secrets it sees metadata alone. While a pod mounts the Secret its token stays
+as it is, and the pods are listed again after as long as it has waited, 1 to 1 000 s.
 
 Source: webhooks-and-tokens §11.1; improvements I-1, I-16, I-17.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -31,7 +30,7 @@ from hedgerow.machinery.objects import (
 )
 from hedgerow.machinery.plan import MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, objects_at, text_at
+from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 
@@ -92,14 +91,13 @@ def mounts(pod: Manifest, secret_name: str) -> bool:
 
     The reference ignores projected volumes: their pods lose a token that they still use.
     """
-    return any(secret_name in _secrets_of(volume) for volume in objects_at(pod, "spec", "volumes"))
+    return any(secret_name in names for names in each_at(_secrets_of, pod, "spec", "volumes"))
 
 
-def _secrets_of(volume: Manifest) -> Iterator[str | None]:
+def _secrets_of(volume: Manifest) -> tuple[str | None, ...]:
     """The names of the Secrets that a volume shows."""
-    yield text_at(volume, "secret", "secretName")
-    for source in objects_at(volume, "projected", "sources"):
-        yield text_at(source, "secret", "name")
+    projected = each_at(lambda source: text_at(source, "secret", "name"), volume, "projected", "sources")
+    return (text_at(volume, "secret", "secretName"), *projected)
 
 
 def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None]:
@@ -148,11 +146,15 @@ async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, con
         UnreadableError: something in an object has another shape than an API server stores.
     """
     key, pods = key_of(secret), tuple[Manifest, ...]()
-    if needs_pods(secret, account):
+    if isinstance(asks_for_pods := _asks_for_pods(secret, account), Failure):
+        return failed(asks_for_pods)
+    if asks_for_pods:
         answer = await ListQuestion(PODS, Cluster.TARGET, key.namespace)
         if isinstance(answer, NotAnswered):
             return failed(_unreadable(PODS, ObjectKey(key.namespace, ""), f"could not list Pods: {answer.message}"))
         pods = answer.objects
+        if unreadable := next(filter(None, map(_unreadable_pod, pods)), None):
+            return failed(unreadable)
         account = snapshot.get(SERVICE_ACCOUNTS, key_of(account)) or account
     now = await Now()
     latest = snapshot.get(SECRETS, key)
@@ -166,6 +168,22 @@ async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, con
     since = context.state if isinstance(context.state, datetime) else now
     waited = (now - since).total_seconds()
     return Plan(actions, requeue_after=min(max(waited, FIRST_LOOK), LONGEST_WAIT), state=since)
+
+
+def _asks_for_pods(secret: Manifest, account: Manifest) -> bool | Failure:
+    try:
+        return needs_pods(secret, account)
+    except UnreadableError as error:
+        return Failure(SERVICE_ACCOUNTS, key_of(account), error.problem)
+
+
+def _unreadable_pod(pod: Manifest) -> Failure | None:
+    """Why it cannot be told which Secrets a pod mounts. Its correction is no event here, so it is tried again."""
+    try:
+        mounts(pod, "")
+    except UnreadableError as error:
+        return Failure(PODS, key_of(pod), error.problem, retryable=True)
+    return None
 
 
 def _patch(secret: Manifest, wanted: Labelling) -> MergePatch:

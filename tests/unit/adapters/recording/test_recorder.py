@@ -301,7 +301,7 @@ def test_a_decision_that_comes_to_what_cannot_be_compared_is_a_difference(path: 
 
     (difference,) = found.differences
     assert difference.summary == (
-        "comes to what cannot be compared: a record cannot hold a value of type builtins.object"
+        "ends with a value that cannot be compared: a record cannot hold a value of type builtins.object"
     )
 
 

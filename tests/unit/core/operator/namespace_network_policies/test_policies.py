@@ -21,7 +21,7 @@ from hedgerow.operator.namespace_network_policies import (
     RuntimeNetworks,
     decide,
 )
-from hedgerow.operator.namespace_network_policies.egress import Problem
+from hedgerow.operator.namespace_network_policies.egress import EgressProblem
 from hedgerow.operator.namespace_network_policies.policies import policies_for_labels, relevant_namespaces
 from hedgerow.operator.namespace_network_policies.views import NamespaceFacts, NamespaceView, ShootView, subsets_of
 from tests.unit.core.operator.namespace_network_policies.objects import (
@@ -321,7 +321,7 @@ def test_g31_services_without_room_for_dns_fail_one_policy() -> None:
     decisions = decided(config=with_networks(services="10.1.0.0/29"))
 
     problem = 'cannot calculate CoreDNS ClusterIP: cannot compute IP with offset 10 - subnet "10.1.0.0/29" too small'
-    assert decisions[DNS] == Failed(decisions[DNS].key, Problem(problem))  # type: ignore[union-attr]  # it fails
+    assert decisions[DNS] == Failed(decisions[DNS].key, EgressProblem(problem))  # type: ignore[union-attr]  # it fails
     assert set(failed(decisions)) == {DNS}
 
 

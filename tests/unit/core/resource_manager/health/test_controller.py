@@ -84,6 +84,23 @@ def test_without_objects_everything_is_healthy() -> None:  # HL-4
     assert course.questions == []
 
 
+@pytest.mark.parametrize(
+    ("subject", "problem"),
+    [
+        pytest.param(
+            managed_resource({"apiVersion": "v1", "kind": "ConfigMap", "name": 5}),
+            "status.resources[0].name: expected a string, got a number",
+            id="reference",
+        ),
+        pytest.param(managed_resource(applied=5), None, id="condition"),
+    ],
+)
+def test_a_managed_resource_of_another_shape_is_told(subject: Manifest, problem: str | None) -> None:
+    failures = take(landscape(subject)).end.failures
+
+    assert [str(each.problem) for each in failures] == ([problem] if problem else [])
+
+
 def test_what_has_been_said_is_not_written_again() -> None:
     clusters = landscape(managed_resource(reference("v1", "Pod")), (PODS, pod("Running")))
     take(clusters)

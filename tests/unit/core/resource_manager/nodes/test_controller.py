@@ -141,13 +141,18 @@ def test_a_driver_without_a_name_is_waited_for_and_told() -> None:
     [
         pytest.param(
             [{**pod("p"), "status": {"conditions": "Ready"}}],
-            "Pod default/p.status.conditions: expected a list, got a string",
+            "Pod default/p: status.conditions: expected a list, got a string",
             id="pod",
         ),
         pytest.param(
             [{**DS1, "spec": {"template": 1}}],
-            "DaemonSet kube-system/critical1.spec.template: expected an object, got a number",
+            "DaemonSet kube-system/critical1: spec.template: expected an object, got a number",
             id="daemon set",
+        ),
+        pytest.param(
+            [{**DS1, "spec": {"template": {"spec": {"tolerations": [{}, {"key": 5}]}}}}],
+            "DaemonSet kube-system/critical1: spec.template.spec.tolerations[1].key: expected a string, got a number",
+            id="toleration",
         ),
     ],
 )
@@ -156,7 +161,7 @@ def test_an_object_of_another_shape_is_told_and_looked_at_again(objects: list[Ma
 
     course = turn(clusters)
 
-    assert [str(each.problem) for each in course.end.failures] == [problem]
+    assert [str(each) for each in course.end.failures] == [problem]
     assert course.end.requeue_after == 10.0
     assert taints_of(clusters) == [TAINT]
 

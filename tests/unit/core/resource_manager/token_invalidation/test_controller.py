@@ -249,21 +249,22 @@ def test_secrets_are_read_as_others_of_the_process_read_them_and_without_their_d
         pytest.param(
             {**service_account(), "automountServiceAccountToken": "no"},
             [],
-            "automountServiceAccountToken: expected a boolean, got a string",
+            "ServiceAccount shop/robot: automountServiceAccountToken: expected a boolean, got a string",
             id="account",
         ),
         pytest.param(
             service_account(automount=False),
             [{"metadata": {"namespace": "shop", "name": "p"}, "spec": {"volumes": {}}}],
-            "spec.volumes: expected a list, got an object",
+            "Pod shop/p: spec.volumes: expected a list, got an object",
             id="pod",
         ),
     ],
 )
 def test_an_object_of_another_shape_is_told(account: Any, pods: list[Any], problem: str) -> None:
-    failures = turn(shop(token_secret(), account, *pods)).end.failures
+    [failure] = turn(shop(token_secret(), account, *pods)).end.failures
 
-    assert [str(each.problem) for each in failures] == [problem]
+    assert str(failure) == problem
+    assert failure.retryable == bool(pods), "pods are not watched"
 
 
 LABELS = st.dictionaries(
