@@ -41,7 +41,7 @@ def reference(api_version: str, kind: str, name: str = "name", namespace: str = 
 
 
 def managed_resource(
-    *references: Manifest, applied: str = "True", conditions: Iterable[Manifest] = (), **metadata: Any
+    *references: Manifest, applied: Any = "True", conditions: Iterable[Manifest] = (), **metadata: Any
 ) -> dict[str, Any]:
     return {
         "metadata": {"namespace": "ns", "name": "app", "resourceVersion": "5", **metadata},
