@@ -163,7 +163,7 @@ class Progress:
 
     entries: tuple[Entry, ...]
     position: int = 0
-    """The first one that has not been looked at in this round."""
+    """The place of the next webhook to consider in this round."""
     is_repeat: bool = False
     """Whether this is the second and last round."""
     repeatable: frozenset[int] = _NONE
@@ -189,7 +189,7 @@ class Progress:
 
     def after_change(self) -> "Progress":
         """The progress if the webhook called last has changed the object: those before it get another turn."""
-        # Whoever changed the object last has seen it as it is; whoever changed it before that has not.
+        # Only the webhook that was called last has seen its own change.
         return replace(self, repeated=self.repeatable - {self.position - 1})
 
 

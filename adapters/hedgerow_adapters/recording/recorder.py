@@ -1,6 +1,6 @@
 """Stands between the turns of controllers and their decisions, and records each.
 
-A decision is made once, and nobody waits for its record. Redaction, shadow runs and writing happen afterwards in the
+A decision is made once and does not wait for its record. Redaction, shadow runs and writing happen afterwards in the
 thread of the file.
 """
 
@@ -61,7 +61,7 @@ class Recorder:
         except RecursionError:
             problem = "something in it is nested too deeply"
         except Exception as error:  # noqa: BLE001 -- a defect of the record must not stop the process
-            # What it says may show what nobody may read.
+            # The text of an exception may hold values of Secrets.
             problem = f"defect: {type(error).__name__}"
         self._shadow_runs.forget(turn)
         gap = Unrecorded(turn.journal.controller, turn.journal.key, self._turns, problem)

@@ -1,9 +1,8 @@
-"""Appends lines to a file from a thread of its own, which makes them too: nobody waits for a disk, or for a line.
+"""Makes lines and appends them to a file in a thread of its own, so that no decision waits for either.
 
 Guarantees: lines are whole and in order, but for the last one where the process or the disk ends in the middle of it.
 When one cannot be written, or too much waits, that is told once, and nothing more is written: a record with a gap could
-not be repeated. Whoever records goes on with his work. A file has one writer at a time, and is read by
-nobody but its owner.
+not be repeated. The process goes on with its work. A file has one writer at a time; only its owner may read it.
 """
 
 import errno

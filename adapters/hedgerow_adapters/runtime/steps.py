@@ -1,7 +1,7 @@
-"""Performs a step of a decision, by the hands of whoever runs the decision: at API servers, in memory, in imagination.
+"""Performs a step of a decision. The driver's `Hands` do the work: at API servers, in memory, or for a plan alone.
 
 Knows what each kind of step asks for, and the order in which independent steps are performed. What an action leads to,
-and how long anything takes, is the affair of the hands.
+and how long anything takes, is up to the hands.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence

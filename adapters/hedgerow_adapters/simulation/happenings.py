@@ -25,7 +25,7 @@ class Step:
     error: str = ""
     """The server's words if it did not carry the action out."""
     before: Manifest | None = field(default=None, compare=False, repr=False)
-    """The object before it was changed or deleted; none where nobody looked."""
+    """The object before it was changed or deleted; none if the simulation does not keep it."""
 
     def __str__(self) -> str:
         """The object and what the server said, as one sentence."""
@@ -45,7 +45,7 @@ class Happening:
     """What would be recorded."""
     failures: tuple[Failure, ...]
     again_after: float | None
-    """In how many seconds the key is looked at next, unless something concerns it before; none: it is not."""
+    """Seconds until the next turn of the key if no event brings it forward; none: only an event does."""
 
     @property
     def is_failure(self) -> bool:

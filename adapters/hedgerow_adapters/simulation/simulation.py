@@ -46,7 +46,7 @@ MOST_TURNS_AT_ONCE: Final = 200
 
 
 class RestlessError(Exception):
-    """A key is looked at again and again at one moment: controllers undo each other's work, or one its own."""
+    """A key gets turn after turn at one moment: controllers undo each other's work, or one undoes its own."""
 
     def __init__(self, controller: str, key: ObjectKey) -> None:
         super().__init__(f"{controller} did not come to rest about {key} within {MOST_TURNS_AT_ONCE} turns")
@@ -60,7 +60,7 @@ class _Seat(NamedTuple):
 
 
 class _Transport(MemoryTransport):
-    """Leads to a cluster in which nobody waits for what an object owns to go: no garbage collector runs here."""
+    """Deletes in the foreground without waiting for dependents, as no garbage collector runs in memory."""
 
     def __init__(self, cluster: InMemoryCluster, *, looks: bool) -> None:
         super().__init__(cluster)

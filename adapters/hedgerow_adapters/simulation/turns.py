@@ -35,7 +35,7 @@ class DecidedStep:
 
     action: Action
     before: Manifest | None
-    """The whole object as it was; none if it did not exist, for a deletion of many, and where nobody looked."""
+    """The whole object as it was; none if it did not exist, and for a deletion of many."""
     is_last: bool = False
     """Whether the plan asks for it, so that it was not tried."""
     error: ApiError | None = None
@@ -65,10 +65,6 @@ def decided(
     snapshot: Snapshot,
     now: datetime,
     surroundings: Surroundings,
-    *,
-    jitter: float = 0.0,
-    state: object = None,
-    looks_before: bool = True,
 ) -> Decision:
     """Everything that the decision about a key asks for; its steps are performed.
 
@@ -78,9 +74,6 @@ def decided(
         snapshot: the world as the controller watches it; it need not show what the turn itself writes.
         now: the time at which all of it happens.
         surroundings: where questions are answered, kinds looked up and actions carried out.
-        jitter: where between 0 and 1 the turn is to lie among those that would all be due at one time.
-        state: the `state` of the key's last plan.
-        looks_before: whether the steps are to tell what their objects were before.
 
     Raises:
         EndlessDecisionError: the decision goes on and on.
@@ -89,21 +82,18 @@ def decided(
     events: list[Event] = []
 
     def carry_out(action: Action) -> WriteResult:
-        before = _live(action, surroundings) if looks_before else None
+        before = _live(action, surroundings)
         outcome = surroundings.carry_out(action)
         if not is_dry_run(action):
             steps.append(DecidedStep(action, before, error=outcome.error))
         return outcome
 
-    context = Context(now, controller.config, state=state, jitter=jitter, looks_once=True)
+    context = Context(now, controller.config, looks_once=True)
     with Execution(controller.reconcile(key, snapshot, context), key) as execution:
         state = execution.begin()
         while isinstance(state, Step):
             state = execution.go_on(performed(state, surroundings, lambda: now, carry_out, events.extend))
-    steps += (
-        DecidedStep(action, _live(action, surroundings) if looks_before else None, is_last=True)
-        for action in state.actions
-    )
+    steps += (DecidedStep(action, _live(action, surroundings), is_last=True) for action in state.actions)
     return Decision(tuple(steps), state, (*events, *state.events))
 
 
