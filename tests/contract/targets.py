@@ -109,6 +109,13 @@ class ServerTarget:
         self._read = _as_it_is if shows_managed_fields else _without_managed_fields
 
     def send(self, request: Request) -> Response:
+        answer = self._exchange(request)
+        written = _written_object(request, answer)
+        if written is not None:
+            self._exchange(written)
+        return answer
+
+    def _exchange(self, request: Request) -> Response:
         answer = self._control_plane.exchange(request.method, _path(request), body_of(request), self._headers(request))
         # Of a path that it has never heard of, a server says so in plain words.
         is_json = answer.content_type.startswith("application/json")
@@ -138,6 +145,21 @@ class ServerTarget:
     def _headers(self, request: Request) -> dict[str, str]:
         headers = {"Authorization": f"Bearer {self._control_plane.token()}", "Accept": request.accept}
         return headers if request.body is None else {**headers, "Content-Type": request.content_type}
+
+
+def _written_object(request: Request, answer: Response) -> Request | None:
+    """A read of what was just written, which the server answers once its own cache has seen that version.
+
+    A server tries an update on the object of its cache first, and once more if that was stale: webhooks would be asked
+    about both.
+    """
+    if request.method == "GET" or not answer.is_success or not isinstance(answer.body, Mapping):
+        return None
+    match answer.body.get("metadata"):
+        case {"name": str(name), "resourceVersion": str(version)} if version:
+            path = f"{request.path}/{name}" if request.method == "POST" else request.path
+            return Request("GET", path, {"resourceVersion": version}) if path.endswith(f"/{name}") else None
+    return None
 
 
 def _path(request: Request) -> str:

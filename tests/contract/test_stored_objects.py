@@ -4,6 +4,7 @@ What the in-memory cluster serves is no other; it fills in little.
 """
 
 import base64
+import http
 import http.client
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -35,6 +36,7 @@ MANIFESTS = list(yaml.safe_load_all(Path(__file__).with_name("stored_manifests.y
 INSTRUCTIONS = Instructions(origin="default/example", labels={MANAGED_BY: "gardener"})
 OVERWRITING = replace(INSTRUCTIONS, overwrite_labels=True, overwrite_annotations=True)
 CLAIM = {"namespace": "x", "name": "y", "kind": "PersistentVolumeClaim", "apiVersion": "v1", "uid": "u"}
+CLEANED_UP_BY_THE_SERVER = "customresourcecleanup.apiextensions.k8s.io"
 THING = {"apiVersion": "filled.example.com/v1", "kind": "Thing"}
 
 
@@ -112,21 +114,28 @@ class Storing:
         assert status == http.client.OK, answer
         return answer
 
-    def wait_for(self, path: str) -> None:
-        """Until the server serves a path."""
+    def wait_for(self, path: str, status: http.HTTPStatus = http.HTTPStatus.OK) -> None:
+        """Until a read of a path has a certain status."""
         wait_until(
-            lambda: self.request("GET", path)[0] == http.client.OK,
+            lambda: self.request("GET", path)[0] == status,
             timeout=PATIENCE,
-            otherwise=lambda: AssertionError(f"{path} is not served"),
+            otherwise=lambda: AssertionError(f"a read of {path} does not become {status}"),
         )
 
     def forget(self) -> None:
-        """Delete all that was stored, without the kubelets and controllers that would have to agree."""
+        """Delete all that was stored, without the kubelets and controllers that would have to agree.
+
+        A server takes its own finalizer from a custom resource definition some time later, and only then can there be
+        another of that name.
+        """
         while self._stored:
             path = self._stored.pop()
             _, left = self.request("DELETE", path, {"gracePeriodSeconds": 0})
-            if any(each.startswith("kubernetes.io/") for each in left["metadata"].get("finalizers", ())):
+            finalizers = left["metadata"].get("finalizers", ())
+            if any(each.startswith("kubernetes.io/") for each in finalizers):
                 self.request("PATCH", path, {"metadata": {"finalizers": None}})
+            if CLEANED_UP_BY_THE_SERVER in finalizers:
+                self.wait_for(path, http.HTTPStatus.NOT_FOUND)
 
 
 @pytest.fixture(scope="module")
