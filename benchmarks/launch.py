@@ -50,7 +50,7 @@ class Command:
 
     def line(self, name: str, *arguments: str) -> list[str]:
         """The command line for a process that works at something of a name."""
-        return self.line_of(name, "hedgerow_entrypoints.command", *arguments)
+        return self.line_of(name, "hedgerow_entrypoints.cli.command", *arguments)
 
     def line_of(self, name: str, module: str, *arguments: str) -> list[str]:
         """The same for the `main` of another module than the command's."""

@@ -69,7 +69,7 @@ def main() -> None:
             return run(runner, _watched(coro, file) if is_main else coro, context=context)
 
         setattr(asyncio.Runner, "run", run_watched)  # noqa: B010 -- the type is final; the command uses it
-        from hedgerow_entrypoints.command import main as command  # noqa: PLC0415 -- what it imports sees the above
+        from hedgerow_entrypoints.cli.command import main as command  # noqa: PLC0415 -- what it imports sees the above
 
         command()
 

@@ -33,7 +33,7 @@ for name, value in json.loads(sys.argv.pop(1)).items():
     module = importlib.import_module(module)
     assert isinstance(getattr(module, constant), type(value)), name
     setattr(module, constant, value)
-from hedgerow_entrypoints.command import main
+from hedgerow_entrypoints.cli.command import main
 sys.exit(main())
 """
 

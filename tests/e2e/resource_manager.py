@@ -19,7 +19,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from hedgerow_entrypoints.command import main
+from hedgerow_entrypoints.cli.command import main
 from tests.control_plane import PATIENCE, wait_until
 from tests.control_plane.processes import Server, free_ports
 

@@ -80,7 +80,7 @@ def test_a_leader_whose_main_loop_never_answers_again_ends_and_says_where_it_sta
 
 ASKS_WHILE_CONTROLLERS_ARE_DECLARED: Final = f"""
 import urllib.request
-import hedgerow_entrypoints.resource_manager as module
+import hedgerow_entrypoints.components.resource_manager as module
 declared_controllers = module.declared_controllers
 def asking(settings, cluster_id):
     url = f"http://127.0.0.1:{{settings.server.health_probes.port}}/healthz/ping"

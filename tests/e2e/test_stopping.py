@@ -8,9 +8,9 @@ from tests.e2e.hasty import HastyResourceManager
 from tests.e2e.landscapes import controller_settings, landscape
 from tests.e2e.sandbox import Sandbox, pair, service
 
-UNBOUNDED = {"hedgerow_entrypoints.process.STOP_WITHIN": 3600.0}
+UNBOUNDED = {"hedgerow_entrypoints.process.process.STOP_WITHIN": 3600.0}
 """No busy machine lets this process miss the deadline of its stop."""
-FOREVER = {**UNBOUNDED, **{f"hedgerow_entrypoints.process.{name}": 3600.0 for name in ("GRACE", "LAST_EVENTS")}}
+FOREVER = {**UNBOUNDED, **{f"hedgerow_entrypoints.process.process.{name}": 3600.0 for name in ("GRACE", "LAST_EVENTS")}}
 """A process with these times never ends where it waits for all of the time that work in progress may take."""
 
 
@@ -53,7 +53,7 @@ def test_a_second_signal_ends_a_process_in_mid_work_at_once(sandbox: Sandbox) ->
 def test_a_stop_that_hangs_is_ended_by_its_deadline(sandbox: Sandbox) -> None:
     never_ends = "import threading; threading.Thread(target=threading.Event().wait).start()\n"
     config = sandbox.configuration()
-    short = {"hedgerow_entrypoints.process.STOP_WITHIN": 2.0}
+    short = {"hedgerow_entrypoints.process.process.STOP_WITHIN": 2.0}
     with HastyResourceManager(sandbox.folder, config, short, before=never_ends) as process:
         process.wait_ready()
 

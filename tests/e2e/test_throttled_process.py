@@ -11,7 +11,7 @@ from aiohttp import web
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.configuration import decode
 from hedgerow_adapters.protocol.transport import Request, TransportError
-from hedgerow_entrypoints.process import Process
+from hedgerow_entrypoints.process.process import Process
 from tests.e2e.loopback_servers import http_server
 from tests.e2e.resource_manager import ResourceManager, configuration
 from tests.e2e.sandbox import Sandbox, service

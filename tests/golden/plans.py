@@ -6,7 +6,7 @@ from typing import Final
 
 from click.testing import CliRunner
 
-from hedgerow_entrypoints.command import hedgerow
+from hedgerow_entrypoints.cli.command import hedgerow
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 

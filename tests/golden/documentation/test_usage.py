@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 import pytest
 
-from hedgerow_entrypoints.command import hedgerow
+from hedgerow_entrypoints.cli.command import hedgerow
 
 REPOSITORY: Final = Path(__file__).parents[3]
 PAGES: Final = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("[de]*/**/*.md")])

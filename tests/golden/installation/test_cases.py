@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hedgerow_entrypoints.command import hedgerow
+from hedgerow_entrypoints.cli.command import hedgerow
 
 CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/values.yaml"))
 DEFINITION = "kind: CustomResourceDefinition\n"

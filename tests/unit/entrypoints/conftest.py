@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_entrypoints.command import main
+from hedgerow_entrypoints.cli.command import main
 from tests.unit.entrypoints.command_line import REPOSITORY, Ended, Hedgerow
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from hedgerow_entrypoints import collector
-from hedgerow_entrypoints.collector import keep_searches_short, search_seldom
+from hedgerow_entrypoints.process import collector
+from hedgerow_entrypoints.process.collector import keep_searches_short, search_seldom
 
 
 @pytest.fixture(autouse=True)

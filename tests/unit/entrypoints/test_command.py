@@ -5,8 +5,8 @@ from types import ModuleType
 import pytest
 
 from hedgerow.version import __version__
-from hedgerow_entrypoints import start
-from hedgerow_entrypoints.command import SUBCOMMANDS
+from hedgerow_entrypoints.cli import start
+from hedgerow_entrypoints.cli.command import SUBCOMMANDS
 from tests.unit.entrypoints.command_line import Hedgerow
 
 HELP = """\
@@ -80,8 +80,8 @@ def test_wrong_usage_is_an_error(arguments: tuple[str, ...], sentence: str, hedg
 @pytest.mark.parametrize(
     "modules",
     [
-        ("hedgerow_entrypoints.command",),
-        ("hedgerow_entrypoints.plan", "hedgerow_entrypoints.simulate", "hedgerow_entrypoints.demo"),
+        ("hedgerow_entrypoints.cli.command",),
+        ("hedgerow_entrypoints.cli.plan", "hedgerow_entrypoints.cli.simulate", "hedgerow_entrypoints.cli.demo"),
     ],
     ids=["help", "offline"],
 )
@@ -101,7 +101,7 @@ def test_who_interrupts_it_before_it_is_imported_gets_a_word(
         def __getattr__(self, _name: str) -> object:
             raise KeyboardInterrupt
 
-    monkeypatch.setitem(sys.modules, "hedgerow_entrypoints.command", Slow("hedgerow_entrypoints.command"))
+    monkeypatch.setitem(sys.modules, "hedgerow_entrypoints.cli.command", Slow("hedgerow_entrypoints.cli.command"))
 
     with pytest.raises(SystemExit) as end:
         start.main()
@@ -110,8 +110,9 @@ def test_who_interrupts_it_before_it_is_imported_gets_a_word(
 
 
 def test_nothing_is_imported_before_an_interrupt_can_be_answered() -> None:
-    program = "import sys; before = {*sys.modules}; import hedgerow_entrypoints.start; print(*{*sys.modules} - before)"
+    start = "hedgerow_entrypoints.cli.start"
+    program = f"import sys; before = {{*sys.modules}}; import {start}; print(*{{*sys.modules}} - before)"
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
-    assert {*loaded.split()} == {"hedgerow_entrypoints", "hedgerow_entrypoints.start"}
+    assert {*loaded.split()} == {"hedgerow_entrypoints", "hedgerow_entrypoints.cli", start}

@@ -5,12 +5,12 @@ import pytest
 from click.testing import CliRunner
 
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow_entrypoints.controllers import NAMES, ControllerName
-from hedgerow_entrypoints.garden import OPERATOR
-from hedgerow_entrypoints.plan import command as plan
-from hedgerow_entrypoints.registry import ControllerEntry
-from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
-from hedgerow_entrypoints.simulate import command as simulate
+from hedgerow_entrypoints.cli.controllers import NAMES, ControllerName
+from hedgerow_entrypoints.cli.plan import command as plan
+from hedgerow_entrypoints.cli.simulate import command as simulate
+from hedgerow_entrypoints.components.garden import OPERATOR
+from hedgerow_entrypoints.components.registry import ControllerEntry
+from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 ALIASES = {

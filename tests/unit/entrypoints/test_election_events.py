@@ -15,7 +15,7 @@ from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs
-from hedgerow_entrypoints.election_events import ElectionEvents
+from hedgerow_entrypoints.process.election_events import ElectionEvents
 from tests.virtual_clock import virtual_time
 
 LEASE = ObjectKey("default", "hedgerow")

@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from hedgerow.machinery.questions import Found, NotAnswered
+from hedgerow_entrypoints.components.garden import gardens_told
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.garden import gardens_told
 from tests.unit.entrypoints.command_line import REPOSITORY, Hedgerow
 
 EXAMPLE = str(REPOSITORY / "examples" / "namespace-network-policies")

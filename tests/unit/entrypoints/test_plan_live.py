@@ -17,14 +17,14 @@ from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, Mem
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response, Transport
-from hedgerow_entrypoints.controllers import Chosen, chosen_controllers
+from hedgerow_entrypoints.cli.controllers import Chosen, chosen_controllers
+from hedgerow_entrypoints.cli.plan_files import in_files
+from hedgerow_entrypoints.cli.plan_live import ClusterAccess, LiveClusters, OnlyReading, WritingError
+from hedgerow_entrypoints.cli.planning import planned_in
+from hedgerow_entrypoints.cli.rendering import Planned
+from hedgerow_entrypoints.cli.worlds import ClusterFromFiles, clusters_of, objects_in_files
+from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.plan_files import in_files
-from hedgerow_entrypoints.plan_live import ClusterAccess, LiveClusters, OnlyReading, WritingError
-from hedgerow_entrypoints.planning import planned_in
-from hedgerow_entrypoints.rendering import Planned
-from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
-from hedgerow_entrypoints.worlds import ClusterFromFiles, clusters_of, objects_in_files
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
 from tests.unit.entrypoints.command_line import REPOSITORY
 from tests.virtual_clock import VirtualClockLoop, virtual_time

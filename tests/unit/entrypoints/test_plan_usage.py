@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_entrypoints.controllers import NAMES
+from hedgerow_entrypoints.cli.controllers import NAMES
 from tests.unit.entrypoints.command_line import (
     CART,
     CART_TABLE,

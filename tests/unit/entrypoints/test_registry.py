@@ -20,12 +20,13 @@ from hedgerow.resource_manager.configuration import (
 from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
 from hedgerow_adapters import simulation
-from hedgerow_entrypoints import plan, planning, replay, resource_manager, simulate
-from hedgerow_entrypoints.controllers import chosen_controllers, chosen_for_cluster, controller_settings
-from hedgerow_entrypoints.install import installing
-from hedgerow_entrypoints.install.chart import CONTROLLERS
-from hedgerow_entrypoints.registry import ControllerEntry
-from hedgerow_entrypoints.resource_manager_controllers import RESOURCE_MANAGER
+from hedgerow_entrypoints.cli import plan, planning, replay, simulate
+from hedgerow_entrypoints.cli.controllers import chosen_controllers, chosen_for_cluster, controller_settings
+from hedgerow_entrypoints.cli.install import installing
+from hedgerow_entrypoints.cli.install.chart import CONTROLLERS
+from hedgerow_entrypoints.components import resource_manager
+from hedgerow_entrypoints.components.registry import ControllerEntry
+from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 SHARED = {"clusterID", "resourceClass"}

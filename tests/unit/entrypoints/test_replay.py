@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow.version import __version__
-from hedgerow_entrypoints.command import ReaderGoneError
-from hedgerow_entrypoints.command import hedgerow as hedgerow_command
+from hedgerow_entrypoints.cli.command import ReaderGoneError
+from hedgerow_entrypoints.cli.command import hedgerow as hedgerow_command
+from hedgerow_entrypoints.cli.replay import restricted_controllers
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.recording import Recording
-from hedgerow_entrypoints.replay import restricted_controllers
+from hedgerow_entrypoints.process.recording import Recording
 from tests.unit.adapters.recording.session import Session, documents, encoded
 from tests.unit.adapters.runtime.world import CART, service
 from tests.unit.core.resource_manager.managed_resources.harness import config_map, managed_resource

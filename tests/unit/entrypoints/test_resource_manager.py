@@ -9,7 +9,7 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
 from hedgerow_adapters.certificate_requests import decoded_request
 from hedgerow_adapters.compression import brotli_decompressed
-from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
+from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
 
 ALWAYS = ["health", "health-progressing", "managedresource", "secret"]
 
@@ -145,7 +145,7 @@ def test_a_process_loads_nothing_that_is_switched_off() -> None:
     program = f"""
 import sys
 from hedgerow.resource_manager.configuration import decode
-from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
+from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
 
 declared_controllers(decode({document()!r}).unwrap().configuration, "")
 print(*sys.modules)
@@ -159,7 +159,7 @@ print(*sys.modules)
         "hedgerow.resource_manager.token_requests",
         "hedgerow_adapters.admission",
         "hedgerow_adapters.certificate_requests",
-        "hedgerow_entrypoints.admission",
+        "hedgerow_entrypoints.process.admission",
     )
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
@@ -171,10 +171,10 @@ print(*sys.modules)
 def test_a_process_with_everything_enabled_reads_its_configuration_without_pydantic() -> None:
     program = f"""
 import sys
-import hedgerow_entrypoints.recording
+import hedgerow_entrypoints.process.recording
 from hedgerow.resource_manager.configuration import decode
-from hedgerow_entrypoints.resource_manager import enabled_webhooks
-from hedgerow_entrypoints.resource_manager_controllers import declared_controllers
+from hedgerow_entrypoints.components.resource_manager import enabled_webhooks
+from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
 
 configuration = decode({document(**OPTIONAL)!r}).unwrap().configuration
 declared_controllers(configuration, "")

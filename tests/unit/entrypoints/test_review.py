@@ -6,7 +6,7 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
-from hedgerow_entrypoints.review.command import EXAMPLES
+from hedgerow_entrypoints.cli.review.command import EXAMPLES
 from tests.unit.entrypoints.command_line import Hedgerow
 
 AVAILABILITY = "high-availability-config"

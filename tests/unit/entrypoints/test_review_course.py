@@ -13,9 +13,9 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.files import Source
-from hedgerow_entrypoints.review.course import Panel, course, decision
-from hedgerow_entrypoints.review.facts import ReviewFacts
-from hedgerow_entrypoints.review.requests import AUTOSCALERS, Candidate
+from hedgerow_entrypoints.cli.review.course import Panel, course, decision
+from hedgerow_entrypoints.cli.review.facts import ReviewFacts
+from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS, Candidate
 from tests.virtual_clock import virtual_time
 
 V1 = AUTOSCALERS[1]

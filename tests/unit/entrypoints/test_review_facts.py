@@ -16,13 +16,13 @@ from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
+from hedgerow_entrypoints.cli.review.course import decision
+from hedgerow_entrypoints.cli.review.facts import ReviewFacts
+from hedgerow_entrypoints.cli.review.lookups import FilesFirst
+from hedgerow_entrypoints.cli.review.panels import named_panel, whole_panel
+from hedgerow_entrypoints.cli.review.requests import Candidate
+from hedgerow_entrypoints.cli.review.session import reviewed_by
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.review.course import decision
-from hedgerow_entrypoints.review.facts import ReviewFacts
-from hedgerow_entrypoints.review.lookups import FilesFirst
-from hedgerow_entrypoints.review.panels import named_panel, whole_panel
-from hedgerow_entrypoints.review.requests import Candidate
-from hedgerow_entrypoints.review.session import reviewed_by
 from tests.virtual_clock import virtual_time
 
 IN_THE_SHOP = ObjectKey("shop", "web")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_entrypoints.review.panels import MODES, NAMES, whole_panel
-from hedgerow_entrypoints.review.requests import REVIEWED
+from hedgerow_entrypoints.cli.review.panels import MODES, NAMES, whole_panel
+from hedgerow_entrypoints.cli.review.requests import REVIEWED
 from tests.unit.entrypoints.command_line import Hedgerow
 
 USAGE = "Try 'hedgerow review --help' for help.\n"

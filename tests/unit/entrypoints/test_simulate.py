@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow_entrypoints.controllers import NAMES
+from hedgerow_entrypoints.cli.controllers import NAMES
 from tests.unit.entrypoints.command_line import (
     BROKEN,
     CART,

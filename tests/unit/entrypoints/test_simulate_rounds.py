@@ -11,7 +11,7 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation import settle
-from hedgerow_entrypoints.simulate import problems_of
+from hedgerow_entrypoints.cli.simulate import problems_of
 
 SECRETS = Resource("", "v1", "secrets", "Secret")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")

@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived, TimedSimulation
-from hedgerow_entrypoints.spans import Moment, Scripted, Span
+from hedgerow_entrypoints.cli.spans import Moment, Scripted, Span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow
 
 TOKENS = ("simulate", "token-requestor", "-f", "-", "--for")

@@ -65,7 +65,7 @@ def test_prefix_and_namespace_are_in_the_address(config: Path, hedgerow: Hedgero
 def test_a_registration_that_could_block_the_pods_of_the_process_is_not_printed(
     hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hedgerow_entrypoints.webhooks.service_name", lambda prefix: f"{prefix}other")
+    monkeypatch.setattr("hedgerow_entrypoints.cli.webhooks.service_name", lambda prefix: f"{prefix}other")
 
     assert hedgerow(*RUNTIME) == (
         1,

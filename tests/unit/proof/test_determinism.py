@@ -18,7 +18,7 @@ ORDERS: Final = 2
 """Orders of the documents that each process reads."""
 COMMANDS: Final = """\
 import sys
-from hedgerow_entrypoints.command import main
+from hedgerow_entrypoints.cli.command import main
 
 configuration, *folders = sys.argv[1:]
 for folder in folders:

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from hedgerow.resource_manager.configuration import API_VERSION, KIND
 from hedgerow.resource_manager.installation import workload
-from hedgerow_entrypoints.command import hedgerow
-from hedgerow_entrypoints.install.chart import CONTROLLERS, WEBHOOKS
-from hedgerow_entrypoints.install.installing import configuration_of, permissions_of_process
+from hedgerow_entrypoints.cli.command import hedgerow
+from hedgerow_entrypoints.cli.install.chart import CONTROLLERS, WEBHOOKS
+from hedgerow_entrypoints.cli.install.installing import configuration_of, permissions_of_process
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}

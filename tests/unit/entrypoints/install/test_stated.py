@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow_entrypoints.cli.install.stated import stated_values
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.install.stated import stated_values
 
 
 def file(folder: Path, name: str, text: str) -> str:

@@ -1,0 +1,142 @@
+"""The `hedgerow` command: its subcommands, and how it ends.
+
+Each subcommand stands in a module of its own that is imported when it is asked for, so that one does not pay for the
+others, and help for none.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import click
+
+from hedgerow.version import __version__
+from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.process.collector import search_seldom
+
+
+class Subcommand(NamedTuple):
+    """Where a subcommand stands, and what the list of all says about it."""
+
+    module: str
+    """Below this package."""
+    summary: str
+
+
+SUBCOMMANDS: Final = {
+    "run": Subcommand("run", "Run a component in a cluster."),
+    "plan": Subcommand("plan", "Show what controllers would do, without doing it."),
+    "review": Subcommand("review.command", "Show what webhooks would decide about objects."),
+    "simulate": Subcommand("simulate", "Let controllers work in memory and print the outcome."),
+    "health": Subcommand("health.command", "Show which objects are healthy, and what is wrong."),
+    "replay": Subcommand("replay", "Repeat recorded decisions, and show which differ."),
+    "demo": Subcommand("demo", "Show a controller at work in a sample landscape."),
+    "config": Subcommand("config", "Check and explain component configuration files."),
+    "webhooks": Subcommand("webhooks", "Print what registers webhooks, and make certificates."),
+    "install": Subcommand("install.command", "Print the manifests of an installation."),
+    "crds": Subcommand("crds", "Print the definitions of the project's resources."),
+}
+FAILED: Final = 1
+INTERRUPTED: Final = 130
+CLOSED_PIPE: Final = 141
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads what a command prints any more."""
+
+
+class LazyGroup(click.Group):
+    """A group whose subcommands are imported on first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
+        """The names, in the order in which they are explained."""
+        return list(SUBCOMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- as above
+        """The subcommand of a name."""
+        if cmd_name not in SUBCOMMANDS:
+            return None
+        command: click.Command = import_module(f"{__package__}.{SUBCOMMANDS[cmd_name].module}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand that the arguments name; where there is none of that name, what may have been meant."""
+        if args[0] not in SUBCOMMANDS and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # noqa: PLC0415 -- slow to import, and seldom needed
+
+            for close in get_close_matches(args[0], SUBCOMMANDS, n=1):
+                ctx.fail(f"No such command '{args[0]}'. Did you mean '{close}'?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- as above
+        """The list of subcommands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, subcommand.summary) for name, subcommand in SUBCOMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand. A closed pipe gets another name, because click would end the process as a failure."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
+
+
+@click.group(
+    name="hedgerow",
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog='Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or zsh_source, fish_source).',
+)
+@click.version_option(__version__, prog_name="hedgerow", message="%(prog)s %(version)s")
+@click.pass_context
+def hedgerow(context: click.Context) -> None:
+    """Kubernetes control-plane controllers whose decisions are pure functions.
+
+    The same controller runs in a cluster (run), over manifests (plan) and in memory (simulate, demo).
+    """
+    if os.environ.get("NO_COLOR"):
+        context.color = False
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; errors are sentences, and wrong usage is an error like any other (exit code 1).
+
+    Args:
+        arguments: what follows the command's name; none: what the process was started with.
+    """
+    search_seldom()
+    try:
+        code = hedgerow.main(arguments, prog_name="hedgerow", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        note("interrupted")
+        code = INTERRUPTED
+    except click.ClickException as error:
+        _explain(error)
+        code = FAILED
+    except ReaderGoneError:
+        _forget_output()
+        code = CLOSED_PIPE
+    except OSError as error:
+        # Commands turn the errors of what they read into sentences; what is left concerns what they write.
+        _forget_output()
+        note(f"error: the output cannot be written: {error.strerror or error}")
+        code = FAILED
+    sys.exit(code)
+
+
+def _explain(error: click.ClickException) -> None:
+    if isinstance(error, CommandError | click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    note(f"error: {error.format_message()}")
+    if isinstance(error, click.UsageError) and error.ctx:
+        note(f"Try '{error.ctx.command_path} --help' for help.")
+
+
+def _forget_output() -> None:
+    """Lose what is not written yet; the interpreter would try again at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

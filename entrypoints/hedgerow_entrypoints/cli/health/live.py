@@ -1,0 +1,187 @@
+"""The health of what ManagedResources have applied into a cluster, which is only read.
+
+Each kind is listed once, page by page; of an object no more is kept than what is told of it.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.managed_objects import is_metadata_only
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.machinery.clusters import Part
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.questions import Kinds, NotAnswered
+from hedgerow.machinery.reading import UnreadableError
+from hedgerow.resource_manager.health import Absence
+from hedgerow.resource_manager.health.object_progress import counts_pods
+from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
+from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, list_transformed
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.requests import UnaddressableError
+from hedgerow_adapters.protocol.status_errors import status_error
+from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_entrypoints.cli.health.deployments import deployments_of, part_of, pod_counts
+from hedgerow_entrypoints.cli.health.judgement import Judgement
+from hedgerow_entrypoints.cli.health.verdicts import (
+    MANAGED_RESOURCE,
+    Subject,
+    Verdict,
+    applied_by,
+    judged,
+)
+from hedgerow_entrypoints.cli.worlds import abridged
+from hedgerow_entrypoints.errors import CommandError
+
+LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
+"""Finds out as which resource a cluster serves each of some kinds."""
+
+
+class _Applied(NamedTuple):
+    """A ManagedResource as far as it is judged."""
+
+    verdict: Verdict
+    references: tuple[Subject, ...]
+
+
+async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
+    """The verdict on each ManagedResource, and behind it on the objects that it has applied.
+
+    Args:
+        transport: leads to the cluster.
+        look_up: knows the kinds of that cluster.
+        namespace: whose ManagedResources are judged; empty: all.
+
+    Raises:
+        CommandError: the cluster does not answer, does not show its ManagedResources, or has no such namespace.
+    """
+    try:
+        return await _Course(transport).run(look_up, namespace)
+    except UnreachableError as error:
+        raise CommandError(str(error)) from error
+
+
+class _Course:
+    """One look at a cluster: what is told of its objects so far, and what is not."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._verdicts: dict[Subject, Verdict] = {}
+        self._problems: list[str] = []
+
+    async def run(self, look_up: LookUp, namespace: str) -> Judgement:
+        applied = await self._managed_resources(namespace)
+        if namespace and not applied:
+            await self._ensure_there_is(namespace)
+        self._verdicts.update((each.verdict.subject, each.verdict) for each in applied)
+        wanted = self._still_wanted(applied)
+        kinds = await look_up(wanted)
+        for kind, keys in wanted.items():
+            resource = kinds[kind]
+            if isinstance(resource, NotAnswered):
+                self._without_resource(kind, keys, resource)
+            else:
+                await self._judge(resource, keys)
+        in_order = dict.fromkeys(subject for each in applied for subject in (each.verdict.subject, *each.references))
+        told = (self._verdicts.get(subject) for subject in in_order)
+        return Judgement(tuple(verdict for verdict in told if verdict), tuple(self._problems))
+
+    async def _managed_resources(self, namespace: str) -> list[_Applied]:
+        try:
+            return await list_transformed(self._transport, MANAGED_RESOURCES, Part(namespace), _applied)
+        except UnreachableError:
+            raise
+        except UnknownResourceError as error:
+            raise CommandError(f"the cluster does not know {MANAGED_RESOURCES}: {error}") from error
+        except ListingError as error:
+            raise CommandError(str(error)) from error
+        except UnaddressableError as error:
+            raise CommandError(f"namespace: {error}") from error
+
+    async def _ensure_there_is(self, namespace: str) -> None:
+        """Nobody who mistypes a name is to be told that all is well.
+
+        Who may not read Namespaces is told no more than that nothing is in this one.
+        """
+        try:
+            response = await self._transport.send(requests.get(NAMESPACES, ObjectKey("", namespace)))
+        except TransportError as error:
+            raise CommandError(str(error)) from error
+        if not response.is_success and status_error(response).is_absence_of(namespace):
+            raise CommandError(f'namespaces "{namespace}" not found')
+
+    def _still_wanted(self, applied: Iterable[_Applied]) -> Mapping[Kind, set[ObjectKey]]:
+        wanted: dict[Kind, set[ObjectKey]] = {}
+        for subject in (subject for each in applied for subject in each.references):
+            if subject not in self._verdicts:
+                wanted.setdefault(subject.kind, set()).add(subject.key)
+        return wanted
+
+    def _without_resource(self, kind: Kind, keys: Collection[ObjectKey], why: NotAnswered) -> None:
+        if not why.is_not_found:
+            self._not_judged(why.message, kind, keys)
+            return
+        for subject in (Subject(kind, key) for key in keys):
+            self._verdicts[subject] = judged(subject, Absence.NOT_SERVED)
+
+    def _not_judged(self, why: str, kind: Kind, keys: Collection[ObjectKey], what: str = "judge") -> None:
+        names = abridged([printable(str(Subject(kind, key))) for key in sorted(keys)])
+        self._problems.append(f"{printable(why)}: cannot {what} {names}")
+
+    async def _judge(self, resource: Resource, keys: Collection[ObjectKey]) -> None:
+        """Judge the objects of a kind. Those that their list does not hold do not exist."""
+        kind, places = resource.object_kind, {key: _place(resource, key) for key in keys}
+        try:
+            found = await self._found(resource, set(places.values()))
+        except UnreachableError:
+            raise
+        except ListingError as error:
+            self._not_judged(str(error), kind, keys)
+            return
+        for key, place in places.items():
+            missing = judged(Subject(kind, key), Absence.NOT_FOUND)
+            self._verdicts[missing.subject] = found.get(Subject(kind, place), missing)
+
+    async def _found(self, resource: Resource, keys: Collection[ObjectKey]) -> Mapping[Subject, Verdict]:
+        kind = resource.object_kind
+        if counts_pods(kind):
+            return await self._deployments(resource, keys)
+
+        def keep(live: Manifest) -> Verdict | None:
+            return judged(Subject(kind, key_of(live)), live) if key_of(live) in keys else None
+
+        part, metadata_only = part_of(keys), is_metadata_only(resource)
+        verdicts = await list_transformed(self._transport, resource, part, keep, metadata_only=metadata_only)
+        return {verdict.subject: verdict for verdict in verdicts}
+
+    async def _deployments(self, resource: Resource, keys: Collection[ObjectKey]) -> Mapping[Subject, Verdict]:
+        """Deployments, whose pods are counted where there is nothing else to wait for."""
+        found = await deployments_of(self._transport, resource, keys)
+        verdicts = {key: judged(Subject(resource.object_kind, key), live) for key, live in found.items()}
+        counting = {key: found[key] for key, verdict in verdicts.items() if verdict.progressing is False}
+        try:
+            counts = await pod_counts(self._transport, counting)
+        except UnreachableError:
+            raise
+        except ListingError as error:
+            self._not_judged(str(error), resource.object_kind, counting.keys(), what="count the pods of")
+            counts = {}
+        for key, count in counts.items():
+            verdicts[key] = judged(Subject(resource.object_kind, key), found[key], count)
+        return {verdict.subject: verdict for verdict in verdicts.values()}
+
+
+def _place(resource: Resource, key: ObjectKey) -> ObjectKey:
+    """Where an object is: a reference may name a namespace although its kind turned out to have none."""
+    return ObjectKey((key.namespace or DEFAULT_NAMESPACE) if resource.namespaced else "", key.name)
+
+
+def _applied(managed_resource: Manifest) -> _Applied:
+    """What is kept of a ManagedResource; one whose references nobody can read is judged all the same, and says so."""
+    subject = Subject(MANAGED_RESOURCE, key_of(managed_resource))
+    try:
+        references = applied_by(managed_resource)
+    except UnreadableError:
+        references = ()
+    return _Applied(judged(subject, managed_resource), references)

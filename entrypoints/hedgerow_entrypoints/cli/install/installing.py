@@ -1,0 +1,86 @@
+"""An installation out of its values: which controllers and webhooks there are, and so which permissions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.admission.registration import Mode, registered_paths
+from hedgerow.api.origins import asks_for_identity
+from hedgerow.machinery.clusters import Permission
+from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode
+from hedgerow.resource_manager.installation.installation import Installation, completed
+from hedgerow.resource_manager.installation.permissions import (
+    election_permissions,
+    identity_permissions,
+    permissions_of,
+    same_cluster_permissions,
+)
+from hedgerow.resource_manager.installation.values import Values
+from hedgerow.version import __version__
+from hedgerow_entrypoints.components.resource_manager import enabled_webhooks
+from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
+
+
+def installation(values: Values, namespace: str) -> Result[Installation, tuple[str, ...]]:
+    """What the objects of an installation depend on; or everything that is wrong with its component configuration.
+
+    Args:
+        values: what is said about it.
+        namespace: of the process.
+    """
+    document = completed(values.config, namespace)
+    return (
+        decode(document)
+        .alt(lambda errors: errors.errors)
+        .bind(_with_possible_ports)
+        .map(
+            lambda configuration: Installation(
+                values, namespace, __version__, document, configuration, permissions_of_process(configuration)
+            )
+        )
+        .alt(lambda errors: tuple(f"config: {error}" for error in errors))
+    )
+
+
+def warnings(values: Values, namespace: str) -> tuple[str, ...]:
+    """What the author of the values should know of their component configuration, valid or not.
+
+    Args:
+        values: what is said about an installation.
+        namespace: of the process.
+    """
+    decoded = decode(completed(values.config, namespace))
+    found = decoded.failure().warnings if isinstance(decoded, Failure) else decoded.unwrap().warnings
+    return tuple(f"config: {warning}" for warning in found)
+
+
+def _with_possible_ports(
+    decoded: Decoded,
+) -> Result[ResourceManagerConfiguration, tuple[Problem, ...]]:
+    """The configuration, unless no container could have its ports."""
+    problems = tuple(decoded.configuration.server.impossible_ports())
+    return Failure(problems) if problems else Success(decoded.configuration)
+
+
+def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple[Permission, ...]:
+    """All that a process with a configuration has to be allowed."""
+    # The id of a cluster is found out when the process starts; nothing that is read or written depends on it.
+    controllers = declared_controllers(configuration, cluster_id="")
+    mode = Mode.RUNTIME if configuration.target is None else Mode.TARGET
+    called = registered_paths(mode, configuration.admission)
+    election = configuration.leader_election
+    lease = ObjectKey(election.resource_namespace, election.resource_name)
+    return (
+        *same_cluster_permissions(),
+        *permissions_of(controllers, enabled_webhooks(configuration.admission), called),
+        *(election_permissions(lease) if election.leader_elect else ()),
+        *(identity_permissions() if asks_for_identity(configuration.controllers.cluster_id) else ()),
+    )
+
+
+def configuration_of(document: Mapping[str, Any]) -> ResourceManagerConfiguration:
+    """The configuration that a document states which is known to be valid."""
+    return decode(document).unwrap().configuration

@@ -1,0 +1,145 @@
+"""`hedgerow plan`: what controllers would do, without doing it."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.failures import Failure
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+from hedgerow_adapters.files import LoadedObject
+from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_entrypoints.cli.controllers import (
+    LISTED,
+    ControllerName,
+    chosen_for_cluster,
+    chosen_for_objects,
+    controller_settings,
+)
+from hedgerow_entrypoints.cli.options import filenames, live_cluster
+from hedgerow_entrypoints.cli.plan_files import in_files
+from hedgerow_entrypoints.cli.planning import planned_in
+from hedgerow_entrypoints.cli.rendering import FORMATS, REQUEST, Planned, summary
+from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
+from hedgerow_entrypoints.errors import note
+
+if TYPE_CHECKING:
+    from hedgerow_entrypoints.cli.plan_live import ClusterAccess
+
+CHANGES_PENDING: Final = 2
+EPILOG: Final = f"""\b
+Controllers:
+{LISTED}
+
+\b
+Examples:
+  hedgerow plan networkpolicy -f manifests/ -o table
+  hedgerow plan managedresource -f manifests/ -f live/
+  kubectl get ns,svc,ing,netpol -A -o yaml | hedgerow plan networkpolicy -f -
+  hedgerow plan networkpolicy --context seed --config resource-manager.yaml"""
+
+
+@click.command(name="plan", epilog=EPILOG)
+@click.argument("controllers", nargs=-1, required=True, type=ControllerName(), metavar="CONTROLLER...")
+@filenames()
+@live_cluster("Take the objects from this cluster instead")
+@click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    help="Component configuration; names the cluster too, unless an option does.",
+)
+@click.option(
+    "-o", "--output", type=click.Choice(list(FORMATS)), default="diff", show_default=True, help="How to show the plan."
+)
+@click.option("--show-secrets", is_flag=True, help="Show what Secrets hold; otherwise only that it changes.")
+def command(
+    controllers: tuple[str, ...],
+    paths: tuple[str, ...],
+    kubeconfig: str | None,
+    context: str | None,
+    *,
+    config_file: str | None,
+    output: str,
+    show_secrets: bool,
+) -> None:
+    """Show what controllers would do to the objects in files or in a cluster.
+
+    CONTROLLER is one or more of those listed below.
+
+    Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for. The others
+    are planned and shown all the same.
+    """
+    settings = controller_settings(config_file)
+    is_named = kubeconfig is not None or context is not None
+    live = is_named or bool(not paths and settings.looked_after.kubeconfig)
+    if live == bool(paths):
+        raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
+    explained: Callable[[Failure], str] = str
+    if live:
+        planned, failures = _planned_live(controllers, settings, _places(settings, kubeconfig, context))
+    else:
+        planned, failures, explained = _planned_for_files(controllers, settings, objects_in_files(paths))
+    shown = planned if show_secrets else [each.without_secrets for each in planned]
+    click.echo(FORMATS[output](shown, failures), nl=False)
+    for failure in failures:
+        note(f"error: {explained(failure)}")
+    note(_summary(planned, failures))
+    if failures:
+        sys.exit(1)
+    if planned:
+        sys.exit(CHANGES_PENDING)
+
+
+def _planned_for_files(
+    names: Sequence[str], settings: ResourceManagerConfiguration, objects: Sequence[LoadedObject]
+) -> tuple[list[Planned], list[Failure], Callable[[Failure], str]]:
+    """What controllers would do to the objects of files, and what explains their failures."""
+    chosen = chosen_for_objects(names, settings, objects)
+    namespaces = settings.looked_after.namespaces
+    clock = SettableClock()
+    clusters = clusters_of(objects, [[each.controller] for each in chosen], clock)
+    # What files tell no age of is older than whatever is done to it.
+    clock.now = datetime.now(UTC)
+    with ExitStack() as opened:
+        situations = [
+            opened.enter_context(in_files(each.controller, files.cluster, clock.now, namespaces, each.remarks))
+            for each, files in zip(chosen, clusters, strict=True)
+        ]
+        return *planned_in(situations, clock.now), clusters[0].located
+
+
+def _planned_live(
+    names: Sequence[str], settings: ResourceManagerConfiguration, accesses: "dict[Cluster, ClusterAccess]"
+) -> tuple[list[Planned], list[Failure]]:
+    # The HTTP client is slow to import, and most plans are for files.
+    from hedgerow_entrypoints.cli.plan_live import live_clusters  # noqa: PLC0415
+
+    now = datetime.now(UTC)
+    with live_clusters(accesses) as clusters:
+        chosen = chosen_for_cluster(names, settings, clusters.ask)
+        return planned_in([clusters.situation(each.controller, now, each.remarks) for each in chosen], now)
+
+
+def _places(
+    settings: ResourceManagerConfiguration, kubeconfig: str | None, context: str | None
+) -> "dict[Cluster, ClusterAccess]":
+    """Where the clusters are: one that the command line names plays both roles."""
+    from hedgerow_entrypoints.cli.plan_live import ClusterAccess  # noqa: PLC0415 -- as above
+
+    roles = {Cluster.TARGET: settings.looked_after, Cluster.SOURCE: settings.source}
+    is_named = kubeconfig is not None or context is not None
+    return {
+        role: ClusterAccess(kubeconfig if is_named else connection.kubeconfig or None, context, connection.namespaces)
+        for role, connection in roles.items()
+    }
+
+
+def _summary(planned: Sequence[Planned], failures: Sequence[Failure]) -> str:
+    counts = Counter(each.verb for each in planned)
+    return summary([(counts[verb], f"to {verb}") for verb in ("create", REQUEST, "change", "delete")], failures)

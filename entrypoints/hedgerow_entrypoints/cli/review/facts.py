@@ -1,0 +1,182 @@
+"""What webhooks look up while they review: what the files hold, and behind it what a live cluster shows.
+
+Where both have an object, that of the files counts. A cluster is only read, and only for what the files lack.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from hedgerow.admission.webhook import Webhook
+from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.machinery.clusters import Cluster, Part, visible_parts
+from hedgerow.machinery.controller import Read
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.reading import UnreadableError
+from hedgerow.machinery.selectors import Labels
+from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
+from hedgerow_adapters.files import LoadedObject, as_stored
+from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_entrypoints.cli.review.lookups import FilesFirst
+from hedgerow_entrypoints.errors import CommandError, note
+
+_NOT_FOUND: Final = 404
+
+
+class ReviewFacts:
+    """The objects that reviews may read."""
+
+    def __init__(self, objects: Iterable[LoadedObject], transport: Transport | None, namespaces: Sequence[str]) -> None:
+        """Nothing is read from a cluster before it is asked for.
+
+        Args:
+            objects: what the files hold.
+            transport: leads to the live cluster; none: there is only what the files hold.
+            namespaces: which ones the reviewed objects live in: no other is read.
+        """
+        self._files: dict[tuple[str, str], dict[ObjectKey, LoadedObject]] = {}
+        for each in objects:
+            of_kind = self._files.setdefault(_group_and_kind(each.manifest), {})
+            of_kind[key_of(each.manifest)] = each
+        self._transport = transport
+        self._namespaces = namespaces
+        self._live: dict[Resource, Sequence[Manifest] | CommandError] = {}
+        self._snapshots: dict[str, FilesFirst] = {}
+        self._answers: dict[Question, Answer] = {}
+
+    def snapshot(self, webhook: Webhook) -> FilesFirst:
+        """What a webhook looks up, as the caches of a process would show it; `read` completes it.
+
+        Raises:
+            CommandError: the webhook can make nothing of it.
+        """
+        if webhook.path not in self._snapshots:
+            stores = {read.resource: self._store(webhook, read) for read in webhook.reads}
+            partial = frozenset(stores) - self._live.keys() if self._transport else frozenset()
+            self._snapshots[webhook.path] = FilesFirst(StoreSnapshot(stores, stores), partial)
+        return self._snapshots[webhook.path]
+
+    async def read(self, webhook: Webhook, resource: Resource) -> None:
+        """Let the cluster complete what a webhook sees of a resource.
+
+        Raises:
+            CommandError: the cluster does not show it.
+        """
+        (may_be_absent,) = {read.may_be_absent for read in webhook.reads if read.resource == resource}
+        await self._of_cluster(resource, may_be_absent=may_be_absent)
+        self._snapshots.clear()
+
+    async def namespace_labels(self, name: str) -> Labels:
+        """The labels of a Namespace; none of one that does not exist.
+
+        Raises:
+            CommandError: no file holds it, and the cluster does not show it.
+        """
+        key = ObjectKey("", name)
+        if key not in self._held(NAMESPACES):
+            await self._of_cluster(NAMESPACES, may_be_absent=False)
+        return labels_of(self._known(NAMESPACES).get(key) or {})
+
+    async def answer(self, question: Question) -> Answer:
+        """What a question asks for; without a cluster, what no file holds does not exist."""
+        if question not in self._answers:
+            self._answers[question] = await self._answer(question)
+        return self._answers[question]
+
+    async def _answer(self, question: Question) -> Answer:
+        return await (self._one(question) if isinstance(question, ObjectQuestion) else self._several(question))
+
+    def _store(self, webhook: Webhook, read: Read) -> ObjectStore:
+        store = ObjectStore(index for index in webhook.indexes if index.resource == read.resource)
+        for key, manifest in self._known(read.resource).items():
+            try:
+                store.put(read.transform(manifest))
+            except Exception as problem:
+                # What a cache keeps has been checked by an API server; files hold whatever somebody wrote.
+                raise CommandError(self._located(read.resource, key, _explanation(problem))) from problem
+        return store
+
+    def _known(self, resource: Resource) -> Mapping[ObjectKey, Manifest]:
+        """The objects of a resource that have been read, whatever version of it the files write."""
+        held = as_stored(each.manifest for each in self._held(resource).values())
+        live = self._live.get(resource, ())
+        return {key_of(manifest): manifest for manifest in (*(() if isinstance(live, CommandError) else live), *held)}
+
+    async def _of_cluster(self, resource: Resource, *, may_be_absent: bool) -> Sequence[Manifest]:
+        """What the cluster shows of a resource; it is asked once, also where it refuses."""
+        if resource not in self._live:
+            try:
+                self._live[resource] = await self._listed(resource, may_be_absent=may_be_absent)
+            except CommandError as error:
+                self._live[resource] = error
+        found = self._live[resource]
+        if isinstance(found, CommandError):
+            raise found
+        return found
+
+    async def _listed(self, resource: Resource, *, may_be_absent: bool) -> Sequence[Manifest]:
+        if self._transport is None:
+            return ()
+        from hedgerow_adapters.kubernetes import listing  # noqa: PLC0415 -- slow to import, and seldom needed
+
+        found: list[Manifest] = []
+        for part in self._parts(resource):
+            try:
+                found += await listing.objects_of(self._transport, resource, part)
+            except listing.UnknownResourceError as error:
+                if not may_be_absent:
+                    raise CommandError(str(error)) from error
+            except listing.ListingError as error:
+                raise CommandError(str(error)) from error
+        return found
+
+    def _parts(self, resource: Resource) -> Sequence[Part]:
+        """What is read of a resource; of Namespaces those alone that no file holds."""
+        held = self._held(NAMESPACES)
+        parts = visible_parts(resource, self._namespaces)
+        return [part for part in parts if resource != NAMESPACES or ObjectKey("", part.name) not in held]
+
+    async def _one(self, question: ObjectQuestion) -> Answer:
+        resource, key = question.resource, question.key
+        held = self._held(resource).get(key)
+        if held is not None:
+            return Found((held.manifest,))
+        if self._transport is not None:
+            return await self._live_answer(self._transport, question)
+        note(f"note: {resource.kind} {printable(str(key))}: no file holds it, so that it counts as missing")
+        return NotAnswered(_NOT_FOUND, "NotFound", f'{resource} "{key.name}" not found')
+
+    async def _several(self, question: ListQuestion) -> Answer:
+        held = self._held(question.resource)
+        asked_for = tuple(each.manifest for each in held.values() if question.asks_for(each.manifest))
+        if self._transport is None:
+            where = f" in {printable(question.namespace)}" if question.namespace else ""
+            note(f"note: only the files tell which {question.resource.kind}s there are{where}; they need not hold all")
+            return Found(asked_for)
+        answer = await self._live_answer(self._transport, question)
+        if isinstance(answer, Found):
+            return Found((*(each for each in answer.objects if key_of(each) not in held), *asked_for))
+        return Found(asked_for) if asked_for and answer.is_not_found else answer
+
+    async def _live_answer(self, transport: Transport, question: Question) -> Answer:
+        from hedgerow_adapters.kubernetes.questions import Questions  # noqa: PLC0415 -- as above
+
+        return await Questions(dict.fromkeys(Cluster, transport), hurried=False).ask(question)
+
+    def _held(self, resource: Resource) -> Mapping[ObjectKey, LoadedObject]:
+        return self._files.get((resource.group, resource.kind), {})
+
+    def _located(self, resource: Resource, key: ObjectKey, problem: str) -> str:
+        held = self._held(resource).get(key)
+        sentence = printable(f"{resource.kind} {key}: {problem}")
+        return f"{held.source}: {sentence}" if held else sentence
+
+
+def _group_and_kind(manifest: Manifest) -> tuple[str, str]:
+    return manifest["apiVersion"].rpartition("/")[0], manifest["kind"]
+
+
+def _explanation(problem: Exception) -> str:
+    cause = problem.__cause__ if isinstance(problem, UnfiledError) else problem
+    return str(cause) if isinstance(cause, UnreadableError) else "no API server would hold it as it is"

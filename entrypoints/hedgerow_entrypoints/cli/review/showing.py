@@ -1,0 +1,118 @@
+"""How reviews are shown: as a diff, a table, YAML or JSON. What a Secret holds is never shown."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import click
+from tabulate import tabulate
+
+from hedgerow.admission.decision import OK, Denied, Mutated, Mutation
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.patches import Operation, json_patch_between
+from hedgerow.resource_manager.secret_redaction import redacted
+from hedgerow_adapters.files import render_yaml
+from hedgerow_adapters.files.loaded import printable
+from hedgerow_entrypoints.cli.rendering import differing_lines
+from hedgerow_entrypoints.cli.review.course import Reviewed
+from hedgerow_entrypoints.cli.review.requests import shown_name
+
+VERDICT_COLOURS: Final = {"unchanged": "green", "changed": "yellow", "denied": "red"}
+
+
+def as_diff(reviews: Iterable[Reviewed]) -> str:
+    """Each decision in a line, which rule changed what, and a unified diff of the object in YAML."""
+    return "".join(line for each in reviews for line in _diff(each))
+
+
+def _diff(reviewed: Reviewed) -> Iterator[str]:
+    name = f"{printable(reviewed.request.kind.kind)} {reviewed.candidate.name}"
+    heading = click.style(f"# {reviewed.verdict} {name} by {reviewed.webhook}", bold=True)
+    saying = _saying(reviewed)
+    yield f"{heading}: {saying}\n" if saying else f"{heading}\n"
+    for mutation in reviewed.mutations:
+        paths = dict.fromkeys(printable(each["path"]) for each in _patch(mutation))
+        yield f"#   {mutation.rule}: {', '.join(paths)}\n"
+    decision = reviewed.decision
+    if isinstance(decision, Mutated):
+        before, after = _written(reviewed, reviewed.request.object), _written(reviewed, decision.object)
+        yield from differing_lines(redacted(before), redacted(after, before), f"sent {name}", f"admitted {name}")
+
+
+def _written(reviewed: Reviewed, manifest: Manifest) -> Manifest:
+    """The object without what an API server alone has filled in, which nobody could take back."""
+    default = reviewed.candidate.filled_in
+    return default.left_out_of(manifest) if default else manifest
+
+
+def as_table(reviews: Iterable[Reviewed]) -> str:
+    """A line per decision, in columns."""
+    rows = [
+        (
+            click.style(each.verdict, fg=VERDICT_COLOURS[each.verdict]),
+            printable(each.request.kind.kind),
+            printable(each.request.namespace),
+            printable(shown_name(each.candidate.request)),
+            each.webhook,
+            ", ".join(mutation.rule for mutation in each.mutations) or _saying(each),
+        )
+        for each in reviews
+    ]
+    if not rows:
+        return ""
+    headers = ("DECISION", "KIND", "NAMESPACE", "NAME", "WEBHOOK", "RULES")
+    return tabulate(rows, headers, tablefmt="plain", disable_numparse=True) + "\n"
+
+
+def as_json(reviews: Iterable[Reviewed]) -> str:
+    """A list with an object per decision."""
+    return json.dumps([_entry(each) for each in reviews], indent=2) + "\n"
+
+
+def as_yaml(reviews: Iterable[Reviewed]) -> str:
+    """A document per decision, each as in JSON."""
+    return render_yaml([_entry(each) for each in reviews])
+
+
+def _entry(reviewed: Reviewed) -> dict[str, Any]:
+    request, decision, mutations = reviewed.request, reviewed.decision, reviewed.mutations
+    return {
+        "object": {
+            "apiVersion": request.kind.api_version,
+            "kind": request.kind.kind,
+            "namespace": request.namespace,
+            "name": shown_name(reviewed.candidate.request),
+        },
+        "source": str(reviewed.candidate.source),
+        "operation": request.operation,
+        "uid": request.uid,
+        "webhook": reviewed.webhook,
+        "decision": reviewed.verdict,
+        "allowed": not isinstance(decision, Denied),
+        "code": decision.code if isinstance(decision, Denied) else OK,
+        "message": reviewed.message,
+        "rules": [{"rule": mutation.rule, "patch": _patch(mutation)} for mutation in mutations],
+        "patch": _between(mutations[0].before, mutations[-1].after) if mutations else [],
+    }
+
+
+def _patch(mutation: Mutation) -> list[Operation]:
+    return _between(mutation.before, mutation.after)
+
+
+def _between(before: Manifest, after: Manifest) -> list[Operation]:
+    return json_patch_between(redacted(before), redacted(after, before))
+
+
+def _saying(reviewed: Reviewed) -> str:
+    """What is said about a decision, in one line."""
+    decision, message = reviewed.decision, printable(reviewed.message)
+    return " ".join(filter(None, (str(decision.code), message))) if isinstance(decision, Denied) else message
+
+
+FORMATS: Final[dict[str, Callable[[Iterable[Reviewed]], str]]] = {
+    "diff": as_diff,
+    "table": as_table,
+    "json": as_json,
+    "yaml": as_yaml,
+}

@@ -1,0 +1,49 @@
+"""`hedgerow run`: one component as a process in a cluster."""
+
+import os
+import sys
+from typing import Final
+
+import click
+
+from hedgerow_entrypoints.errors import CommandError
+
+RESOURCE_MANAGER: Final = "resource-manager"
+
+
+@click.command(name="run")
+@click.argument("component", type=click.Choice([RESOURCE_MANAGER]), metavar="COMPONENT")
+@click.option("--config", "config_file", metavar="FILE", help="Component configuration; required.")
+@click.option(
+    "--record", metavar="FILE", help="Append every decision to this file, for `hedgerow replay`; Secrets stay secret."
+)
+def command(component: str, config_file: str | None, record: str | None) -> None:
+    """Run a component in a cluster until SIGTERM or Ctrl-C, which ends it in good order; a second one ends it at once.
+
+    COMPONENT is: resource-manager.
+
+    KUBECONFIG replaces the kubeconfig of the source cluster that the configuration names, TARGET_KUBECONFIG that of a
+    separate target cluster; without a kubeconfig the credentials of the pod are used. Exit code 1: it could not start,
+    or lost its lease.
+    """
+    try:
+        _run(component, config_file, record)
+    except CommandError as error:
+        # The reference tells its reason on standard output, and so log collectors look for it there.
+        click.echo(error.message)
+        sys.exit(error.exit_code)
+
+
+def _run(component: str, config_file: str | None, record: str | None) -> None:
+    if not config_file:
+        raise CommandError("missing config file")
+    # The process's parts are slow to import, and a wrong call should not wait for them.
+    from hedgerow.resource_manager.configuration import decode, with_kubeconfigs  # noqa: PLC0415
+    from hedgerow_entrypoints.components.resource_manager import run_resource_manager  # noqa: PLC0415
+    from hedgerow_entrypoints.configuration import read_configuration  # noqa: PLC0415
+
+    decoded = read_configuration(config_file, decode)
+    environment = (os.environ.get("KUBECONFIG", ""), os.environ.get("TARGET_KUBECONFIG", ""))
+    configuration = with_kubeconfigs(decoded.configuration, *environment)
+    flags = [("config", config_file), *([("record", record)] if record is not None else [])]
+    run_resource_manager(component, flags, configuration, decoded.warnings, record)

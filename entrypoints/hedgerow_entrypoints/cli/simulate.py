@@ -1,0 +1,198 @@
+"""`hedgerow simulate`: what exists once controllers have settled in the in-memory cluster."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import click
+
+from hedgerow.machinery.controller import Controller, is_owned
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.times import format_duration
+from hedgerow.resource_manager.secret_redaction import redacted
+from hedgerow_adapters.files import render_json, render_yaml
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.simulation import Settlement, settle, world_of
+from hedgerow_entrypoints.cli.controllers import (
+    LISTED,
+    ControllerName,
+    chosen_for_objects,
+    controller_settings,
+)
+from hedgerow_entrypoints.cli.options import filenames
+from hedgerow_entrypoints.cli.rendering import REQUEST, summary, verb_of, without_server_fields
+from hedgerow_entrypoints.cli.spans import passing_time
+from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files, reads_more_than_it_watches
+from hedgerow_entrypoints.errors import note
+
+
+class _ObjectId(NamedTuple):
+    """The resource and the key of an object."""
+
+    resource: Resource
+    key: ObjectKey
+
+
+FORMATS: Final = {"yaml": render_yaml, "json": render_json}
+EPILOG: Final = f"""\b
+Controllers:
+{LISTED}
+
+\b
+Examples:
+  hedgerow simulate networkpolicy -f manifests/ > policies.yaml
+  hedgerow simulate networkpolicy -f old/ --all | hedgerow plan networkpolicy -f - -f new.yaml
+  hedgerow simulate token-requestor -f secrets.yaml --for 30d"""
+
+
+@click.command(name="simulate", epilog=EPILOG)
+@click.argument("controllers", nargs=-1, required=True, type=ControllerName(), metavar="CONTROLLER...")
+@filenames(required=True)
+@click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
+@click.option("--all", "everything", is_flag=True, help="Print the objects that the controllers read as well.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice([*FORMATS, "timeline"]),
+    help="How to print: yaml; with --for timeline, or json.",
+)
+@click.option(
+    "--show-secrets", is_flag=True, help="Print what Secrets hold; without it they cannot be applied or planned for."
+)
+@passing_time()
+def command(
+    controllers: tuple[str, ...],
+    paths: tuple[str, ...],
+    config_file: str | None,
+    *,
+    everything: bool,
+    output: str | None,
+    show_secrets: bool,
+    length: timedelta | None,
+    start: datetime | None,
+    seed: int | None,
+    arrivals: tuple[tuple[timedelta, str], ...],
+    all_lines: bool,
+) -> None:
+    """Let controllers work on the objects in files until they have settled, and print what they own then.
+
+    CONTROLLER is one or more of those listed below.
+
+    With --for, time passes, and what happens is printed instead: keys are looked at again when they asked for it, and
+    what failed is tried again after the usual waits. What runs alike is folded. Thirty days of 1000 tokens take about
+    half a minute, and so does a month of one ManagedResource, which is looked at every minute.
+
+    Exit code 0: settled; 1: an error, or an object that the controllers cannot deal with, with --for in the end. The
+    outcome of the others is printed all the same. 130: interrupted, 143: terminated; what has
+    happened until then is printed.
+    """
+    only_with_time = {"--start": start, "--seed": seed, "--at": arrivals, "--all-lines": all_lines}
+    _require_sense(length, output, only_with_time, {"--all": everything, "--show-secrets": show_secrets})
+    if length is not None:
+        _require_time_for(arrivals, length)
+    settings = controller_settings(config_file)
+    objects_read = objects_in_files(paths)
+    chosen = [each.controller for each in chosen_for_objects(controllers, settings, objects_read)]
+    namespaces = settings.looked_after.namespaces
+    if length is not None:
+        # Slow to import, and most simulations are about a moment.
+        from hedgerow_entrypoints.cli.timed_simulation import Options, let_time_pass  # noqa: PLC0415
+
+        options = Options(length, start, seed or 0, arrivals, output or "timeline", all_lines)
+        let_time_pass(options, objects_read, chosen, namespaces)
+        return
+    (files,) = clusters_of(objects_read, [chosen])
+    settlement = settle(files.cluster, chosen, namespaces=namespaces)
+    objects = (
+        _everything(files.cluster, chosen, namespaces) if everything else _outcome(files.cluster, chosen, settlement)
+    )
+    shown = objects if show_secrets else [redacted(each) for each in objects]
+    click.echo(FORMATS[output or "yaml"]([without_server_fields(manifest) for manifest in shown]), nl=False)
+    problems = problems_of(settlement, files.located)
+    for problem in problems:
+        note(f"error: {problem}")
+    note(_summary(settlement, problems))
+    if problems:
+        sys.exit(1)
+
+
+def _require_sense(
+    length: timedelta | None, output: str | None, with_time: Mapping[str, object], without: Mapping[str, object]
+) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: some do not.
+    """
+    is_timed = length is not None
+    for name, value in (without if is_timed else with_time).items():
+        if value not in (None, False, ()):
+            raise click.UsageError(f"{name} is {'not for' if is_timed else 'only for'} --for")
+    if output == ("yaml" if is_timed else "timeline"):
+        raise click.UsageError(f"-o {output} is {'not for' if is_timed else 'only for'} --for")
+
+
+def _require_time_for(arrivals: Sequence[tuple[timedelta, str]], length: timedelta) -> None:
+    """Refuse what would come too late.
+
+    Raises:
+        UsageError: something would.
+    """
+    for after, path in arrivals:
+        if after > length:
+            late, end = format_duration(after), format_duration(length)
+            raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
+
+
+def _outcome(
+    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], settlement: Settlement
+) -> list[Manifest]:
+    """What controllers own; of those that own nothing, what they have written."""
+    found = {
+        _ObjectId(controller.owned.resource, key_of(manifest)): manifest
+        for controller in controllers
+        if controller.owned is not None
+        for manifest in cluster.objects(controller.owned.resource)
+        if is_owned(controller, manifest)
+    }
+    ownerless = {controller.name for controller in controllers if controller.owned is None}
+    for step in settlement.steps:
+        identity = _ObjectId(step.action.resource, step.action.key)
+        live = cluster.get(*identity) if step.controller in ownerless and cluster.serves(identity.resource) else None
+        if live is not None:
+            found[identity] = live
+    return [*found.values()]
+
+
+def _everything(
+    cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+) -> list[Manifest]:
+    """What controllers read; of those that read more than they watch, everything."""
+    read: dict[Resource, Sequence[Manifest]] = {}
+    for controller in controllers:
+        if reads_more_than_it_watches(controller):
+            return [manifest for resource in cluster.resources for manifest in cluster.objects(resource)]
+        read |= world_of(cluster, controller, namespaces)
+    return [manifest for objects in read.values() for manifest in objects]
+
+
+def _summary(settlement: Settlement, problems: Sequence[str]) -> str:
+    """As that of `plan`, but what is counted has been done."""
+    counts = Counter(verb_of(step.action) for step in settlement.steps if not step.error)
+    done = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
+    return summary([(counts[verb], told) for verb, told in done.items()], problems)
+
+
+def problems_of(settlement: Settlement, explained: Callable[[Failure], str] = str) -> list[str]:
+    """What could not be planned and what the server refused, a sentence each.
+
+    Args:
+        settlement: how the controllers came to rest.
+        explained: the sentence of a failure.
+    """
+    problems = [explained(failure) for failure in settlement.failures]
+    problems += [str(step) for step in settlement.steps if step.error]
+    return problems if settlement.is_settled else [*problems, "the controllers did not come to rest"]

@@ -1,0 +1,224 @@
+"""`hedgerow simulate --for`: what happens in the course of time, on a clock that does not wait."""
+
+import contextlib
+import json
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NoReturn
+
+import click
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.execution import EndlessDecisionError
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.times import format_timestamp
+from hedgerow_adapters.files import LoadedObject
+from hedgerow_adapters.simulation.happenings import Happening, Step
+from hedgerow_adapters.simulation.simulation import RestlessError
+from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+from hedgerow_entrypoints.cli.rendering import REQUEST, summary, verb_of
+from hedgerow_entrypoints.cli.timeline import Clockwork, every_line, folded_lines
+from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
+from hedgerow_entrypoints.errors import note
+
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""When everything begins unless somebody says otherwise, so that what is printed is the same every time."""
+INTERRUPTED: Final = 130
+TERMINATED: Final = 143
+"""The exit codes of who was told to stop by Ctrl-C or SIGTERM, as shells have them."""
+_PROGRESS: Final = 0.5
+"""Seconds between two words to who waits at a terminal."""
+_DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How long time passes, and how that is shown."""
+
+    length: timedelta
+    start: datetime | None
+    """None: nobody has said, so that times are told without dates."""
+    seed: int
+    arrivals: Sequence[tuple[timedelta, str]]
+    """Files, and after which time they are applied."""
+    output: str
+    """`timeline` or `json`."""
+    all_lines: bool
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM has come, such as from a pipeline whose time is up."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has happened so far."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    failed: int = 0
+    stopped: int = 0
+    """The exit code that says by what; 0: by nothing."""
+    problem: str = ""
+
+    def stop(self, why: KeyboardInterrupt) -> None:
+        """Remember that somebody did not want to wait for the end."""
+        self.stopped = TERMINATED if isinstance(why, TerminatedError) else INTERRUPTED
+
+
+def let_time_pass(
+    options: Options, objects: Sequence[LoadedObject], controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+) -> None:
+    """Print what controllers do in the course of time; the process ends with what is wrong in the end.
+
+    Args:
+        options: for how long, and how it is shown.
+        objects: what there is in the beginning.
+        controllers: who is at work.
+        namespaces: what is seen of the cluster; none: all.
+
+    Raises:
+        CommandError: something in the files is wrong.
+    """
+    loop = CalendarLoop(options.start or START)
+    arrivals = [Arrival(after, path, objects_in_files([path])) for after, path in options.arrivals]
+    for each in arrivals:
+        if not each.objects:
+            note(f"note: {each.source}: holds no objects")
+    later = [each for arrival in arrivals for each in arrival.objects]
+    (files,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
+    clusters = {Cluster.TARGET: files.cluster, Cluster.SOURCE: files.cluster}
+    schedule = Schedule(options.length, options.seed, arrivals)
+    simulation, tally = TimedSimulation(loop, clusters, controllers, schedule, namespaces=namespaces), _Tally()
+    clockwork = Clockwork(simulation.began, is_absolute=options.start is not None)
+    try:
+        with _terminable():
+            for line in _lines(options, _told(simulation, tally, options.length), clockwork):
+                click.echo(line)
+    except KeyboardInterrupt as why:
+        tally.stop(why)
+    _conclude(simulation, tally, clockwork, files.located)
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM interrupt what is done within, as Ctrl-C does, so that what has happened is printed."""
+
+    def terminate(_number: int, _frame: object) -> NoReturn:
+        raise TerminatedError
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _lines(options: Options, happenings: Iterator[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
+    if options.output == "json":
+        return (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in happenings)
+    return (every_line if options.all_lines else folded_lines)(happenings, clockwork)
+
+
+def _told(simulation: TimedSimulation, tally: _Tally, length: timedelta) -> Iterator[Happening | Arrived]:
+    """What happens, counted; who interrupts it still gets what has happened until then."""
+    progress = _Progress(simulation, length) if sys.stderr is not None and sys.stderr.isatty() else None
+    try:
+        for each in simulation:
+            if isinstance(each, Happening):
+                tally.done.update(_DONE[verb_of(step.action)] for step in each.steps if not step.error)
+                tally.failed += each.is_failure
+            if progress is not None:
+                progress.show()
+            yield each
+    except KeyboardInterrupt as why:
+        tally.stop(why)
+    except (RestlessError, EndlessDecisionError) as problem:
+        tally.problem = str(problem)
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+class _Progress:
+    """One line at a terminal that says how far time has passed."""
+
+    def __init__(self, simulation: TimedSimulation, length: timedelta) -> None:
+        self._simulation = simulation
+        self._days = length / timedelta(days=1)
+        self._next = time.monotonic() + _PROGRESS
+
+    def show(self) -> None:
+        """Say it, if it was not said a moment ago."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PROGRESS
+        passed = (self._simulation.now - self._simulation.began) / timedelta(days=1)
+        click.echo(f"\r{passed:.1f} of {self._days:g} days, {self._simulation.turns} turns ", nl=False, err=True)
+
+    def clear(self) -> None:
+        """Leave the line to others."""
+        click.echo("\r\033[K", nl=False, err=True)
+
+
+def _conclude(
+    simulation: TimedSimulation, tally: _Tally, clockwork: Clockwork, explained: Callable[[Failure], str]
+) -> None:
+    """Say how it went, and end the process as that asks for."""
+    problems = [tally.problem] if tally.problem else []
+    for last in simulation.failing:
+        problems += [explained(failure) for failure in last.failures]
+        problems += [str(step) for step in last.steps if step.error]
+    for problem in problems:
+        note(f"error: {problem}")
+    if tally.stopped:
+        note(f"interrupted at {clockwork.told(simulation.now).strip()}")
+    counts = [(tally.done[done], done) for done in _DONE.values()]
+    failed = f"; {tally.failed} failed" if tally.failed else ""
+    due = f"next due at {clockwork.told(simulation.due).strip()}" if simulation.due is not None else "nothing is due"
+    note(f"{simulation.turns} turn{'s' * (simulation.turns != 1)}{failed}; {summary(counts, problems)}; {due}")
+    if tally.stopped:
+        sys.exit(tally.stopped)
+    if problems:
+        sys.exit(1)
+
+
+def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:
+    """What happened, for programs."""
+    moment = {"time": format_timestamp(happened.at), "after": (happened.at - began).total_seconds()}
+    if isinstance(happened, Arrived):
+        return {**moment, "applied": happened.arrival.source, "refused": [str(each) for each in happened.problems]}
+    return {
+        **moment,
+        "controller": happened.controller,
+        "key": _key(happened.key),
+        "actions": [_action(step) for step in happened.steps],
+        "events": [{"type": each.type, "reason": each.reason, "note": each.note} for each in happened.events],
+        "failures": [str(failure) for failure in happened.failures],
+        "againAfter": happened.again_after,
+    }
+
+
+def _action(step: Step) -> dict[str, Any]:
+    action = step.action
+    document = {
+        "verb": verb_of(action),
+        "apiVersion": action.resource.api_version,
+        "kind": action.resource.kind,
+        "key": _key(action.key),
+        "subresource": getattr(action, "subresource", ""),
+        "reason": action.reason,
+        "refusal": step.error,
+    }
+    return {name: value for name, value in document.items() if value}
+
+
+def _key(key: ObjectKey) -> dict[str, str]:
+    return {name: value for name, value in key._asdict().items() if value}

@@ -1,0 +1,182 @@
+"""Where the offline commands take their objects from: files, or a live cluster that is only read."""
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from returns import result
+
+from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.objects import Kind, ObjectKey, key_of
+from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, Source, implied_namespaces, load_manifests
+from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
+from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_adapters.simulation import seeded_cluster
+from hedgerow_entrypoints.cli.options import standard_input
+from hedgerow_entrypoints.errors import CommandError, note
+
+MOST_NAMES: Final = 5
+_LIVE: Final = frozenset({"get", "list"})
+"""What somebody is allowed who asks questions beside watching."""
+NAMESPACED: Final = NAMESPACED_KINDS | {f"{MANAGED_RESOURCES.kind}.{MANAGED_RESOURCES.group}"}
+"""The kinds that are known to live in namespaces: Kubernetes' own, and what the project defines."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFromFiles:
+    """An in-memory cluster, and where its objects stand."""
+
+    cluster: InMemoryCluster
+    sources: Mapping[tuple[str, ObjectKey], Source]
+    """The documents of the objects, by kind and key."""
+
+    def located(self, failure: Failure) -> str:
+        """A failure as one sentence that opens with the document of its object, where a file holds it."""
+        source = self.sources.get((failure.resource.kind, failure.key))
+        return f"{source}: {failure}" if source else str(failure)
+
+
+def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[Any]]) -> ClusterFromFiles:
+    """An in-memory cluster with the objects in files that the controllers read.
+
+    Raises:
+        CommandError: something in the files is wrong; all of it is listed.
+    """
+    (seeded,) = clusters_of(objects_in_files(paths), [controllers])
+    return seeded
+
+
+def objects_in_files(paths: Sequence[str]) -> Sequence[LoadedObject]:
+    """All objects in files; those that need a namespace and name none are in the default one.
+
+    Raises:
+        CommandError: something in the files is wrong; all of it is listed.
+    """
+    loaded = load_manifests(paths, stdin=standard_input(), namespaced_kinds=NAMESPACED)
+    if isinstance(loaded, result.Failure):
+        raise CommandError.of(loaded.failure())
+    return loaded.unwrap()
+
+
+def tell_placed(objects: Iterable[LoadedObject]) -> None:
+    """Say of which objects it is not their own word where they are: somebody may have meant another namespace."""
+    if placed := [f"{each.manifest['kind']} {key_of(each.manifest).name}" for each in objects if each.is_placed]:
+        note(f"note: taken to be in namespace {DEFAULT_NAMESPACE}: {abridged([*map(printable, placed)])}")
+
+
+def clusters_of(
+    objects: Sequence[LoadedObject],
+    groups: Sequence[Sequence[Controller[Any]]],
+    now: Callable[[], datetime] | None = None,
+    later: Sequence[LoadedObject] = (),
+) -> Sequence[ClusterFromFiles]:
+    """In-memory clusters with the objects that controllers read, one for each of some groups of controllers.
+
+    A Namespace that objects live in but that stands in no file exists as well: without it they could not.
+
+    Args:
+        objects: what the files hold.
+        groups: the controllers of each cluster.
+        now: the clock of the clusters; by default one that stands still.
+        later: what will be applied to them, so that they serve it.
+
+    Raises:
+        CommandError: no API server would have stored some of the objects; all of them are listed.
+    """
+    read_by = [_with_their_namespaces([each for each in objects if _is_read(each, group)], objects) for group in groups]
+    read = {id(each): each for group in read_by for each in group}
+    assumed = [each for each in assumed_namespaces([*read.values()]) if key_of(each.manifest).name not in ALWAYS_THERE]
+    seeded = [seeded_cluster([*assumed, *group], now=now, later=later) for group in read_by]
+    problems = dict.fromkeys(problem for _, found in seeded for problem in found)
+    if told := sorted(problems, key=lambda problem: (problem.source.path, problem.source.document)):
+        raise CommandError.of(told)
+    tell_placed(read.values())
+    sources = {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read.values()}
+    return [ClusterFromFiles(cluster, sources) for cluster, _ in seeded]
+
+
+def _with_their_namespaces(read: list[LoadedObject], objects: Sequence[LoadedObject]) -> list[LoadedObject]:
+    """The objects that are read, and the Namespaces that they live in as far as files hold them."""
+    names, present = {key_of(each.manifest).namespace for each in read}, {id(each) for each in read}
+    return [
+        *read,
+        *(
+            each
+            for each in objects
+            if Kind.of(each.manifest) == NAMESPACES.object_kind
+            and key_of(each.manifest).name in names
+            and id(each) not in present
+        ),
+    ]
+
+
+def reads_more_than_it_watches(controller: Controller[Any]) -> bool:
+    """Whether a controller may read objects of other kinds than it watches: whatever is named, or asked for live."""
+    asks = any(not _LIVE.isdisjoint(permission.verbs) for permission in controller.permissions)
+    return asks or bool(controller.dynamic_watches) or controller.periodic
+
+
+def _is_read(loaded: LoadedObject, controllers: Sequence[Controller[Any]]) -> bool:
+    """Whether controllers may read an object."""
+    return any(
+        reads_more_than_it_watches(controller)
+        or any(Kind.of(loaded.manifest) == watch.resource.object_kind for watch in controller.watches)
+        for controller in controllers
+    )
+
+
+def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
+    """The Namespaces that have to exist for objects to live in; each stands where the first of those objects does.
+
+    Those that not every cluster has are told of.
+    """
+    sources = {key_of(each.manifest).namespace: each.source for each in reversed(objects)}
+    assumed = {key_of(each).name: each for each in implied_namespaces([each.manifest for each in objects])}
+    names = [printable(name) for name in assumed if name not in ALWAYS_THERE]
+    if names:
+        note(f"note: assuming that these namespaces exist, without further labels: {abridged(names)}")
+    return [LoadedObject(namespace, sources[name]) for name, namespace in assumed.items()]
+
+
+def abridged(names: Sequence[str]) -> str:
+    """Names in a sentence: the first ones, and how many there are more."""
+    shown = ", ".join(names[:MOST_NAMES])
+    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
+
+
+def _default_kubeconfig() -> str:
+    named = os.environ.get("KUBECONFIG")
+    if named and os.pathsep in named:
+        raise CommandError("KUBECONFIG names several files, which are not merged here: give one by --kubeconfig")
+    return named or os.path.expanduser("~/.kube/config")  # noqa: PTH111 -- Path.home() fails for a user without a home
+
+
+@contextlib.asynccontextmanager
+async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterator[Transport]:
+    """The way to a live cluster.
+
+    Args:
+        kubeconfig: the file; none: the one that kubectl would take.
+        context: its context; none: the current one.
+
+    Raises:
+        CommandError: the kubeconfig is of no use.
+    """
+    # The HTTP client is slow to import, and most worlds come from files.
+    from hedgerow_adapters.kubernetes.credentials import load_connection  # noqa: PLC0415
+    from hedgerow_adapters.kubernetes.http_transport import HttpTransport  # noqa: PLC0415
+
+    connection = await load_connection(kubeconfig or _default_kubeconfig(), context=context or "")
+    if isinstance(connection, result.Failure):
+        raise CommandError(str(connection.failure()))
+    async with HttpTransport(connection.unwrap()) as transport:
+        yield transport

@@ -1,0 +1,180 @@
+"""The controllers of the resource manager, in the order in which a process starts them.
+
+Those of ManagedResources, their Secrets, their health and progress cannot be disabled.
+
+Source: managed-resources §4.2.
+"""
+# ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
+
+from typing import Any, Final
+
+from hedgerow.api.managed_resources import ClassFilter
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.restriction import restricted
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+from hedgerow_entrypoints.components.registry import ControllerEntry, Remarks, enabled_controllers
+
+
+def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
+
+    period = _set(sync_period=settings.controllers.garbage_collector.sync_period)
+    return garbage_collector(GarbageCollectorConfig(namespaces=settings.looked_after.namespaces, **period))
+
+
+def _health(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
+
+    config = HealthConfig(
+        ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period
+    )
+    return health_controller(config, settings.controllers.health.concurrent_syncs)
+
+
+def _health_progressing(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.health.controller import HealthConfig, progressing_controller
+
+    config = HealthConfig(
+        ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period
+    )
+    return progressing_controller(config, settings.controllers.health.concurrent_syncs)
+
+
+def _kubelet_csr_approver(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
+    from hedgerow_adapters.certificate_requests import decoded_request
+
+    section, namespaces = settings.controllers.kubelet_csr_approver, settings.source.namespaces
+    config = KubeletCertificateConfig(decoded_request, section.machine_namespace, namespaces, section.networks)
+    return kubelet_csr_approver(config, **_set(concurrency=section.concurrent_syncs))
+
+
+def _managed_resource(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+    from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+    from hedgerow_adapters.compression import brotli_decompressed
+
+    section = settings.controllers.managed_resource
+    config = ManagedResourceConfig(
+        class_filter=ClassFilter(settings.controllers.resource_class),
+        cluster_id=cluster_id,
+        managed_by=section.managed_by_label_value,
+        sync_period=section.sync_period.total_seconds(),
+        always_update=section.always_update,
+        garbage_collection=settings.controllers.garbage_collector.enabled,
+        decompress=brotli_decompressed,
+    )
+    return managed_resource_controller(config, section.concurrent_syncs)
+
+
+def _managed_resource_remarks() -> Remarks:
+    from hedgerow_entrypoints.cli.passed_over import MANAGED_RESOURCE_REMARKS
+
+    return MANAGED_RESOURCE_REMARKS
+
+
+def _network_policy(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.network_policies.controller import network_policy_controller
+
+    section = settings.controllers.network_policy
+    return network_policy_controller(section.rules, **_set(concurrency=section.concurrent_syncs))
+
+
+def _node(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.nodes import NodeConfig, node_controller
+
+    section = settings.controllers.node
+    config = NodeConfig(namespaces=settings.looked_after.namespaces, **_set(backoff=section.backoff))
+    return node_controller(config, **_set(concurrency=section.concurrent_syncs))
+
+
+def _secret(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+
+    return secret_controller(
+        ClassFilter(settings.controllers.resource_class), settings.controllers.secret.concurrent_syncs
+    )
+
+
+def _token_invalidator(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.token_invalidation import token_invalidator
+
+    return token_invalidator(**_set(concurrency=settings.controllers.token_invalidator.workers))
+
+
+def _token_requestor(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
+
+    section = settings.controllers.token_requestor
+    config = TokenRequestorConfig(
+        section.class_name, section.each_audience, section.target_namespace, section.source_namespaces
+    )
+    return token_requestor(config, **_set(concurrency=section.concurrent_syncs))
+
+
+def _set(**values: Any) -> dict[str, Any]:
+    """The values that are set; a controller that is not enabled has its own default for the others."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+RESOURCE_MANAGER: Final[tuple[ControllerEntry[ResourceManagerConfiguration], ...]] = (
+    ControllerEntry(
+        "kubelet-csr-approver",
+        _kubelet_csr_approver,
+        "kubeletCSRApprover",
+        lambda settings: settings.controllers.kubelet_csr_approver.enabled,
+        namespaces=("machineNamespace",),
+    ),
+    ControllerEntry(
+        "garbage-collector",
+        _garbage_collector,
+        "garbageCollector",
+        lambda settings: settings.controllers.garbage_collector.enabled,
+    ),
+    ControllerEntry("health", _health, "health"),
+    ControllerEntry("health-progressing", _health_progressing, "health"),
+    ControllerEntry(
+        "managedresource",
+        _managed_resource,
+        "managedResource",
+        aliases=("managed-resource",),
+        remarks=_managed_resource_remarks,
+    ),
+    ControllerEntry(
+        "networkpolicy",
+        _network_policy,
+        "networkPolicy",
+        lambda settings: settings.controllers.network_policy.enabled,
+        aliases=("network-policy",),
+    ),
+    ControllerEntry("secret", _secret, "secret"),
+    ControllerEntry(
+        "token-invalidator",
+        _token_invalidator,
+        "tokenInvalidator",
+        lambda settings: settings.controllers.token_invalidator.enabled,
+    ),
+    ControllerEntry(
+        "token-requestor",
+        _token_requestor,
+        "tokenRequestor",
+        lambda settings: settings.controllers.token_requestor.enabled,
+        namespaces=("targetNamespace",),
+    ),
+    ControllerEntry("node", _node, "node", lambda settings: settings.controllers.node.enabled),
+)
+
+
+def declared_controllers(settings: ResourceManagerConfiguration, cluster_id: str) -> list[Controller[Any]]:
+    """The controllers of a process, in the order in which they start.
+
+    Args:
+        settings: valid.
+        cluster_id: the effective id of the source cluster; it may be empty.
+    """
+    return enabled_controllers(RESOURCE_MANAGER, settings, cluster_id)
+
+
+def restricted_to_visible(settings: ResourceManagerConfiguration, controller: Controller[Any]) -> Controller[Any]:
+    """A controller as it runs: it decides nothing about namespaces that the process does not see."""
+    return restricted(controller, source=settings.source.namespaces, target=settings.looked_after.namespaces)

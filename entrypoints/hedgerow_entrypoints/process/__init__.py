@@ -1,0 +1,1 @@
+"""A component as a process in a cluster."""

@@ -1,0 +1,151 @@
+"""The webhooks of a process: what they read, where they are served, and whether they are ready.
+
+Expected flow: made before the caches run, `start` once probes are served, `settle` in a task; `leave` when the process
+is told to end, and then `end`, which returns after the last answer. Guarantees: webhooks are served on every replica,
+whoever leads, and before caches are complete, for which a review waits.
+
+Source: webhooks-and-tokens §3.1, managed-resources §4.2, §4.3.
+"""
+
+import asyncio
+import contextlib
+import functools
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from hedgerow.admission import Webhook
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.resource_manager.configuration.process import WebhookEndpoint
+from hedgerow_adapters.admission import (
+    AdmissionServer,
+    CertificateError,
+    Certificates,
+    Exchange,
+    Limits,
+    Reviewer,
+    default_folder,
+)
+from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.listening import FileBudget, Listener, ListenError
+from hedgerow_adapters.probes import Check, Checks, SharedCheck
+from hedgerow_adapters.runtime.caches import Caches, View
+from hedgerow_adapters.telemetry import ReadingTelemetry, RuntimeMetrics, get_logger
+from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
+from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.process.collector import leave_out_what_exists
+
+READER: Final = "webhooks"
+"""What stands in metrics and logs of caches where that of a controller has its name."""
+
+
+class Admission:
+    """The enabled webhooks, before, while and after they are served."""
+
+    def __init__(
+        self, webhooks: Sequence[Webhook], endpoint: WebhookEndpoint, caches: Caches, metrics: RuntimeMetrics
+    ) -> None:
+        """Webhooks that read from caches which do not run yet.
+
+        Args:
+            webhooks: those that are enabled.
+            endpoint: where they are served, with which certificate.
+            caches: what they read.
+            metrics: of the process.
+        """
+        self._log = get_logger(READER)
+        self._webhooks = webhooks
+        self._endpoint = endpoint
+        paths = [webhook.path for webhook in webhooks]
+        self._observer = AdmissionTelemetry(WebhookMetrics(metrics.registry, paths), self._log, time.monotonic)
+        self._metrics = metrics
+        self._views: list[View] = []
+        clusters = caches.clusters
+        questions = Questions(
+            {cluster: clusters.access(cluster).live_reads for cluster in Cluster},
+            {cluster: clusters.access(cluster).namespaces for cluster in Cluster},
+            lacks=lambda cluster, resource: caches.discovery_of(cluster).lacks(resource),
+        )
+        reviewer = Reviewer(webhooks, lambda webhook: self._view(webhook, caches), questions.ask, self._observer)
+        self._exchange = Exchange(reviewer, self._observer)
+        self._limits = Limits(farewell=endpoint.shutdown_delay.total_seconds())
+        self._server: AdmissionServer | None = None
+        self._check_server: Check | None = None
+        self._serving = contextlib.AsyncExitStack()
+        self._is_leaving = False
+
+    @property
+    def views(self) -> Sequence[View]:
+        """What has to be complete before webhooks can decide."""
+        return self._views
+
+    @property
+    def checks(self) -> Checks:
+        """What has to be ready."""
+        return {"webhook-server": self._check}
+
+    @property
+    def connections(self) -> int:
+        """How many connections its listener wants to keep."""
+        return self._limits.connections
+
+    async def start(self, files: FileBudget) -> None:
+        """Serve the webhooks from now on.
+
+        Args:
+            files: of all listeners of the process.
+
+        Raises:
+            CommandError: there is no usable certificate, or the address cannot be listened on.
+        """
+        stated, authorities = self._endpoint.tls.server_cert_dir, self._endpoint.tls.client_ca_file
+        folder = Path(stated) if stated else default_folder()
+        where = Listener(self._endpoint.bind_address, self._endpoint.port, "server.webhooks")
+        try:
+            certificates = Certificates.of(
+                folder, self._observer, client_authorities=Path(authorities) if authorities else None
+            )
+            self._server = server = AdmissionServer(
+                where, certificates, self._exchange, limits=self._limits, files=files, observer=self._observer
+            )
+            await self._serving.enter_async_context(server.serving())
+        except (CertificateError, ListenError) as error:
+            raise CommandError(f"cannot serve webhooks: {error}") from error
+        self._check_server = SharedCheck(server.check)
+        self._log.info("Serving webhooks", address=where, webhooks=sorted({webhook.name for webhook in self._webhooks}))
+
+    async def settle(self) -> None:
+        """Wait until everything that webhooks read is known, so that none has to wait for it."""
+        await asyncio.gather(*(view.completed() for view in self._views))
+        self._reading.synced(time.time())
+        leave_out_what_exists()
+
+    def leave(self) -> None:
+        """Fail readiness from now on, and answer for the configured time all the same."""
+        self._is_leaving = True
+        if self._server is not None:
+            self._server.leave()
+
+    async def end(self) -> None:
+        """Stop to serve: after `leave` when its time is over, otherwise at once; nothing happens the second time."""
+        await self._serving.aclose()
+
+    @functools.cached_property
+    def _reading(self) -> ReadingTelemetry:
+        """The ears of all readers; where nobody reads, no metric says that somebody does."""
+        return ReadingTelemetry(self._log, self._metrics.reading(READER))
+
+    def _view(self, webhook: Webhook, caches: Caches) -> View:
+        view = caches.reading(webhook.reads, webhook.indexes, self._reading)
+        for resource, silence in view.silences():
+            self._reading.keeps(resource, silence)
+        self._views.append(view)
+        return view
+
+    async def _check(self) -> str | None:
+        if self._is_leaving:
+            return "webhook server is shutting down"
+        if self._check_server is None:
+            return "webhook server has not been started yet"
+        return await self._check_server()

@@ -1,0 +1,361 @@
+"""One component as a process: how its parts are wired, and in which order they start and stop.
+
+Start: connections, probes and metrics, webhooks, the id of the cluster, without which no controller can be declared,
+caches, leader election, then the controllers' workers. Stop: the process is no longer ready. The workers finish what
+they are at, and the lease is given back; at the same time webhooks go on to answer for the configured time, while
+caches and connections are still in order: API servers go on asking until they have noticed. A stop has a deadline,
+whatever hangs. A lost lease closes the gate before every write and ends the process. The lease is renewed on a thread
+of its own.
+
+Source: managed-resources §4.2, §4.3; decision A-12.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import socket
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from returns.result import Failure
+
+from hedgerow.admission import Webhook
+from hedgerow.machinery.controller import Controller
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
+from hedgerow.resource_manager.configuration.controllers import unlimited_token_requestor
+from hedgerow.resource_manager.configuration.process import ClientConnection
+from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
+from hedgerow_adapters.kubernetes.http_transport import HttpTransport
+from hedgerow_adapters.leader_election import ElectorThread, LeadershipLostError
+from hedgerow_adapters.listening import FileBudget, ListenError
+from hedgerow_adapters.runtime.caches import Caches
+from hedgerow_adapters.runtime.cluster_identity import AnotherClusterError, SameCluster
+from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.precedence import Precedence
+from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.turns import Decide, reconciled
+from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
+from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.process.collector import keep_searches_short, leave_out_what_exists
+from hedgerow_entrypoints.process.controller_set import ControllerSet
+from hedgerow_entrypoints.process.election_events import ElectionEvents
+from hedgerow_entrypoints.process.heap import give_memory_back
+from hedgerow_entrypoints.process.probing import CONNECTIONS, probes
+from hedgerow_entrypoints.process.serving import Serving, serving
+from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
+from hedgerow_entrypoints.process.stuck import end_stuck_process
+
+if TYPE_CHECKING:
+    from hedgerow_entrypoints.process.recording import Recording
+
+GRACE: Final = 5.0
+"""Seconds that work in progress gets after a signal, and after that the return of the lease."""
+
+LAST_EVENTS: Final = 1.0
+"""Seconds that events get after that."""
+
+STOP_WITHIN: Final = 15.0
+"""Seconds from a signal to the end of the process, besides the time for which webhooks answer: the longest that each
+step of a stop may take, and some to spare."""
+
+Declare: TypeAlias = Callable[[str], Sequence[Controller[Any]]]
+"""The controllers of a process in the order in which they start, given the id of the source cluster."""
+
+
+class Process:
+    """A component at work: connections, caches, election, workers, probes."""
+
+    def __init__(
+        self,
+        component: str,
+        configuration: ResourceManagerConfiguration,
+        declare: Declare,
+        webhooks: Sequence[Webhook],
+        recording: "Recording | None" = None,
+    ) -> None:
+        self._component = component
+        self._configuration = configuration
+        self._declare = declare
+        self._webhooks = webhooks
+        self._recording = recording
+        self._decide: Decide = reconciled
+        self._identity = f"{socket.gethostname()}_{uuid.uuid4()}"
+        self._metrics = RuntimeMetrics()
+        self._log = get_logger(component)
+        self._recorders: list[EventRecorder] = []
+        self._same_clusters: list[SameCluster] = []
+        self._precedence = Precedence()
+        self._election_events: ElectionEvents[ElectorThread] | None = None
+        self._stop = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until told to stop.
+
+        Raises:
+            CommandError: it could not start, lost its lease, or was led to another cluster.
+        """
+        self._listen_for_signals()
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(asyncio.create_task(give_memory_back()).cancel)
+            stack.callback(asyncio.create_task(keep_searches_short()).cancel)
+            clusters = await self._clusters(stack)
+            elector = await self._elector(clusters.source)
+            caches = Caches(clusters, random=random.random)
+            admission = serving(self._webhooks, self._configuration.server.webhooks, caches, self._metrics)
+            controllers = ControllerSet()
+            files = FileBudget.of(CONNECTIONS + admission.connections)
+            await self._serve_probes(stack, clusters, controllers, admission, files)
+            stack.push_async_callback(admission.end)
+            await admission.start(files)
+            cluster_id = await self._cluster_id(clusters)
+            if cluster_id is not None:
+                if self._recording is not None:
+                    stack.push_async_callback(asyncio.to_thread, self._recording.end)
+                    self._decide = self._recording.begin(cluster_id).decide
+                # To declare controllers imports them, which takes long enough for a probe to notice.
+                declared = await asyncio.to_thread(self._declare, cluster_id)
+                controllers.add([self._runner(each, caches, elector) for each in declared])
+                await self._work(elector, caches, controllers.runners, admission)
+        self._log.info("Stopped")
+
+    async def _cluster_id(self, clusters: Clusters) -> str | None:
+        """The id of the source cluster; none if the process is told to stop before it is known."""
+        asking = asyncio.create_task(self._identify(clusters))
+        stop = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({asking, stop}, return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else None
+        finally:
+            for task in (asking, stop):
+                task.cancel()
+            await asyncio.gather(asking, stop, return_exceptions=True)
+
+    async def _identify(self, clusters: Clusters) -> str:
+        """The id of the source cluster.
+
+        Raises:
+            CommandError: the cluster does not tell, or the token requestor would mint any token of its own cluster.
+        """
+        settings = self._configuration
+        unlimited = unlimited_token_requestor(settings.controllers.token_requestor, settings.source.namespaces)
+        if unlimited is not None and await are_one_cluster(
+            clusters.source, clusters.target, self._component, random.random
+        ):
+            raise CommandError(str(unlimited))
+        return await determine_cluster_id(
+            settings.controllers.cluster_id, clusters.source, self._component, random.random
+        )
+
+    def _listen_for_signals(self) -> None:
+        """The first signal ends the process in good order, the second at once."""
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            if self._stop.is_set():
+                os._exit(1)
+            self._log.info("Stopping")
+            self._stop.set()
+            self._limit_the_stop()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop)
+
+    def _limit_the_stop(self) -> None:
+        """End the process from another thread if its stop hangs: Kubernetes would kill it soon after."""
+        delay = self._configuration.server.webhooks.shutdown_delay.total_seconds()
+        within = STOP_WITHIN + (delay if self._webhooks else 0)
+        problem = f"the process has not stopped within {within:g} s"
+        deadline = threading.Timer(within, end_stuck_process, (self._component, problem))
+        deadline.daemon = True  # a process that stops in time does not wait for it
+        deadline.start()
+
+    async def _clusters(self, stack: contextlib.AsyncExitStack) -> Clusters:
+        settings = self._configuration
+        connection = await self._connection(settings.source)
+        source = await self._access(stack, connection, settings.source, "source")
+        if settings.target is None:
+            return Clusters.single(source)
+        target = await self._connection(settings.target)
+        unlimited = unlimited_token_requestor(settings.controllers.token_requestor, settings.source.namespaces)
+        if unlimited is not None and target.server == connection.server:
+            raise CommandError(str(unlimited))
+        return Clusters(target=await self._access(stack, target, settings.target, "target"), source=source)
+
+    async def _access(
+        self, stack: contextlib.AsyncExitStack, connection: Connection, settings: ClientConnection, name: str
+    ) -> Access:
+        transport = await stack.enter_async_context(self._transport(connection, settings))
+        unthrottled, for_webhooks = [
+            await stack.enter_async_context(HttpTransport(connection, on_request=self._metrics.request_sent))
+            for _ in range(2)
+        ]
+        resync_period = settings.cache_resync_period.total_seconds()
+        same_cluster = SameCluster(transport, name, on_forbidden=self._tell_of_unknown_cluster)
+        self._same_clusters.append(same_cluster)
+        return Access(same_cluster, settings.namespaces, resync_period, unthrottled, for_webhooks)
+
+    def _tell_of_unknown_cluster(self, connection: str) -> None:
+        problem = "missing permission: get namespaces named kube-system"
+        self._log.warning(
+            "It would not be noticed if a connection led to another cluster", on=connection, error=problem
+        )
+
+    async def _connection(self, settings: ClientConnection, *, is_quiet: bool = False) -> Connection:
+        def tell(problem: str) -> None:
+            if not is_quiet:
+                self._log.error("Changed credentials are not usable, the last ones stay in use", error=problem)
+
+        connection = await load_connection(settings.kubeconfig, on_unusable=tell)
+        if isinstance(connection, Failure):
+            raise CommandError(str(connection.failure()))
+        return connection.unwrap()
+
+    def _transport(self, connection: Connection, settings: ClientConnection) -> HttpTransport:
+        return HttpTransport(
+            connection,
+            qps=settings.qps,
+            burst=settings.burst,
+            on_request=self._metrics.request_sent,
+            on_outage=lambda problem: self._log.error("API server is unreachable, trying again", error=problem),
+            on_recovery=lambda: self._log.info("API server is reachable again"),
+        )
+
+    async def _elector(self, source: Access) -> ElectorThread | None:
+        """The elector, which shares neither its thread nor its connection with anything else."""
+        settings = self._configuration.leader_election
+        if not settings.leader_elect:
+            return None
+        # Its own credentials as well: they are renewed on its thread, and the others tell if they are not usable.
+        connection = await self._connection(self._configuration.source, is_quiet=True)
+        transport = HttpTransport(connection, max_in_flight=1, on_request=self._metrics.request_sent)
+        self._election_events = ElectionEvents(
+            self._component,
+            self._identity,
+            settings,
+            partial(ElectorThread, transport, on_stuck=partial(end_stuck_process, self._component)),
+            events=source.urgent,
+            metrics=self._metrics,
+            on_refusal=self._tell_of_refusal,
+        )
+        self._recorders.append(self._election_events.recorder)
+        return self._election_events.elector
+
+    def _tell_of_refusal(self, problem: str) -> None:
+        self._log.warning("Event was not recorded", error=problem)
+
+    def _runner(self, controller: Controller[Any], caches: Caches, elector: ElectorThread | None) -> ControllerRunner:
+        may_write = elector.may_write if elector else lambda: True
+        recorder = EventRecorder(
+            caches.clusters.target.transport,
+            source=caches.clusters.source.transport,
+            component=controller.events_from or controller.name,
+            instance=self._identity,
+            may_write=may_write,
+            on_refusal=self._tell_of_refusal,
+        )
+        self._recorders.append(recorder)
+        return ControllerRunner(
+            controller,
+            caches,
+            recorder=recorder,
+            observer=ControllerTelemetry(controller, self._metrics),
+            precedence=self._precedence,
+            may_write=may_write,
+            decide=self._decide,
+        )
+
+    async def _serve_probes(
+        self,
+        stack: contextlib.AsyncExitStack,
+        clusters: Clusters,
+        controllers: ControllerSet,
+        admission: Serving,
+        files: FileBudget,
+    ) -> None:
+        readers = [controllers, *admission.views]
+        try:
+            await stack.enter_async_context(
+                probes(
+                    self._configuration.server, self._metrics, clusters, readers, checks=admission.checks, files=files
+                )
+            )
+        except ListenError as error:
+            raise CommandError(str(error)) from error
+
+    async def _work(
+        self,
+        elector: ElectorThread | None,
+        caches: Caches,
+        runners: Sequence[ControllerRunner],
+        admission: Serving,
+    ) -> None:
+        """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
+        parts = [asyncio.create_task(caches.run()), *(asyncio.create_task(runner.run()) for runner in runners)]
+        parts += [asyncio.create_task(recorder.run()) for recorder in self._recorders]
+        parts += [asyncio.create_task(same_cluster.run()) for same_cluster in self._same_clusters]
+        if elector is not None:
+            parts.append(asyncio.create_task(elector.run()))
+        beginnings = [asyncio.create_task(self._begin(elector, runners)), asyncio.create_task(admission.settle())]
+        stop = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({stop, *parts}, return_when=asyncio.FIRST_COMPLETED)
+            if self._stop.is_set():
+                admission.leave()
+                await asyncio.gather(self._end_work(elector, runners), admission.end())
+        finally:
+            for task in (*beginnings, stop, *parts):
+                task.cancel()
+            ends = await asyncio.gather(*parts, return_exceptions=True)
+        for end in ends:
+            if isinstance(end, LeadershipLostError) and self._stop.is_set():
+                continue  # the lease was to be given back anyway
+            if isinstance(end, LeadershipLostError | AnotherClusterError):
+                raise CommandError(str(end))
+            if isinstance(end, Exception):
+                raise end
+
+    async def _end_work(self, elector: ElectorThread | None, runners: Sequence[ControllerRunner]) -> None:
+        """Finish what is under way and give the lease back; webhooks need neither."""
+        await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
+        if self._election_events is not None:
+            self._election_events.resign()
+        await self._send_last_events()
+        if elector is not None:
+            await self._release(elector)
+
+    async def _send_last_events(self) -> None:
+        """What is still to be recorded leaves while the lease allows it; an event is not worth a long wait."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_EVENTS):
+                await asyncio.gather(*(recorder.emptied() for recorder in self._recorders))
+
+    async def _release(self, elector: ElectorThread) -> None:
+        """Give the lease back, so that a successor need not wait; if nobody answers in good time it runs out."""
+        try:
+            async with asyncio.timeout(GRACE):
+                await elector.release()
+        except TimeoutError:
+            self._log.warning("The lease could not be given back, it runs out by itself")
+
+    async def _begin(self, elector: ElectorThread | None, runners: Sequence[ControllerRunner]) -> None:
+        """Let the workers begin once this process leads, and say what it does from now on."""
+        if elector is not None and not await elector.wait_until_leading():
+            return
+        for runner in runners:
+            runner.start()
+        role = "as the leader" if elector else "without leader election"
+        await asyncio.gather(*(self._announce(runner, role) for runner in runners))
+
+    async def _announce(self, runner: ControllerRunner, role: str) -> None:
+        """Say what a controller does once it has read what it needs; the others do not wait for it."""
+        await runner.synced.wait()
+        leave_out_what_exists()
+        watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
+        what = f" and watches {watched}" if watched else ""
+        self._log.info(f"Controller {runner.controller.name} works {role}{what}")
