@@ -6,6 +6,7 @@ from datetime import datetime
 
 from typing_extensions import override
 
+from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Event
@@ -53,6 +54,13 @@ class Happening:
         return bool(self.failures) or any(step.error for step in self.steps)
 
 
+class CrashedTurnError(Exception):
+    """A turn ended with an exception: its decision has a defect, or took too long."""
+
+    def __init__(self, controller: str, key: ObjectKey, error: Exception) -> None:
+        super().__init__(f"the turn of {controller} about {key} crashed: {type(error).__name__}: {error}")
+
+
 class Account(ControllerObserver):
     """What happens in the turn of a key, and what must not happen at all."""
 
@@ -91,7 +99,9 @@ class Account(ControllerObserver):
 
     @override
     def raised(self, key: ObjectKey, error: Exception) -> None:
-        raise error
+        if isinstance(error, EndlessDecisionError):
+            raise error
+        raise CrashedTurnError(self._controller, key, error) from error
 
     @override
     def unmapped(self, resource: Resource, error: Exception) -> None:

@@ -161,6 +161,7 @@ class Simulation:
 
         Raises:
             EndlessDecisionError: a decision goes on and on.
+            CrashedTurnError: a decision has another defect, or took too long.
         """
         self._settle()
         waiting = [seat for seat in self._seats if seat.runner.queue]
@@ -174,6 +175,7 @@ class Simulation:
 
         Raises:
             EndlessDecisionError: the decision goes on and on.
+            CrashedTurnError: the decision has another defect, or took too long.
         """
         self._settle()
         (seat,) = self._seats

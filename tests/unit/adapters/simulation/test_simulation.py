@@ -1,5 +1,6 @@
 """Controllers at work in in-memory clusters, turn by turn."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation import settle, world_of
+from hedgerow_adapters.simulation.happenings import CrashedTurnError
 from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
@@ -71,17 +73,37 @@ class BrokenError(Exception):
     """What a test raises."""
 
 
-def test_a_defect_of_a_decision_or_a_mapping_ends_the_simulation() -> None:
+@pytest.mark.parametrize("error", [BrokenError("x"), TimeoutError("the turn did not end within 180 s")])
+def test_a_turn_that_crashes_ends_the_simulation_and_is_named(error: Exception) -> None:
+    def broken(*_: Any) -> Any:
+        raise error
+
+    with (
+        simulated(replace(WATCHING, reconcile=broken)) as simulation,
+        pytest.raises(CrashedTurnError, match=f"turn of watching about shop/till crashed: .*Error: {error}$") as crash,
+    ):
+        list(turns(simulation))
+
+    assert crash.value.__cause__ is error
+
+
+def test_a_defect_of_a_mapping_ends_the_simulation() -> None:
     def broken(*_: Any) -> Any:
         raise BrokenError
 
-    for defect in ({"reconcile": broken}, {"watches": (replace(WATCH, enqueue=broken),)}):
-        memory = InMemoryCluster(namespaces=("shop",))
-        loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
-        with Simulation(loop, dict.fromkeys(Cluster, memory), [replace(WATCHING, **defect)]) as simulation:
-            memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
-            with pytest.raises(BrokenError):
-                list(turns(simulation))
+    watches = (replace(WATCH, enqueue=broken),)
+    with simulated(replace(WATCHING, watches=watches)) as simulation, pytest.raises(BrokenError):
+        list(turns(simulation))
+
+
+@contextlib.contextmanager
+def simulated(controller: Controller[Any]) -> Iterator[Simulation]:
+    """A controller at work where a Secret has just been made."""
+    memory = InMemoryCluster(namespaces=("shop",))
+    loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
+    with Simulation(loop, dict.fromkeys(Cluster, memory), [controller]) as simulation:
+        memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
+        yield simulation
 
 
 def test_who_gives_way_goes_when_the_others_have_nothing_to_do() -> None:
