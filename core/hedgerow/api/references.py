@@ -47,6 +47,11 @@ def group_of(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
+def group_kind_of(manifest: Manifest) -> GroupKind:
+    """The group and the kind of an object; empty where it does not say them."""
+    return GroupKind(group_of(str(manifest.get("apiVersion") or "")), str(manifest.get("kind") or ""))
+
+
 def identity(group: str, kind: str, namespace: str, name: str) -> Identity:
     """The identity of an object; an absent namespace is `default`, except that of a Namespace."""
     return Identity(group, kind, namespace or ("" if kind == "Namespace" else DEFAULT_NAMESPACE), name)

@@ -14,7 +14,8 @@ from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import Operation, apply_merge_patch, json_patch_between, merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, only_asks
-from hedgerow.resource_manager.managed_resources.server_defaults.catalog import completed, stored_rule
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import completed
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_yaml

@@ -13,8 +13,8 @@ from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.server_defaults.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
 

@@ -42,8 +42,8 @@ from hedgerow.resource_manager.managed_resources.reconciliation.write_errors imp
     is_worth_another_look,
     replacement,
 )
-from hedgerow.resource_manager.managed_resources.server_defaults.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, Stored, stored_custom_resource
 
 _NAMELESS: Final = "resource name may not be empty"

@@ -7,10 +7,10 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from hedgerow.api.references import group_of
+from hedgerow.api.references import group_kind_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError, object_at, with_each, with_value
-from hedgerow.resource_manager.managed_resources.server_defaults.policies import with_all_amounts
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import with_all_amounts
 
 _LINE_BREAKS: Final = str.maketrans("", "", "\r\n")
 _CONVERSION: Final = ("spec", "conversion", "webhook", "clientConfig")
@@ -22,7 +22,7 @@ def as_readable(manifest: Manifest) -> Manifest:
 
     In maps of texts null is the empty text, a Secret's texts become data, and encoded bytes stand in one line.
     """
-    reading = _READINGS.get((group_of(str(manifest.get("apiVersion") or "")), str(manifest.get("kind") or "")))
+    reading = _READINGS.get(group_kind_of(manifest))
     if reading is None:
         return manifest
     try:

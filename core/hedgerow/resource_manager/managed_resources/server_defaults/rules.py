@@ -15,6 +15,9 @@ Default: TypeAlias = Any
 """The value of a member that was not sent; or a function that tells it, given the stored object around it."""
 
 
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """What becomes of the members of an object; of those that are not mentioned, nothing."""
@@ -37,6 +40,28 @@ class Stored:
     def of(self, name: str) -> "Stored":
         """The rule of a member that is an object or a list of objects."""
         return self.members.get(name) or self.others or (AS_SENT if self.verbatim else COMPACT)
+
+
+def stored(
+    defaults: Mapping[str, Default] = _NOTHING,
+    members: Mapping[str, Stored] = _NOTHING,
+    /,
+    *,
+    omitted: str = "",
+    assigned: str = "",
+    quantities: str = "",
+    verbatim: bool = False,
+    **more: Stored,
+) -> Stored:
+    """A rule, written briefly: names of members are separated by spaces, and rules of members are keyword arguments."""
+    return Stored(
+        defaults,
+        frozenset(omitted.split()),
+        frozenset(assigned.split()),
+        frozenset(quantities.split()),
+        {**members, **more},
+        verbatim=verbatim,
+    )
 
 
 COMPACT: Final = Stored()

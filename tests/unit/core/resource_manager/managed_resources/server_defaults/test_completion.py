@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.resource_manager.managed_resources.server_defaults.catalog import completed, stored_rule
-from hedgerow.resource_manager.managed_resources.server_defaults.differences import differences
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import completed, differences
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
 
 WANTED = {
     "apiVersion": "v1",

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.server_defaults.catalog import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 
 DEFINITION = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
