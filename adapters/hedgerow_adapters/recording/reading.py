@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hedgerow.machinery.recording.codec import UnknownValueError
-from hedgerow.machinery.recording.lines import Header, Line, parsed_line
+from hedgerow.machinery.recording.codec import Header, Line, UnknownValueError, parsed_line
 
 
 class RecordError(Exception):

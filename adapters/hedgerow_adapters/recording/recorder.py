@@ -12,10 +12,9 @@ from typing import Any
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Decision, Plan
-from hedgerow.machinery.recording.codec import UnrecordableError
+from hedgerow.machinery.recording.codec import Header, UnrecordableError, line_of
 from hedgerow.machinery.recording.journal import LiveTurn, Unrecorded, journaled
-from hedgerow.machinery.recording.lines import Header, line_of
-from hedgerow.machinery.recording.shadow_run import Redaction, ShadowRuns, TooMuchToRedactError
+from hedgerow.machinery.recording.playback import Redaction, ShadowRuns, TooMuchToRedactError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.recording.writing import RecordFile
 

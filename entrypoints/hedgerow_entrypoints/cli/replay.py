@@ -13,8 +13,8 @@ from returns.result import Failure
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.recording.codec import Header, Turn, Unreadable
 from hedgerow.machinery.recording.journal import Journal
-from hedgerow.machinery.recording.lines import Header, Turn, Unreadable
 from hedgerow.machinery.recording.replaying import Difference, Replay
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
 from hedgerow.version import __version__

@@ -4,7 +4,7 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from hedgerow.machinery.recording.lines import Header
+from hedgerow.machinery.recording.codec import Header
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
 from hedgerow.version import __version__

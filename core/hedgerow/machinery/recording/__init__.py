@@ -2,20 +2,19 @@
 
 That is enough to make it again: after an incident, to see why; before an upgrade, to see what another version decides.
 
-The live decision is made once. A journal (`journal`) notes references to what it is told, and costs it next to
-nothing. The rest happens beside the work, in this order:
+The live decision is made once. Its journal (`journal`) holds references, and costs it next to nothing. The rest happens
+in another thread:
 
-1. Redaction (a port; `hedgerow.resource_manager.secret_redaction`) replaces what nobody may read by tokens.
-2. If nothing had to be replaced, the journal is recorded as it is. Everything in its steps and its plan is derived from
-   what the record shows anyway.
-3. Otherwise the decision is made a second time, from the redacted journal: the shadow run (`shadow_run`). It alone is
-   recorded. So nothing in a record is derived from a value that the record does not show, whatever a decision does with
-   it: decodes it, hashes it, or quotes it in a message. The turns that apply ManagedResources and renew tokens read the
-   values of Secrets and always have a shadow run; those that read a checksum or an annotation of one have it as well.
+1. Redaction (a port; `hedgerow.resource_manager.secret_redaction`) replaces confidential values by tokens.
+2. If it replaced nothing, the journal is recorded as it is: its steps and its plan derive from what the record shows.
+3. Otherwise the decision is made a second time, from the redacted journal (`playback`). The record holds only this
+   shadow run. So nothing in it derives from a value that it does not show, even if a decision decodes, hashes or
+   quotes such a value. The turns that apply ManagedResources and renew tokens read the values of Secrets and always
+   have a shadow run; those that read a checksum or an annotation of a Secret have one as well.
 
-The state that one turn leaves to the next is not recorded: it may hold digests of secret values. Shadow runs get the
-state of the last shadow run of their key, and a replay that of the last turn that it has repeated.
+The state that one turn leaves to the next is not recorded: it may hold digests of secret values. A shadow run gets the
+state of the last shadow run of its key, a replay that of the last turn that it has repeated.
 
-`replaying` makes recorded decisions again, by the same `playback` as shadow runs, and compares `plans`. `codec` turns
-values into JSON and back; `lines` are the lines of a record.
+`replaying` makes recorded decisions again, also by `playback`, and compares the results. `codec` writes and reads the
+lines of a record.
 """

@@ -1,4 +1,4 @@
-"""Values of journals as JSON, and back to equal values.
+"""Records: a header for each run of a process, then a line of JSON for each turn.
 
 Manifests stay as they are, so that people can read them. Everything that JSON cannot tell apart or does not know is an
 object whose first member, `$`, is the tag of its type. A tag stays the same when the type is renamed or moved. The
@@ -8,7 +8,7 @@ in manifests, and tuples everywhere else.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, TypeAlias
@@ -31,8 +31,7 @@ from hedgerow.machinery.plan import (
     Update,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.recording.journal import Journal, Part, Told, Unrecorded
-from hedgerow.machinery.recording.lookups import Lookup
+from hedgerow.machinery.recording.journal import Journal, Lookup, Part, Unrecorded, WriteReply
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Now, Pause
 
@@ -44,6 +43,7 @@ _MANIFEST: Final = "map"
 """A mapping with a name that begins like a tag."""
 _TABLE: Final = "table"
 _TIME: Final = "time"
+_PLAIN: Final = frozenset({str, bool, int, float})
 _TYPES: Final[Mapping[str, type]] = {
     "apiError": ApiError,
     "atOnce": AtOnce,
@@ -76,7 +76,7 @@ _TYPES: Final[Mapping[str, type]] = {
     "recordEvents": RecordEvents,
     "requirement": Requirement,
     "resource": Resource,
-    "told": Told,
+    "told": WriteReply,
     "unrecorded": Unrecorded,
     "update": Update,
 }
@@ -103,13 +103,13 @@ def encoded(value: object) -> Json:
     """
     # The types of manifests come first: nearly everything is made of them.
     kind = type(value)
-    if value is None or kind is str or kind is bool or kind is int:
+    if value is None or kind in _PLAIN:
         return value
     if isinstance(value, dict | Mapping):
         return _encoded_mapping(value)
-    if kind is list:
-        return [encoded(each) for each in value]  # type: ignore[attr-defined]  # a list by its type
-    return _encoded_otherwise(value)
+    if kind is list or kind is tuple:
+        return [encoded(item) for item in value]  # type: ignore[attr-defined]  # a list or tuple by its type
+    return _encoded_tagged(value)
 
 
 def canonical(value: Json) -> str:
@@ -119,36 +119,29 @@ def canonical(value: Json) -> str:
 
 def _encoded_mapping(value: Mapping[Any, Any]) -> Json:
     if all(type(name) is str and not name.startswith(TAG) for name in value):
-        return {name: encoded(each) for name, each in value.items()}
+        return {name: encoded(member) for name, member in value.items()}
     tag = _MANIFEST if all(type(name) is str for name in value) else _TABLE
-    return {TAG: tag, "of": [[encoded(name), encoded(each)] for name, each in value.items()]}
+    return {TAG: tag, "of": [[encoded(name), encoded(member)] for name, member in value.items()]}
 
 
-def _encoded_otherwise(value: object) -> Json:
+def _encoded_tagged(value: object) -> Json:
     tag = _TAGS.get(type(value))
-    if tag is not None:
-        return {TAG: tag, "is": value.value} if isinstance(value, Enum) else {TAG: tag, **_encoded_fields(value)}
-    if type(value) is tuple:
-        return [encoded(each) for each in value]
-    if type(value) is float:
-        return value
-    if type(value) is datetime:
+    if tag is None and type(value) is datetime:
         return {TAG: _TIME, "is": value.isoformat()}
-    if isinstance(value, int):
-        # A number with a name, such as an HTTP status.
+    if tag is None and isinstance(value, int):  # a number with a name, such as an HTTP status
         return int(value)
-    raise UnrecordableError(value)
-
-
-def _encoded_fields(value: object) -> dict[str, Json]:
+    if tag is None:
+        raise UnrecordableError(value)
+    if isinstance(value, Enum):
+        return {TAG: tag, "is": value.value}
     members = ((name, default, getattr(value, name)) for name, default in _FIELDS[type(value)])
-    return {name: encoded(each) for name, default, each in members if each is not default}
+    return {TAG: tag, **{name: encoded(member) for name, default, member in members if member is not default}}
 
 
 def _fields(kind: type) -> Sequence[tuple[str, object]]:
     """The names of the fields of a type, and their defaults."""
     if is_dataclass(kind):
-        return [(each.name, each.default) for each in fields(kind)]
+        return [(member.name, member.default) for member in fields(kind)]
     names, defaults = getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {})
     return [(name, defaults.get(name, MISSING)) for name in names]
 
@@ -175,7 +168,7 @@ def decoded(value: Json) -> Any:
 
 def _tagged(tag: Any, value: Mapping[str, Json]) -> Any:
     if tag == _TABLE:
-        return {decoded(name): decoded(each) for name, each in value["of"]}
+        return {decoded(name): decoded(member) for name, member in value["of"]}
     if tag == _TIME:
         return datetime.fromisoformat(value["is"])
     kind = _TYPES.get(tag) if isinstance(tag, str) else None
@@ -183,18 +176,100 @@ def _tagged(tag: Any, value: Mapping[str, Json]) -> Any:
         raise UnknownValueError(f"there is no type {_shown(tag)}")
     if issubclass(kind, Enum):
         return kind(value["is"])
-    return kind(**{name: decoded(each) for name, each in value.items() if name != TAG})
+    return kind(**{name: decoded(member) for name, member in value.items() if name != TAG})
 
 
 def _manifest(value: Json) -> Any:
     """A part of a manifest."""
     if isinstance(value, list):
-        return [_manifest(each) for each in value]
+        return [_manifest(member) for member in value]
     if not isinstance(value, dict):
         return value
     members = value["of"] if value.get(TAG) == _MANIFEST else value.items()
-    return {name: _manifest(each) for name, each in members}
+    return {name: _manifest(member) for name, member in members}
 
 
 def _shown(tag: Any) -> str:
     return str(tag)[:100]
+
+
+FORMAT: Final = 3
+_HEADER: Final = "hedgerow-record"
+_NO_LINE: Final = "it is no line of a record"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Who decides in the lines that follow."""
+
+    version: str
+    """Of hedgerow."""
+    component: str
+    cluster_id: str
+    """The effective id of the source cluster."""
+    configuration: Mapping[str, Any]
+    """The component configuration with all its defaults, as a manifest."""
+
+    def to_line(self) -> str:
+        """The line."""
+        members = {"version": self.version, "component": self.component, "clusterId": self.cluster_id}
+        return json.dumps({_HEADER: FORMAT, **members, "configuration": self.configuration})
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A decision that was recorded, of which this version cannot read what it was made from."""
+
+    controller: str
+    key: ObjectKey
+    turn: int
+    problem: str
+
+
+Turn: TypeAlias = Journal | Unrecorded | Unreadable
+Line: TypeAlias = Header | Turn
+
+
+def line_of(turn: Journal | Unrecorded) -> str:
+    """The line of a turn, without the state that it leaves.
+
+    Raises:
+        UnrecordableError: something in it has a type that no record can hold.
+    """
+    if isinstance(turn, Journal):
+        turn = replace(turn, parts=tuple(map(_without_state, turn.parts)))
+    return json.dumps(encoded(turn))
+
+
+def _without_state(part: Part) -> Part:
+    return replace(part, wants=replace(part.wants, state=None)) if isinstance(part.wants, Plan) else part
+
+
+def parsed_line(line: str | bytes) -> Line:
+    """What a line says.
+
+    Raises:
+        ValueError: it is no JSON.
+        UnknownValueError: it is no line of a record, or of one in another format.
+    """
+    content = json.loads(line)
+    try:
+        if _HEADER in content:
+            return _header(content)
+        controller, key, turn = content["controller"], decoded(content["key"]), content["turn"]
+        try:
+            found = decoded(content)
+        except UnknownValueError as error:
+            return Unreadable(controller, key, turn, f"holds what this version does not know: {error}")
+    except (KeyError, TypeError) as error:
+        raise UnknownValueError(_NO_LINE) from error
+    if isinstance(found, Journal | Unrecorded):
+        return found
+    raise UnknownValueError(_NO_LINE)
+
+
+def _header(line: Mapping[str, Json]) -> Header:
+    if line[_HEADER] != FORMAT:
+        problem = f"its format is {line[_HEADER]!s:.20}, this version knows only {FORMAT}"
+        raise UnknownValueError(f"{problem}: replay it with the version that has recorded it")
+    return Header(line["version"], line["component"], line["clusterId"], line["configuration"])

@@ -1,33 +1,141 @@
 """Journal: what one decision read, asked and was told, and how it ended.
 
-The journal of a live decision is references to values that nobody changes; it is written down elsewhere, later.
+The journal of a live decision holds references to values that do not change. Another thread writes it down later.
 
 A part of it ends with a step, or with the end of the decision. The time, and pauses, are no steps of a journal: they
 say nothing about the world. A part holds the times that the decision was told. What a decision looks up again after a
 pause may have changed; the part holds the latest answers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, cast
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, RecordEvents, WriteResult, actions_in
 from hedgerow.machinery.questions import Found
-from hedgerow.machinery.recording.lookups import NotingSnapshot, Reads
-from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.selectors import LabelSelector, selector_query
+from hedgerow.machinery.snapshot import Index, Snapshot, Value
 from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One question to a snapshot."""
+
+    method: Literal["get", "has_synced", "list", "index"]
+    resource: Resource
+    cluster: Cluster
+    what: Any = None
+    """A key; namespace and label selector; or the name of an index and a value."""
+
+    def __str__(self) -> str:
+        """As messages name it."""
+        which = str(self.resource)
+        match self.method:
+            case "get":
+                which = f"{self.resource.kind} {self.what}"
+            case "has_synced":
+                which = f"whether {which} have synced"
+            case "list":
+                namespace, selector = self.what
+                which = f"all {which}{f' in namespace {namespace}' if namespace is not None else ''}"
+                which += f" with {selector_query(selector)}" if selector is not None else ""
+            case _:
+                name, value = self.what
+                which = f'{which} under {value} of "{name}"'
+        return which if self.cluster is Cluster.TARGET else f"{which} of the {self.cluster.value} cluster"
+
+
+Reads: TypeAlias = Mapping[Lookup, Any]
+"""Lookups and their answers: an object or none, whether a resource has synced, or objects."""
+
+
+class NotReadError(Exception):
+    """A decision looks up what it did not look up when it was recorded."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        super().__init__(f"asks for {lookup}, which was not read then")
+
+
+class NotedSnapshot:
+    """A snapshot that answers from notes. With a world, it gets the answers from there and notes them.
+
+    Notes hold only what was looked up. What they lack is unknown, which does not mean that it does not exist.
+    """
+
+    def __init__(self, reads: Reads, world: Snapshot | None = None) -> None:
+        """Answer from these notes, or from the world.
+
+        Args:
+            reads: the notes; with a world, a dictionary to which they are added.
+            world: answers the lookups; none: the notes do.
+        """
+        self.reads = reads
+        self.has_moved = False
+        """True if the same lookup has had two different answers in the same notes."""
+        self._world: Final = world
+
+    def _answer(self, lookup: Lookup, ask: Callable[[Snapshot], Any]) -> Any:
+        """The answer to a lookup; `ask` gets it from the world.
+
+        Raises:
+            NotReadError: there is no world, and the notes lack it.
+        """
+        if self._world is None:
+            if lookup not in self.reads:
+                raise NotReadError(lookup)
+            return self.reads[lookup]
+        answer, notes = ask(self._world), cast("dict[Lookup, Any]", self.reads)
+        if notes.setdefault(lookup, answer) != answer:
+            notes[lookup] = answer
+            self.has_moved = True
+        return answer
+
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
+        """The object of a key."""
+        lookup = Lookup("get", resource, cluster, key)
+        found: Manifest | None = self._answer(lookup, lambda world: world.get(resource, key, cluster))
+        return found
+
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        """True if the objects of a resource are watched and completely listed."""
+        lookup = Lookup("has_synced", resource, cluster)
+        return bool(self._answer(lookup, lambda world: world.has_synced(resource, cluster)))
+
+    def list(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        selector: LabelSelector | None = None,
+        cluster: Cluster = Cluster.TARGET,
+    ) -> Sequence[Manifest]:
+        """Objects by namespace and labels."""
+        found: Sequence[Manifest] = self._answer(
+            Lookup("list", resource, cluster, (namespace, selector)),
+            lambda world: tuple(world.list(resource, namespace=namespace, selector=selector, cluster=cluster)),
+        )
+        return found
+
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
+        """Objects by index."""
+        lookup = Lookup("index", index.resource, index.cluster, (index.name, value))
+        found: Sequence[Manifest] = self._answer(lookup, lambda world: tuple(world.by_index(index, value)))
+        return found
+
 
 _BYTES: Final = 4000
 """Of an object in memory, about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The result of a write without the write: whoever makes the decision again knows what it has asked."""
+class WriteReply:
+    """The result of a write without the action: replaying the decision yields the action again."""
 
     stored: Manifest | None
     error: ApiError | None
@@ -43,7 +151,7 @@ class Part:
     wants: Step[Any] | Plan | None = None
     """None: the decision raised."""
     reply: Any = None
-    """Results of writes as `Told`; none for a plan, and for a step at which the decision was stopped."""
+    """Results of writes as `WriteReply`; none for a plan, and for a step at which the decision was stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +187,13 @@ class Journal:
 
 
 def _bytes_of(value: Any) -> int:
-    """Of the objects in a reply, or in what a decision wants; the data of Secrets and ConfigMaps count by length."""
+    """Size of the objects in a reply, a step or a plan; the data of Secrets and ConfigMaps count by length."""
     match value:
         case tuple():
             return sum(map(_bytes_of, value))
         case Found(objects):
             return sum(map(_bytes_of, objects))
-        case Told(stored):
+        case WriteReply(stored):
             return _bytes_of(stored)
         case Step() | Plan():
             return sum(_bytes_of(getattr(action, "manifest", None)) for action in actions_in(value))
@@ -122,7 +230,7 @@ class LiveTurn:
 def noted(reply: Any) -> Any:
     """A reply without the step that it answers."""
     if isinstance(reply, WriteResult):
-        return Told(reply.stored, reply.error)
+        return WriteReply(reply.stored, reply.error)
     if type(reply) is tuple:
         return tuple(map(noted, reply))
     return reply
@@ -170,7 +278,7 @@ async def journaled(
     keep: Callable[[LiveTurn], None],
 ) -> Plan:
     """The plan of a decision, whose journal is kept: also if the decision raises, or is stopped at a step."""
-    notes = NotingSnapshot(snapshot)
+    notes = NotedSnapshot({}, snapshot)
     parts: list[Part] = []
     times: list[datetime] = []
     wants: Step[Any] | Plan | None = None

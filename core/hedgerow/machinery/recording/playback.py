@@ -1,19 +1,39 @@
-"""Playback: a decision made again from its journal, part by part.
+"""Playback: a decision made again from its journal, part by part; and the shadow runs that records show.
 
 Whatever the decision looks up, asks and is told comes from the journal. It may pause as often as it likes. If it asks
 for the time more often than the journal tells it, it gets the last time again.
+
+A turn whose journal may be shown as it is has no shadow run. All of this happens after the live decision, in another
+thread.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, Protocol
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.recording.journal import Journal, Part, decision, has_same_reply, replied
-from hedgerow.machinery.recording.lookups import NotedSnapshot
+from hedgerow.machinery.plan import Action, Plan, actions_in, is_dry_run
+from hedgerow.machinery.recording.journal import (
+    Journal,
+    LiveTurn,
+    NotedSnapshot,
+    Part,
+    decision,
+    has_same_reply,
+    replied,
+)
 from hedgerow.machinery.steps import Now, Pause, Step
+
+_VERBS: Final = {
+    "Create": "create",
+    "Update": "update",
+    "MergePatch": "patch",
+    "JsonPatch": "patch",
+    "Delete": "delete",
+}
 
 
 class Played(NamedTuple):
@@ -23,27 +43,20 @@ class Played(NamedTuple):
     wants: Step[Any] | Plan | None
     error: Exception | None
     """Why it wants nothing."""
-    goes_on: bool
-    """False if it cannot be told what the journal holds after the part: it wants something else."""
+    is_answered: bool
+    """True if the reply in the journal answers it. Otherwise playback ends here."""
 
 
 def played(controller: Controller[Any], journal: Journal, state: Any) -> Iterator[Played]:
-    """A decision made again, up to its end or to where it wants something else.
+    """A decision made again, up to its end or to a step that the journal does not answer.
 
     Args:
         controller: decides.
-        journal: what it is told.
-        state: what the last turn of the key has left.
+        journal: the answers and replies.
+        state: the state that the last turn of the key has left.
     """
-    snapshot = NotedSnapshot({})
-    context = Context(
-        journal.now,
-        controller.config,
-        state=state,
-        jitter=journal.jitter,
-        server_versions=frozenset(journal.server_versions),
-    )
-    now = journal.now
+    snapshot, now = NotedSnapshot({}), journal.now
+    context = Context(now, controller.config, state, journal.jitter, frozenset(journal.server_versions))
     wants: Step[Any] | Plan | None = None
     reply: Any = None
     with Execution(decision(controller, journal.key, snapshot, context), journal.key) as execution:
@@ -56,29 +69,122 @@ def played(controller: Controller[Any], journal: Journal, state: Any) -> Iterato
                     now = next(times, now) if isinstance(wants, Now) else now
                     wants = execution.go_on(now if isinstance(wants, Now) else None)
             except Exception as error:  # noqa: BLE001 -- a defect of the decision is a result
-                yield Played(part, None, error, goes_on=part.wants is None)
+                yield Played(part, None, error, is_answered=part.wants is None)
                 return
-            goes_on = has_same_reply(part.wants, wants)
-            yield Played(part, wants, None, goes_on)
-            if not goes_on:
+            is_answered = has_same_reply(part.wants, wants)
+            yield Played(part, wants, None, is_answered)
+            if not is_answered:
                 return
             reply = part.reply
 
 
 class States:
-    """What the last turn of each key has left, by controller and key."""
+    """The state that the last turn of each key has left, by controller and key."""
 
     def __init__(self) -> None:
         """No turn yet."""
         self._states: dict[tuple[str, ObjectKey], Any] = {}
 
     def of(self, journal: Journal) -> Any:
-        """What a decision is told; none if that is nothing, or unknown."""
+        """The state that a decision gets; none if it gets none, or it is unknown."""
         return self._states.get((journal.controller, journal.key)) if journal.has_state else None
 
     def leave(self, controller: str, key: ObjectKey, plan: Plan | None) -> None:
-        """A turn has ended with a plan; none: nobody knows what it leaves. One that raises leaves what there was."""
+        """Keep the state that a plan leaves; no plan: the state is unknown. Not to be called if a turn has raised."""
         if plan is None or plan.state is None:
             self._states.pop((controller, key), None)
         else:
             self._states[controller, key] = plan.state
+
+
+class TooMuchToRedactError(Exception):
+    """The replies of a turn hold more than can be redacted in time; the text is one clause."""
+
+
+class Redaction(Protocol):
+    """The port that keeps confidential values out of records."""
+
+    def redacted(self, parts: Sequence[Part]) -> Sequence[Part]:
+        """The parts of a live journal with tokens in reads and replies; `wants` stays as it is.
+
+        Equal values have equal tokens. A token keeps what decisions read of its value, as far as possible. Parts
+        without a confidential value come back equal.
+
+        Raises:
+            TooMuchToRedactError: it would take too long.
+        """
+        ...
+
+
+class ShadowRuns:
+    """The turns of one process in their order, as its record shows them."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        """No turn yet."""
+        self._redaction = redaction
+        self._states = States()
+
+    def recordable(self, turn: LiveTurn) -> Journal:
+        """A turn as the record shows it.
+
+        Raises:
+            TooMuchToRedactError: it cannot be shown. `forget` it.
+        """
+        live = turn.journal
+        state = self._states.of(live)
+        parts = tuple(self._redaction.redacted(live.parts))
+        if parts == live.parts and state is turn.state and not turn.has_moved:
+            shown = live
+        else:
+            journal = replace(live, parts=parts, has_state=state is not None, raised="")
+            shown = _shadow_run(turn.controller, journal, state)
+        if shown.end is not None and live.end is not None:
+            self._states.leave(live.controller, live.key, shown.end)
+        elif shown.acted is not None:
+            self.forget(turn)
+        return shown
+
+    def forget(self, turn: LiveTurn) -> None:
+        """Drop the state of a turn that the record does not show after all."""
+        self._states.leave(turn.journal.controller, turn.journal.key, None)
+
+
+def _shadow_run(controller: Controller[Any], journal: Journal, state: Any) -> Journal:
+    """A turn decided from its redacted journal, up to where it wants something else than the process did."""
+    parts: list[Part] = []
+    raised = ""
+    acted: tuple[str, ...] | None = None
+    for live, wants, error, is_answered in played(controller, journal, state):
+        raised = type(error).__name__ if error is not None else ""
+        parts.append(replace(live, wants=wants, reply=live.reply if is_answered else None))
+        one, other = outline(live.wants), outline(wants)
+        wants_another_reply = isinstance(live.wants, Step) and not is_answered
+        if wants_another_reply or sorted(one) != sorted(other):
+            acted = tuple(one)
+    return replace(journal, parts=tuple(parts), raised=raised, acted=acted)
+
+
+def outline(wants: Step[Any] | Plan | None) -> list[str]:
+    """What a step or a plan asks for, a line each, without any value that it writes; none: the decision raised."""
+    if wants is None:
+        return ["raised"]
+    actions = [_outlined(action) for action in actions_in(wants)]
+    if not isinstance(wants, Plan):
+        return actions or [f"awaits {type(wants).__name__}"]
+    return [
+        *actions,
+        *(f"{event.type} event {event.reason} about {event.resource.kind} {event.key}" for event in wants.events),
+        *(
+            f"failure: {failure.resource.kind} {failure.key}{f': {path}' if (path := failure.problem.path) else ''}"
+            for failure in wants.failures
+        ),
+        *([] if wants.requeue_after is None else [f"again in {wants.requeue_after:g} s"]),
+    ]
+
+
+def _outlined(action: Action) -> str:
+    name = getattr(action, "subresource", "")
+    subresource = f"/{name}" if name else ""
+    where = "" if action.cluster is Cluster.TARGET else f" in the {action.cluster.value} cluster"
+    verb = "dry-run update of" if is_dry_run(action) else _VERBS[type(action).__name__]
+    return f"{verb} {action.resource.kind}{subresource} {action.key}{where} ({action.reason})"

@@ -19,7 +19,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan
 from hedgerow.machinery.questions import Found, ListQuestion, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.machinery.recording.journal import Part, Told
+from hedgerow.machinery.recording.journal import Part, WriteReply
 from hedgerow.machinery.steps import AtOnce, Step
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
@@ -120,7 +120,7 @@ class _Turn:
                 return tuple(self.reply(each, one) for each, one in zip(steps, reply, strict=False))
             case ObjectQuestion() | ListQuestion() if isinstance(reply, Found):
                 return self._found(step.resource, step.cluster, reply)
-            case _ if isinstance(step, ACTIONS) and isinstance(reply, Told):
+            case _ if isinstance(step, ACTIONS) and isinstance(reply, WriteReply):
                 stored, error = reply.stored, reply.error
                 if stored is not None:
                     is_token = getattr(step, "subresource", "") == _TOKEN
@@ -131,7 +131,7 @@ class _Turn:
                     )
                 if error is not None and step.resource == SECRETS:
                     error = self._error(error)
-                return Told(stored, error)
+                return WriteReply(stored, error)
             case _:
                 return reply
 

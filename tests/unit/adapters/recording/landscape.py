@@ -12,8 +12,7 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.recording.codec import Json, encoded
 from hedgerow.machinery.recording.journal import Journal, Part
-from hedgerow.machinery.recording.playback import States, played
-from hedgerow.machinery.recording.shadow_run import Redaction
+from hedgerow.machinery.recording.playback import Redaction, States, played
 from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller
 from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
 from hedgerow.resource_manager.nodes import NodeConfig, node_controller

@@ -13,10 +13,10 @@ from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.recording.codec import Header
 from hedgerow.machinery.recording.journal import Journal
-from hedgerow.machinery.recording.lines import Header
+from hedgerow.machinery.recording.playback import Redaction
 from hedgerow.machinery.recording.replaying import Difference, Replay
-from hedgerow.machinery.recording.shadow_run import Redaction
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.recording.codec import Header, Unreadable, line_of
 from hedgerow.machinery.recording.journal import Unrecorded
-from hedgerow.machinery.recording.lines import Header, Unreadable, line_of
 from hedgerow_adapters.recording import RecordError, RecordFile, record_lines, writing
 from tests.control_plane.processes import wait_until
 from tests.unit.adapters.recording.session import HEADER, Session, repeated

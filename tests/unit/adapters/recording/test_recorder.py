@@ -24,9 +24,8 @@ from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Decision, Event, Plan
-from hedgerow.machinery.recording.journal import Journal, Part
-from hedgerow.machinery.recording.lookups import Lookup, NotedSnapshot
-from hedgerow.machinery.recording.plans import outline
+from hedgerow.machinery.recording.journal import Journal, Lookup, NotedSnapshot, Part
+from hedgerow.machinery.recording.playback import outline
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause
 from hedgerow.resource_manager.secret_redaction import Fingerprints, SecretRedaction

@@ -30,8 +30,7 @@ from hedgerow.machinery.plan import (
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.recording.codec import UnknownValueError, UnrecordableError, decoded, encoded
-from hedgerow.machinery.recording.journal import Told
-from hedgerow.machinery.recording.lookups import Lookup
+from hedgerow.machinery.recording.journal import Lookup, WriteReply
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Now, Pause
 
@@ -57,7 +56,7 @@ ACTIONS = st.one_of(
     st.builds(Delete, RESOURCES, KEYS, TEXTS, st.none() | TEXTS, st.none() | TEXTS),
 )
 REPLIES = st.builds(
-    Told,
+    WriteReply,
     st.none() | MANIFESTS,
     st.none() | st.builds(ApiError, st.integers(), TEXTS, TEXTS, st.tuples(st.builds(Cause, TEXTS, TEXTS, TEXTS))),
 )

@@ -13,8 +13,7 @@ from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Create, Plan, WriteResult
-from hedgerow.machinery.recording.journal import Journal, LiveTurn, Part, Told, journaled
-from hedgerow.machinery.recording.lookups import Lookup, NotedSnapshot
+from hedgerow.machinery.recording.journal import Journal, LiveTurn, Lookup, NotedSnapshot, Part, WriteReply, journaled
 from hedgerow.machinery.recording.playback import played
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
@@ -91,7 +90,7 @@ def test_a_part_ends_with_what_asks_or_writes_and_holds_the_times() -> None:
         ("a", "b"),
         has_state=True,
         parts=(
-            Part({GET: None}, (LATER, LATER), WRITE, Told(STORED, None)),
+            Part({GET: None}, (LATER, LATER), WRITE, WriteReply(STORED, None)),
             Part({OTHER: STORED}, (), PLAN),
         ),
     )

@@ -18,8 +18,7 @@ from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import ApiError, Cause, Create, InOrder, MergePatch, Plan
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.recording.journal import Part, Told
-from hedgerow.machinery.recording.lookups import Lookup
+from hedgerow.machinery.recording.journal import Lookup, Part, WriteReply
 from hedgerow.machinery.steps import AtOnce, Pause, Step
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret, decompressed
@@ -255,7 +254,7 @@ def test_a_token_that_was_granted_is_not_shown() -> None:
     asked = Create(SERVICE_ACCOUNTS, {"kind": "TokenRequest", "metadata": {"name": "a"}}, "due", subresource="token")
     granted = {"status": {"token": PASSWORD, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
 
-    told = told_of(asked, Told(granted, None))
+    told = told_of(asked, WriteReply(granted, None))
 
     assert told.stored == {"status": {"token": SHOWN, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
 
@@ -275,13 +274,13 @@ WRITE = MergePatch(SECRETS, KEY, {}, "why")
     ],
     ids=["alone", "in order", "at once"],
 )
-def test_what_servers_say_of_written_secrets_is_not_shown(step: Step[Any], wrap: Callable[[Told], Any]) -> None:
-    told = told_of(step, wrap(Told(STORED, REFUSAL)))
+def test_what_servers_say_of_written_secrets_is_not_shown(step: Step[Any], wrap: Callable[[WriteReply], Any]) -> None:
+    told = told_of(step, wrap(WriteReply(STORED, REFUSAL)))
 
     assert PASSWORD not in str(told)
     assert encoded(PASSWORD) not in str(told)
     assert told == wrap(
-        Told(
+        WriteReply(
             secret({"a": encoded(SHOWN)}),
             ApiError(422, "Invalid", FINGERPRINTS.of_text(REFUSAL.message), (Cause("x", CAUSE_SHOWN, "data"),)),
         )
@@ -291,7 +290,7 @@ def test_what_servers_say_of_written_secrets_is_not_shown(step: Step[Any], wrap:
 @pytest.mark.parametrize(
     "part",
     [
-        Part(wants=WRITE, reply=Told(None, ApiError(409, "Conflict", "the object has been modified"))),
+        Part(wants=WRITE, reply=WriteReply(None, ApiError(409, "Conflict", "the object has been modified"))),
         Part(wants=ObjectQuestion(SECRETS, KEY, Cluster.SOURCE), reply=NotAnswered(404, "NotFound", "not found")),
         Part(wants=WRITE),
         Part(wants=InOrder((WRITE,))),
@@ -353,7 +352,7 @@ def test_a_text_that_is_none_is_not_shown() -> None:
 def test_a_request_for_a_token_without_a_status_is_shown() -> None:
     asked = Create(SERVICE_ACCOUNTS, {"kind": "TokenRequest", "metadata": {"name": "a"}}, "due", subresource="token")
 
-    assert told_of(asked, Told({"status": None}, None)).stored == {"status": None}
+    assert told_of(asked, WriteReply({"status": None}, None)).stored == {"status": None}
 
 
 def test_the_oldest_checksums_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
