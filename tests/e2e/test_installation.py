@@ -9,7 +9,9 @@ from typing import Any, Final, TypeAlias
 import pytest
 import yaml
 
-from hedgerow.resource_manager.installation.manifests import blocked_by_own_webhooks
+from hedgerow.admission.registration.blocking import blocking_webhooks
+from hedgerow.resource_manager.installation.manifests import needed_objects
+from hedgerow_adapters.registrations import parse_registrations
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.control_plane.kubectl import KubectlError
 from tests.e2e.resource_manager import run_here
@@ -99,7 +101,8 @@ def test_helm_renders_what_the_command_prints(values: Path, part: str) -> None:
     rendered = objects(by_helm(values, *setting, *(["--include-crds"] if has_definition else [])))
 
     is_one_cluster = part != "all"
-    assert not is_one_cluster or blocked_by_own_webhooks(list(rendered.values())) == ()
+    registered = parse_registrations(rendered.values()).unwrap().entries
+    assert not is_one_cluster or blocking_webhooks(registered, needed_objects(rendered.values())) == ()
     assert set(rendered) == set(printed)
     for key, manifest in printed.items():
         assert rendered[key] == manifest

@@ -23,11 +23,12 @@ from hedgerow.admission.webhook import Webhook
 
 
 def webhooks(config: AdmissionConfig) -> tuple[Webhook, ...]:
-    """The webhooks that are enabled: those that change objects in the order of their calls, then those that deny."""
-    return (*_mutating(config), *_validating(config))
+    """The enabled webhooks, mutating ones first."""
+    return (*mutating_webhooks(config), *validating_webhooks(config))
 
 
-def _mutating(config: AdmissionConfig) -> Iterator[Webhook]:
+def mutating_webhooks(config: AdmissionConfig) -> Iterator[Webhook]:
+    """The enabled webhooks that change objects, in the order of their calls."""
     if config.token_invalidator:
         yield token_invalidator.webhook()
     if config.projected_token_mount is not None:
@@ -48,7 +49,8 @@ def _mutating(config: AdmissionConfig) -> Iterator[Webhook]:
         yield pod_topology_spread_constraints.webhook()
 
 
-def _validating(config: AdmissionConfig) -> Iterator[Webhook]:
+def validating_webhooks(config: AdmissionConfig) -> Iterator[Webhook]:
+    """The enabled webhooks that only allow or deny."""
     if config.crd_deletion_protection:
         yield deletion_protection.webhook()
     if config.extension_validation:

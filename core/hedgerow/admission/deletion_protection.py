@@ -25,11 +25,9 @@ from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
 
 NAME: Final = "crd-deletion-protection"
-
-
 NOT_CONFIRMED: Final = f'must have a "{DELETION_CONFIRMATION}" annotation to delete'
-
-
+PROTECTED_DEFINITIONS: Final = (DELETION_PROTECTED, "true")
+"""Label of the CustomResourceDefinitions that are protected."""
 DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
 CUSTOM_RESOURCES: Final = (
     extension_resource("backupbuckets", "BackupBucket", namespaced=False),

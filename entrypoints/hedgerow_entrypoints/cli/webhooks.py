@@ -21,16 +21,15 @@ from hedgerow.admission.certificates import (
     serving_certificate,
 )
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.registration import Mode, build_webhook_configurations, service_name
+from hedgerow.admission.registration import Mode, build_webhook_configurations, registered_webhooks, service_name
 from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
-from hedgerow.admission.registration.parsing import parse_registrations
-from hedgerow.admission.registration.registered import Registrations
-from hedgerow.admission.registration.shape import is_base_url
+from hedgerow.admission.registration.webhooks import RegisteredWebhook
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue
+from hedgerow_adapters.registrations import is_base_url
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
 
@@ -139,7 +138,7 @@ def render(
     ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
     admission = decoded.configuration.admission
     objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission, url=url)
-    registered = parse_registrations(objects).unwrap()
+    registered = registered_webhooks(Mode(mode), service_name(name_prefix), namespace, admission)
     own_pods = () if mode == Mode.TARGET else (pods_of(namespace, {"app": service_name(name_prefix)}),)
     if blocking := blocking_webhooks(registered, (*OF_ANY_CLUSTER, *own_pods)):
         raise CommandError.of(blocking)
@@ -150,9 +149,9 @@ def render(
     click.echo(FORMATS[output](objects), nl=False)
 
 
-def _left_out(config: AdmissionConfig, registered: Registrations) -> Iterable[str]:
+def _left_out(config: AdmissionConfig, registered: Iterable[RegisteredWebhook]) -> Iterable[str]:
     """The names of webhooks that are enabled, but that none of the registration objects is about."""
-    paths = {entry.client.path for entry in (*registered.mutating_entries, *registered.validating_entries)}
+    paths = {webhook.path for webhook in registered}
     return dict.fromkeys(webhook.name for webhook in webhooks(config) if webhook.path not in paths)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hedgerow.admission import Decision, Mutated, Mutation, Webhook
-from hedgerow.admission.registration.registered import Client, Entry, Registrations, Rule
+from hedgerow.admission.registration.webhooks import Rule
 from hedgerow.admission.request import AdmissionRequest, creation
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.execution import EndlessDecisionError
@@ -13,6 +13,7 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.files import Source
+from hedgerow_adapters.registrations import Client, Entry, Registrations
 from hedgerow_entrypoints.cli.review.course import Panel, course, decision
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
 from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS, Candidate

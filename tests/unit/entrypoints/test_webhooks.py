@@ -14,6 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509.verification import PolicyBuilder, Store
 
+from hedgerow.admission.registration.blocking import pods_of
 from hedgerow_adapters import keys
 from tests.unit.entrypoints.command_line import Hedgerow
 
@@ -65,13 +66,14 @@ def test_prefix_and_namespace_are_in_the_address(config: Path, hedgerow: Hedgero
 def test_a_registration_that_could_block_the_pods_of_the_process_is_not_printed(
     hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hedgerow_entrypoints.cli.webhooks.service_name", lambda prefix: f"{prefix}other")
+    others = pods_of("garden", {"app": "other"})
+    monkeypatch.setattr("hedgerow_entrypoints.cli.webhooks.pods_of", lambda _namespace, _labels: others)
 
     assert hedgerow(*RUNTIME) == (
         1,
         "",
         (
-            'error: webhook "seccomp-profile.resources.gardener.cloud" of gardener-resource-manager could block '
+            'error: webhook "seccomp-profile.resources.gardener.cloud" could block '
             "Pod garden, without which the process does not run: its rule for CREATE of pods fails while no replica "
             "answers\n"
         ),

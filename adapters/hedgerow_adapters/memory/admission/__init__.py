@@ -1,7 +1,7 @@
 """Admission of the in-memory cluster: registered webhooks are asked before anything is stored, as the API server does.
 
-`chain` goes through them in order; which are called, and how, is said by `hedgerow_adapters.dispatch`. `calls` is
-what whoever reaches a webhook is told and may answer, `answers` is what the server makes of that.
+`chain` goes through them in the order of `hedgerow_adapters.registrations.dispatch`, `calls` is how webhooks are
+reached, `answers` reads what they answer.
 """
 
 from hedgerow_adapters.memory.admission.calls import CallFailedError, CallWebhook, WebhookCall, nobody

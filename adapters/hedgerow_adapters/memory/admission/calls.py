@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from hedgerow.admission.registration.registered import Entry
+from hedgerow_adapters.registrations import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The way of one request through the registered webhooks: changed by one after the other, then checked by all.
 
 What a webhook wants is done here as the server does it: a changed object is read, completed and converted anew. Which
-webhook is called for what, and in which order, is said by `hedgerow_adapters.dispatch`.
+webhook is called for what, and in which order, is said by `hedgerow_adapters.registrations.dispatch`.
 
 Source: Kubernetes documentation, "Dynamic Admission Control".
 """
@@ -13,12 +13,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from hedgerow.admission import AdmissionRequest
-from hedgerow.admission.registration.parsing import parse_registrations
-from hedgerow.admission.registration.registered import Registrations
 from hedgerow.admission.review import V1, VERSIONS, review_document
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Manifest, ObjectKey, labels_of
-from hedgerow_adapters.dispatch import Attributes, Call, Progress, failed, rejected, validating_calls
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission.answers import UnusableAnswerError, Verdict, verdict_of
 from hedgerow_adapters.memory.admission.calls import CallFailedError, CallWebhook, WebhookCall
@@ -31,6 +28,8 @@ from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
+from hedgerow_adapters.registrations import Registrations, parse_registrations
+from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, failed, rejected, validating_calls
 
 _CONFIGURATIONS: Final = (MUTATING_CONFIGURATIONS.stored_as, VALIDATING_CONFIGURATIONS.stored_as)
 _SILENT: Final = Verdict(None)

@@ -8,7 +8,6 @@ Source: Kubernetes API, MutatingWebhookConfiguration and ValidatingWebhookConfig
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hedgerow.admission.registration.shape import entries_problems
 from hedgerow.admission.review import VERSIONS
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, duplicate, invalid, not_supported, required
@@ -24,6 +23,7 @@ from hedgerow_adapters.memory.shapes import (
     text,
     texts,
 )
+from hedgerow_adapters.registrations import entries_problems
 
 _GROUP: Final = "admissionregistration.k8s.io"
 _FEWEST_PARTS: Final = 3

@@ -8,6 +8,6 @@ Source: webhooks-and-tokens §9.
 """
 
 from hedgerow.admission.extension_validation.kinds import KINDS, validate_create, validate_update
-from hedgerow.admission.extension_validation.webhook import NAME, review, webhooks
+from hedgerow.admission.extension_validation.webhook import NAME, path_of, review, webhooks
 
-__all__ = ["KINDS", "NAME", "review", "validate_create", "validate_update", "webhooks"]
+__all__ = ["KINDS", "NAME", "path_of", "review", "validate_create", "validate_update", "webhooks"]

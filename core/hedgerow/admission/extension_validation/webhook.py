@@ -77,5 +77,9 @@ def webhooks() -> tuple[Webhook, ...]:
 
 
 def _webhook(resource: Resource) -> Webhook:
-    path = f"/validate-{resource.group.replace('.', '-')}-{resource.version}-{resource.kind.lower()}"
-    return Webhook(NAME, path, lambda request, _snapshot: review(resource.kind, request))
+    return Webhook(NAME, path_of(resource), lambda request, _snapshot: review(resource.kind, request))
+
+
+def path_of(resource: Resource) -> str:
+    """Where the webhook for a resource is reached."""
+    return f"/validate-{resource.group.replace('.', '-')}-{resource.version}-{resource.kind.lower()}"

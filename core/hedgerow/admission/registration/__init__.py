@@ -1,13 +1,12 @@
-"""The objects by which webhooks are registered with an API server, and what keeps them to the requests they are for.
+"""The objects that register webhooks with an API server, and which of them could keep the process from running.
 
-`mutating` and `validating` are the tables of all webhooks, `entry` says how one is written and what differs between
-clusters, `configurations` puts the enabled ones together. `parsing` reads any registration objects as what stands in
-`registered`, and `shape` says what is wrong with them; `blocking` finds those that could block the process.
+`webhooks` says which requests each webhook is called for in which cluster, `configurations` renders what is enabled,
+`blocking` finds the webhooks that could block the process.
 
 Source: webhooks-and-tokens §4.
 """
 
-from hedgerow.admission.registration.configurations import build_webhook_configurations, registered_paths
-from hedgerow.admission.registration.entry import Mode, Server, service_name
+from hedgerow.admission.registration.configurations import build_webhook_configurations, service_name
+from hedgerow.admission.registration.webhooks import Mode, registered_webhooks
 
-__all__ = ["Mode", "Server", "build_webhook_configurations", "registered_paths", "service_name"]
+__all__ = ["Mode", "build_webhook_configurations", "registered_webhooks", "service_name"]

@@ -3,17 +3,17 @@
 An API server refuses a request when a webhook with failurePolicy `Fail` gives no answer. If it asks such a webhook
 about an object that the process needs to run, nothing starts the process again once no replica is left.
 
-Decides from registrations and labels alone. What is not known of labels may be anything, so a webhook counts unless its
-rules or selectors exclude the object for certain.
+Decides from registrations and labels alone. Unknown labels may have any value, so a webhook counts unless its rules or
+selectors exclude the object for certain.
 
 Source: Kubernetes documentation, "Dynamic Admission Control", avoiding deadlocks.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
-from hedgerow.admission.registration.registered import ANY, Entry, Registrations, Rule, Scope
+from hedgerow.admission.registration.webhooks import ANY, Rule, Scope
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.api.kubernetes import LEASES, METADATA_NAME, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource
@@ -22,6 +22,23 @@ from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requir
 NODE_LEASES: Final = "kube-node-lease"
 _WRITES: Final = (ANY, CREATE, UPDATE, DELETE)
 """Also those of subresources: a pod without a binding or a status does not run either."""
+
+
+class Registered(Protocol):
+    """A webhook as a registration object registers it."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 -- as below: fields of a registration, by Kubernetes' names
+    @property
+    def rules(self) -> tuple[Rule, ...]: ...  # noqa: D102
+    @property
+    def namespace_selector(self) -> LabelSelector: ...  # noqa: D102
+    @property
+    def object_selector(self) -> LabelSelector | None: ...  # noqa: D102
+    @property
+    def matches_equivalents(self) -> bool: ...  # noqa: D102
+    @property
+    def ignores_failures(self) -> bool: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +59,9 @@ class NeededObject:
 
 @dataclass(frozen=True, slots=True)
 class BlockingWebhook:
-    """A webhook that an API server could ask about a needed object, by one of its rules."""
+    """A webhook that an API server could call for a needed object, by one of its rules."""
 
-    entry: Entry
+    webhook: Registered
     rule: Rule
     needed: NeededObject
 
@@ -52,7 +69,7 @@ class BlockingWebhook:
         """Webhook, object and rule."""
         rule = f"{', '.join(self.rule.operations)} of {', '.join(self.rule.resources)}"
         return (
-            f'webhook "{self.entry.name}" of {self.entry.configuration} could block {self.needed}, '
+            f'webhook "{self.webhook.name}" could block {self.needed}, '
             f"without which the process does not run: its rule for {rule} fails while no replica answers"
         )
 
@@ -69,36 +86,29 @@ def pods_of(namespace: str, labels: Labels) -> NeededObject:
     return NeededObject(PODS, ObjectKey(namespace, ""), labels, has_other_labels=True)
 
 
-def blocking_webhooks(registrations: Registrations, needed: Iterable[NeededObject]) -> tuple[BlockingWebhook, ...]:
-    """Each webhook that could block a needed object, with the first of its rules that matches.
-
-    Args:
-        registrations: all webhooks of a cluster.
-        needed: objects of the same cluster.
-    """
-    entries = [*registrations.mutating_entries, *registrations.validating_entries]
-    return tuple(found for each in needed for entry in entries for found in _blocking(entry, each))
+def blocking_webhooks(webhooks: Sequence[Registered], needed: Iterable[NeededObject]) -> tuple[BlockingWebhook, ...]:
+    """Each webhook of a cluster that could block an object needed there, with the first of its rules that matches."""
+    return tuple(found for each in needed for webhook in webhooks if (found := _blocking(webhook, each)))
 
 
-def _blocking(entry: Entry, needed: NeededObject) -> Iterator[BlockingWebhook]:
-    if entry.ignores_failures or not (_may_select_namespace(entry, needed) and _may_select_object(entry, needed)):
-        return
-    rule = next((rule for rule in entry.rules if _concerns(rule, needed.resource, entry)), None)
-    if rule is not None:
-        yield BlockingWebhook(entry, rule, needed)
+def _blocking(webhook: Registered, needed: NeededObject) -> BlockingWebhook | None:
+    if webhook.ignores_failures or not (_may_select_namespace(webhook, needed) and _may_select_object(webhook, needed)):
+        return None
+    rule = next((rule for rule in webhook.rules if _concerns(rule, needed.resource, webhook)), None)
+    return None if rule is None else BlockingWebhook(webhook, rule, needed)
 
 
-def _may_select_namespace(entry: Entry, needed: NeededObject) -> bool:
+def _may_select_namespace(webhook: Registered, needed: NeededObject) -> bool:
     if needed.resource == NAMESPACES:
-        return _may_match(entry.namespace_selector, needed.labels, complete=False)
-    if not needed.resource.namespaced:
-        return True
+        return _may_match(webhook.namespace_selector, needed.labels, complete=False)
     name = needed.key.namespace
-    return _may_match(entry.namespace_selector, {METADATA_NAME: name} if name else {}, complete=False)
+    labels = {METADATA_NAME: name} if name else {}
+    return not needed.resource.namespaced or _may_match(webhook.namespace_selector, labels, complete=False)
 
 
-def _may_select_object(entry: Entry, needed: NeededObject) -> bool:
-    return _may_match(entry.object_selector, needed.labels, complete=not needed.has_other_labels)
+def _may_select_object(webhook: Registered, needed: NeededObject) -> bool:
+    selector = webhook.object_selector
+    return selector is None or _may_match(selector, needed.labels, complete=not needed.has_other_labels)
 
 
 def _may_match(selector: LabelSelector, labels: Labels, *, complete: bool) -> bool:
@@ -110,12 +120,12 @@ def _may_match(selector: LabelSelector, labels: Labels, *, complete: bool) -> bo
     return all(each.matches(labels) or (not complete and each.key not in labels) for each in requirements)
 
 
-def _concerns(rule: Rule, resource: Resource, entry: Entry) -> bool:
+def _concerns(rule: Rule, resource: Resource, webhook: Registered) -> bool:
     """True if a rule is about writes to a resource, or to one of its subresources."""
     return (
         any(operation in rule.operations for operation in _WRITES)
         and any(group in rule.groups for group in (ANY, resource.group))
-        and (entry.matches_equivalents or any(version in rule.versions for version in (ANY, resource.version)))
+        and (webhook.matches_equivalents or any(version in rule.versions for version in (ANY, resource.version)))
         and any(pattern.partition("/")[0] in (ANY, resource.plural) for pattern in rule.resources)
         and (rule.scope is Scope.ALL or (rule.scope is Scope.NAMESPACED) is resource.namespaced)
     )

@@ -2,21 +2,27 @@
 
 A webhook that is registered but not served would block every request that it is called for.
 
-Source: webhooks-and-tokens §4 (I-6).
+Source: webhooks-and-tokens §3.1; §4 (I-6).
 """
 
-from collections.abc import Sequence
+from base64 import b64encode
 from typing import Any, Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.registration.entry import Mode, RegisteredWebhook, Server, service_name
-from hedgerow.admission.registration.mutating import mutating_webhooks
-from hedgerow.admission.registration.parsing import API_VERSION, MUTATING, VALIDATING
-from hedgerow.admission.registration.validating import validating_webhooks
+from hedgerow.admission.registration.webhooks import Mode, RegisteredWebhook, registered_webhooks
 from hedgerow.machinery.objects import Manifest
 
+GROUP: Final = "admissionregistration.k8s.io"
+API_VERSION: Final = f"{GROUP}/v1"
+MUTATING: Final = "MutatingWebhookConfiguration"
+VALIDATING: Final = "ValidatingWebhookConfiguration"
 NOT_REMEDIATED: Final = {"remediation.webhook.shoot.gardener.cloud/exclude": "true"}
 """Keeps Gardener from mending what it takes for a webhook of a user that endangers a shoot."""
+
+
+def service_name(name_prefix: str) -> str:
+    """The name of the server's Service, which is also the `app` label of its pods."""
+    return f"{name_prefix}gardener-resource-manager"
 
 
 def build_webhook_configurations(
@@ -28,38 +34,61 @@ def build_webhook_configurations(
         mode: the cluster.
         name_prefix: what the names of the server's objects start with; may be empty.
         namespace: where the server is.
-        ca_bundle: PEM of the authorities that may have signed its certificate; empty: those that are trusted anyway.
+        ca_bundle: PEM of the authorities that may have signed its certificate; empty: those that API servers trust.
         config: what is enabled.
         url: where the server is reached, `https://HOST:PORT`; empty: by its Service.
 
     Source: webhooks-and-tokens §4.
     """
-    server = Server(service_name(name_prefix), namespace, ca_bundle, url)
-    objects = _registered(mode, server.name, namespace, config)
-    return tuple(_configuration(kind, webhooks, mode, server) for kind, webhooks in objects if webhooks)
+    app, is_here = service_name(name_prefix), mode is not Mode.TARGET
+    if not url and not is_here:
+        url = f"https://{app}.{namespace}:443"
+    authority = {"caBundle": b64encode(ca_bundle).decode("ascii")} if ca_bundle else {}
+
+    def client_config(path: str) -> dict[str, Any]:
+        if url:
+            return {"url": f"{url}{path}", **authority}
+        return {"service": {"name": app, "namespace": namespace, "path": path}, **authority}
+
+    webhooks = registered_webhooks(mode, app, namespace, config)
+    name, labels = (app, NOT_REMEDIATED) if is_here else (f"{app}-shoot", {})
+    entries = {
+        MUTATING: [_entry(each, client_config(each.path)) for each in webhooks if each.is_mutating],
+        VALIDATING: [_entry(each, client_config(each.path)) for each in webhooks if not each.is_mutating],
+    }
+    return tuple(
+        {
+            "apiVersion": API_VERSION,
+            "kind": kind,
+            "metadata": {"name": name, "labels": {"app": app, **labels}},
+            "webhooks": of_kind,
+        }
+        for kind, of_kind in entries.items()
+        if of_kind
+    )
 
 
-def registered_paths(mode: Mode, config: AdmissionConfig) -> frozenset[str]:
-    """Where the enabled webhooks are served that one of the clusters calls at all."""
-    return frozenset(each.path for _, webhooks in _registered(mode, "", "", config) for each in webhooks)
-
-
-def _registered(
-    mode: Mode, app: str, home: str, config: AdmissionConfig
-) -> tuple[tuple[str, tuple[RegisteredWebhook, ...]], ...]:
-    """The entries of both kinds of registration objects; what denies is only called by the cluster of the process."""
-    validating = () if mode is Mode.TARGET else validating_webhooks(config)
-    return ((MUTATING, mutating_webhooks(mode, app, home, config)), (VALIDATING, validating))
-
-
-def _configuration(kind: str, webhooks: Sequence[RegisteredWebhook], mode: Mode, server: Server) -> dict[str, Any]:
-    is_here = mode is not Mode.TARGET
+def _entry(webhook: RegisteredWebhook, client_config: dict[str, Any]) -> dict[str, Any]:
+    selector, reinvocation = webhook.object_selector, webhook.reinvocation_policy
+    rules = [
+        {
+            "apiGroups": list(rule.groups),
+            "apiVersions": list(rule.versions),
+            "resources": list(rule.resources),
+            "operations": list(rule.operations),
+        }
+        for rule in webhook.rules
+    ]
     return {
-        "apiVersion": API_VERSION,
-        "kind": kind,
-        "metadata": {
-            "name": server.name if is_here else f"{server.name}-shoot",
-            "labels": {"app": server.name, **(NOT_REMEDIATED if is_here else {})},
-        },
-        "webhooks": [webhook.manifest(mode, server) for webhook in webhooks],
+        "name": webhook.name,
+        "clientConfig": client_config,
+        "rules": rules,
+        "namespaceSelector": webhook.namespace_selector.manifest(),
+        **({} if selector is None else {"objectSelector": selector.manifest()}),
+        "failurePolicy": "Ignore" if webhook.ignores_failures else "Fail",
+        "matchPolicy": "Equivalent" if webhook.matches_equivalents else "Exact",
+        "sideEffects": "None",
+        "timeoutSeconds": webhook.timeout_seconds,
+        **({} if reinvocation is None else {"reinvocationPolicy": reinvocation}),
+        "admissionReviewVersions": ["v1beta1", "v1"],
     }

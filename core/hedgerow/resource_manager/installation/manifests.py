@@ -4,20 +4,14 @@ Source: managed-resources §4, §19; webhooks-and-tokens §4, §4.4; Kubernetes 
 "EndpointSlices", "Leases".
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.registration import build_webhook_configurations
-from hedgerow.admission.registration.blocking import (
-    OF_ANY_CLUSTER,
-    BlockingWebhook,
-    NeededObject,
-    blocking_webhooks,
-    pods_of,
-)
-from hedgerow.admission.registration.parsing import is_registration, parse_registrations
+from hedgerow.admission.registration import build_webhook_configurations, registered_webhooks
+from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
+from hedgerow.admission.registration.configurations import MUTATING, VALIDATING
 from hedgerow.api.definition import build_definition
 from hedgerow.api.kubernetes import (
     CLUSTER_ROLE_BINDINGS,
@@ -88,7 +82,7 @@ def needed_objects(manifests: Iterable[Manifest]) -> tuple[NeededObject, ...]:
     Args:
         manifests: what is rendered for that cluster. Registrations among them are not needed: no webhook blocks them.
     """
-    rendered = [each for each in manifests if not is_registration(each)]
+    rendered = [each for each in manifests if each["kind"] not in (MUTATING, VALIDATING)]
     return (*OF_ANY_CLUSTER, *(needed for manifest in rendered for needed in _of(manifest)))
 
 
@@ -139,14 +133,12 @@ def manifests(installation: Installation, config_text: str) -> Result[tuple[Mani
         return Failure((NO_PROBES,))
     source = tuple(_in_source(installation, config_text)) if part != "target" else ()
     target = tuple(_in_target(installation)) if separate and part != "source" else ()
-    if blocking := (*blocked_by_own_webhooks(source), *blocked_by_own_webhooks(target)):
+    config = installation.configuration.admission
+    webhooks = registered_webhooks(installation.mode, installation.name, installation.namespace, config)
+    calling = target if separate else source
+    if calling and (blocking := blocking_webhooks(webhooks, needed_objects(calling))):
         return Failure(tuple(map(str, blocking)))
     return Success((*source, *target))
-
-
-def blocked_by_own_webhooks(objects: Sequence[Manifest]) -> tuple[BlockingWebhook, ...]:
-    """The registrations among all objects for one cluster that could keep the process from running."""
-    return blocking_webhooks(parse_registrations(objects).unwrap(), needed_objects(objects))
 
 
 def _in_source(installation: Installation, config_text: str) -> Iterator[Manifest]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.registration import Mode, registered_paths
+from hedgerow.admission.registration import Mode, registered_webhooks
 from hedgerow.api.origins import asks_for_identity
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.fields import Problem
@@ -70,7 +70,7 @@ def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple
     # The id of a cluster is found out when the process starts; nothing that is read or written depends on it.
     controllers = declared_controllers(configuration, cluster_id="")
     mode = Mode.RUNTIME if configuration.target is None else Mode.TARGET
-    called = registered_paths(mode, configuration.admission)
+    called = {each.path for each in registered_webhooks(mode, "", "", configuration.admission)}
     election = configuration.leader_election
     lease = ObjectKey(election.resource_namespace, election.resource_name)
     return (

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hedgerow.admission.decision import Decision, Denied, Mutated, Mutation
-from hedgerow.admission.registration.registered import Entry, Registrations
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, read_in
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.steps import Step
-from hedgerow_adapters.dispatch import Attributes, Call, Progress, call_of, validating_calls
+from hedgerow_adapters.registrations import Entry, Registrations
+from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, call_of, validating_calls
 from hedgerow_entrypoints.cli.review.completion import as_to_be_stored
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
 from hedgerow_entrypoints.cli.review.lookups import NotReadError
@@ -62,7 +62,7 @@ class Panel:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """All registered webhooks, those that change objects first."""
-        return (*self.registrations.mutating_entries, *self.registrations.validating_entries)
+        return self.registrations.entries
 
     def regardless_of_labels(self) -> "Panel":
         """The same webhooks, asked about all that their rules name."""

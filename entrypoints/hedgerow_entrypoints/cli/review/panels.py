@@ -15,8 +15,7 @@ from hedgerow.admission.config import (
     SystemComponentsConfig,
 )
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow.admission.registration.parsing import parse_registrations
-from hedgerow.admission.registration.registered import Entry, Registrations
+from hedgerow_adapters.registrations import Entry, Registrations, parse_registrations
 from hedgerow_entrypoints.cli.review.course import Panel
 
 NAMES: Final = tuple(each.name.replace("_", "-") for each in fields(AdmissionConfig))

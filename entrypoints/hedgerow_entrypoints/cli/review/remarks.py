@@ -6,11 +6,11 @@ from typing import Final
 
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.registration import Mode
-from hedgerow.admission.registration.registered import Entry
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.machinery.selectors import LabelSelector, selector_query
-from hedgerow_adapters.dispatch import Attributes
 from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.registrations import Entry
+from hedgerow_adapters.registrations.dispatch import Attributes
 from hedgerow_entrypoints.cli.review.course import Panel, is_asked, without_selectors
 from hedgerow_entrypoints.cli.review.panels import whole_panel
 from hedgerow_entrypoints.cli.review.requests import Candidate

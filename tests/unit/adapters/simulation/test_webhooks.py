@@ -6,7 +6,6 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Webhook
 from hedgerow.admission.decision import forbidden
-from hedgerow.admission.registration.parsing import parse_registrations
 from hedgerow.admission.webhook import Reviewing
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
@@ -18,6 +17,7 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.admission.calls import WebhookCall
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
+from hedgerow_adapters.registrations import parse_registrations
 from hedgerow_adapters.simulation import LocalWebhooks
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")

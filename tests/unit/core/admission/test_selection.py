@@ -6,11 +6,11 @@ import pytest
 
 from hedgerow.admission import creation
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow.admission.registration.parsing import parse_registrations
 from hedgerow.api.kubernetes import ENDPOINT_SLICES, PODS, SECRETS
 from hedgerow.api.tokens import CONSIDER
 from hedgerow.machinery.objects import Resource
-from hedgerow_adapters.dispatch import Attributes, Progress
+from hedgerow_adapters.registrations import parse_registrations
+from hedgerow_adapters.registrations.dispatch import Attributes, Progress
 from tests.unit.core.admission.properties import CONFIG
 
 OURS = {"resources.gardener.cloud/managed-by": "gardener"}

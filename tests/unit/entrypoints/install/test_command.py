@@ -98,7 +98,7 @@ def test_registrations_that_could_block_the_process_are_refused(
 
     assert (code, output) == (1, "")
     assert talk == (
-        'error: webhook "high-availability-config.resources.gardener.cloud" of gardener-resource-manager could block '
+        'error: webhook "high-availability-config.resources.gardener.cloud" could block '
         "Deployment garden/gardener-resource-manager, without which the process does not run: its rule for CREATE, "
         "UPDATE of deployments, statefulsets fails while no replica answers\n"
     )

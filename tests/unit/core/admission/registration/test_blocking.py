@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
-from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.admission.registration import Mode, registered_webhooks
 from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
-from hedgerow.admission.registration.parsing import parse_registrations
-from hedgerow.admission.registration.registered import Client, Entry, Registrations, Rule, Scope
+from hedgerow.admission.registration.webhooks import Rule, Scope
 from hedgerow.admission.request import creation, deletion, update
 from hedgerow.api.kubernetes import DEPLOYMENTS, LEASES, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow_adapters.dispatch import Attributes, call_of
+from hedgerow_adapters.registrations import Client, Entry
+from hedgerow_adapters.registrations.dispatch import Attributes, call_of
 
 OWN = {"app": "gardener-resource-manager"}
 SKIP = "high-availability-config.resources.gardener.cloud/skip"
@@ -30,7 +30,7 @@ def entry(*rules: Rule, **fields: Any) -> Entry:
 
 
 def blocks(webhook: Entry, needed: NeededObject) -> bool:
-    return bool(blocking_webhooks(Registrations((webhook,), ()), [needed]))
+    return bool(blocking_webhooks([webhook], [needed]))
 
 
 def selector(key: str, operator: Operator, *values: str) -> LabelSelector:
@@ -81,21 +81,21 @@ def test_a_webhook_blocks_unless_it_excludes_the_object_for_certain(
 
 
 def test_a_problem_names_webhook_rule_and_object() -> None:
-    (found,) = blocking_webhooks(Registrations((entry(CREATED_PODS),), ()), [POD])
+    (found,) = blocking_webhooks([entry(CREATED_PODS)], [POD])
 
     assert str(found) == (
-        'webhook "webhook" of configuration could block Pod garden, without which the process does not run: '
+        'webhook "webhook" could block Pod garden, without which the process does not run: '
         "its rule for CREATE of pods fails while no replica answers"
     )
 
 
 def test_a_deployment_without_the_skip_label_is_blocked_where_its_namespace_is_considered() -> None:
     config = AdmissionConfig(high_availability_config=HighAvailabilityConfig())
-    registered = parse_registrations(build_webhook_configurations(Mode.RUNTIME, "", "garden", b"", config)).unwrap()
+    registered = registered_webhooks(Mode.RUNTIME, "gardener-resource-manager", "garden", config)
     key = ObjectKey("garden", "gardener-resource-manager")
 
     (found,) = blocking_webhooks(registered, [NeededObject(DEPLOYMENTS, key, OWN)])
-    assert found.entry.name == "high-availability-config.resources.gardener.cloud"
+    assert found.webhook.name == "high-availability-config.resources.gardener.cloud"
     assert blocking_webhooks(registered, [NeededObject(DEPLOYMENTS, key, {**OWN, SKIP: "true"})]) == ()
 
 

@@ -8,8 +8,8 @@ import pytest
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
 from hedgerow.admission.registration import Mode, build_webhook_configurations
-from hedgerow.admission.registration.parsing import parse_registrations
 from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.registrations import parse_registrations
 
 ENABLED: Final[dict[str, Any]] = {
     "token_invalidator": True,

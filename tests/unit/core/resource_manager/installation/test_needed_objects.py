@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow.admission.registration.parsing import is_registration
-from hedgerow.resource_manager.installation.manifests import blocked_by_own_webhooks, needed_objects
+from hedgerow.admission.registration.blocking import BlockingWebhook, blocking_webhooks
+from hedgerow.resource_manager.installation.manifests import needed_objects
+from hedgerow_adapters.registrations import parse_registrations
 
 CASES = sorted(Path(__file__).parents[4].joinpath("golden", "installation").glob("*/objects.yaml"))
 FULL = next(case for case in CASES if case.parent.name == "everything-is-enabled")
@@ -16,6 +17,10 @@ SKIP = "high-availability-config.resources.gardener.cloud/skip"
 
 def objects(file: Path) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+
+
+def blocking(manifests: list[dict[str, Any]]) -> tuple[BlockingWebhook, ...]:
+    return blocking_webhooks(parse_registrations(manifests).unwrap().entries, needed_objects(manifests))
 
 
 def test_pods_their_controllers_endpoints_secrets_lease_events_and_nodes_are_needed() -> None:
@@ -38,7 +43,7 @@ def test_pods_their_controllers_endpoints_secrets_lease_events_and_nodes_are_nee
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.parent.name)
 def test_no_installation_blocks_itself(case: Path) -> None:
-    assert blocked_by_own_webhooks(objects(case)) == ()
+    assert blocking(objects(case)) == ()
 
 
 def without_label(manifest: dict[str, Any]) -> None:
@@ -49,7 +54,7 @@ def without_label(manifest: dict[str, Any]) -> None:
 def with_other_pods(manifest: dict[str, Any]) -> None:
     if manifest["kind"] == "Deployment":
         manifest["spec"]["template"]["metadata"]["labels"]["app"] = "other"
-    for webhook in manifest["webhooks"] if is_registration(manifest) else ():
+    for webhook in manifest.get("webhooks", ()):
         webhook["namespaceSelector"] = {}
 
 
@@ -71,4 +76,4 @@ def test_an_installation_that_blocks_itself_is_recognized(change: Any, blocked: 
     for manifest in changed:
         change(manifest)
 
-    assert {str(each.needed) for each in blocked_by_own_webhooks(changed)} == blocked
+    assert {str(each.needed) for each in blocking(changed)} == blocked

@@ -25,10 +25,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.admission.decision import BAD_REQUEST, Denied, internal_error
-from hedgerow.admission.registration.registered import ANY, GROUP, Entry, Registrations, Rule, Scope
+from hedgerow.admission.registration.configurations import GROUP
+from hedgerow.admission.registration.webhooks import ANY, Rule, Scope
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import Labels
+from hedgerow_adapters.registrations.registered import Entry, Registrations
 
 _NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 _EXEMPT_KINDS: Final = frozenset(

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from returns.result import Success
 
-from hedgerow.admission.registration.parsing import parse_registrations
-from hedgerow.admission.registration.registered import Client, Entry, Registrations, Rule, Scope
+from hedgerow.admission.registration.webhooks import Rule, Scope
 from hedgerow.machinery.selectors import LabelSelector
+from hedgerow_adapters.registrations import Client, Entry, Registrations, parse_registrations
 
 RULE = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}
 LEAST: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """What is wrong with the webhooks of a registration object, as the API server would say when it is stored.
 
-Checks all that `parsing` reads, and nothing else.
+Checks what `parsing` reads, and nothing else.
 
 Source: Kubernetes API, MutatingWebhook, ValidatingWebhook and RuleWithOperations of admissionregistration.k8s.io/v1.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hedgerow.admission.registration.registered import ANY, Scope
+from hedgerow.admission.registration.webhooks import ANY, Scope
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE
 from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.selectors import parse_label_selector

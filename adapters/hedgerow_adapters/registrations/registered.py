@@ -4,33 +4,9 @@ Source: webhooks-and-tokens §4.3; Kubernetes API, admissionregistration.k8s.io/
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final
 
+from hedgerow.admission.registration.webhooks import Rule
 from hedgerow.machinery.selectors import LabelSelector
-
-ANY: Final = "*"
-GROUP: Final = "admissionregistration.k8s.io"
-
-
-class Scope(StrEnum):
-    """Which resources a rule is for."""
-
-    ALL = "*"
-    CLUSTER = "Cluster"
-    NAMESPACED = "Namespaced"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Requests that a webhook is called for; in each field `*` stands for everything."""
-
-    operations: tuple[str, ...]
-    groups: tuple[str, ...]
-    versions: tuple[str, ...]
-    resources: tuple[str, ...]
-    """Such as `pods`, `pods/scale`, `pods/*` (pods and all their subresources), `*/scale`, `*` (no subresource)."""
-    scope: Scope = Scope.ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +49,8 @@ class Registrations:
 
     mutating_entries: tuple[Entry, ...] = ()
     validating_entries: tuple[Entry, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All of them, mutating ones first."""
+        return (*self.mutating_entries, *self.validating_entries)

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.admission import creation
-from hedgerow.admission.registration.registered import Client, Entry, Registrations, Rule
+from hedgerow.admission.registration.webhooks import Rule
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow_adapters.dispatch import Attributes, Progress, validating_calls
+from hedgerow_adapters.registrations import Client, Entry, Registrations
+from hedgerow_adapters.registrations.dispatch import Attributes, Progress, validating_calls
 
 ANYTHING = Rule(("*",), ("*",), ("*",), ("*",))
 POD = {"metadata": {"name": "p", "namespace": "shop"}}

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Denied, GroupVersionKind, creation, deletion, update
 from hedgerow.admission.decision import forbidden
-from hedgerow.admission.registration.registered import Client, Entry, Rule, Scope
+from hedgerow.admission.registration.webhooks import Rule, Scope
 from hedgerow.api.kubernetes import (
     CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,
@@ -18,7 +18,8 @@ from hedgerow.api.kubernetes import (
 )
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow_adapters.dispatch import Attributes, Call, call_of, failed, rejected
+from hedgerow_adapters.registrations import Client, Entry
+from hedgerow_adapters.registrations.dispatch import Attributes, Call, call_of, failed, rejected
 
 ANYTHING = Rule(("*",), ("*",), ("*",), ("*",))
 CREATED_PODS = Rule(("CREATE",), ("",), ("v1",), ("pods",))

@@ -1,7 +1,7 @@
 """Which webhooks registration objects register, or everything that keeps an API server from calling them.
 
 Fills in the defaults of admissionregistration.k8s.io/v1. Conditions in CEL are refused, because nothing here evaluates
-them. `shape` says what is wrong with an entry; here only entries are read of which it has nothing to say.
+them. Entries are read only if `problems` finds nothing wrong with them.
 
 Source: webhooks-and-tokens §4; Kubernetes API, MutatingWebhookConfiguration and ValidatingWebhookConfiguration.
 """
@@ -12,15 +12,14 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.registration.registered import GROUP, Client, Entry, Registrations, Rule, Scope
-from hedgerow.admission.registration.shape import URL, entries_problems
+from hedgerow.admission.registration.configurations import API_VERSION, MUTATING, VALIDATING
+from hedgerow.admission.registration.webhooks import Rule, Scope
 from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
+from hedgerow_adapters.registrations.problems import URL, entries_problems
+from hedgerow_adapters.registrations.registered import Client, Entry, Registrations
 
-API_VERSION: Final = f"{GROUP}/v1"
-MUTATING: Final = "MutatingWebhookConfiguration"
-VALIDATING: Final = "ValidatingWebhookConfiguration"
 _HTTPS: Final = 443
 _TIMEOUT_SECONDS: Final = 10
 
@@ -44,7 +43,7 @@ def parse_registrations(manifests: Iterable[Manifest]) -> Result[Registrations, 
     Args:
         manifests: objects of any kind; only registration objects of v1 count. Their order does not matter.
     """
-    found = [manifest for manifest in manifests if is_registration(manifest)]
+    found = [manifest for manifest in manifests if _is_registration(manifest)]
     if nameless := tuple(problem for manifest in found for problem in _metadata_problems(manifest)):
         return Failure(nameless)
     registrations = sorted(found, key=lambda manifest: key_of(manifest).name)
@@ -53,8 +52,8 @@ def parse_registrations(manifests: Iterable[Manifest]) -> Result[Registrations, 
     return Success(Registrations(_entries(registrations, MUTATING), _entries(registrations, VALIDATING)))
 
 
-def is_registration(manifest: Manifest) -> bool:
-    """Whether an object registers webhooks."""
+def _is_registration(manifest: Manifest) -> bool:
+    """True if an object registers webhooks."""
     return manifest.get("apiVersion") == API_VERSION and manifest.get("kind") in (MUTATING, VALIDATING)
 
 

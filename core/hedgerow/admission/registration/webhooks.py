@@ -1,0 +1,205 @@
+"""Which requests each webhook is called for, by the cluster that sends them.
+
+Source: webhooks-and-tokens §4.1, §4.2.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+from hedgerow.admission.catalog import mutating_webhooks, validating_webhooks
+from hedgerow.admission.config import AdmissionConfig
+from hedgerow.admission.deletion_protection import PROTECTED_DEFINITIONS
+from hedgerow.admission.extension_validation import KINDS, path_of
+from hedgerow.admission.request import CREATE, DELETE, UPDATE
+from hedgerow.admission.webhook import Webhook
+from hedgerow.api.kubernetes import METADATA_NAME
+from hedgerow.api.tokens import PURPOSE as SECRET_PURPOSE
+from hedgerow.api.tokens import TOKEN_INVALIDATOR
+from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
+
+DOMAIN: Final = "resources.gardener.cloud"
+"""What the names of all webhooks end with."""
+NAMESPACE_PURPOSE: Final = "gardener.cloud/purpose"
+SYSTEM_PURPOSES: Final = ("kube-system", "kubernetes-dashboard")
+MANAGED_BY: Final = "resources.gardener.cloud/managed-by"
+KUBE_SYSTEM: Final = "kube-system"
+HIGH_AVAILABILITY: Final = "high-availability-config"
+EVERYTHING: Final = LabelSelector()
+ANY: Final = "*"
+_NOT_OPTED_OUT: Final = LabelSelector(
+    match_expressions=(Requirement("apiserver-proxy.networking.gardener.cloud/inject", Operator.NOT_IN, ("disable",)),)
+)
+
+
+class Mode(StrEnum):
+    """The cluster that sends its requests."""
+
+    RUNTIME = "runtime"
+    """The one that the resource manager runs in: a seed, or the runtime cluster of a garden."""
+    STANDALONE = "standalone"
+    """The cluster that the resource manager runs in, without Gardener: its namespaces carry no purpose labels."""
+    TARGET = "target"
+    """Another cluster. Only what Gardener manages there is selected."""
+
+    @property
+    def namespaces(self) -> LabelSelector:
+        """The selected namespaces: all but the system's, or in the target cluster only the system's."""
+        operator = Operator.IN if self is Mode.TARGET else Operator.NOT_IN
+        return LabelSelector(match_expressions=(Requirement(NAMESPACE_PURPOSE, operator, SYSTEM_PURPOSES),))
+
+    def namespaces_of_pods(self, home: str) -> LabelSelector:
+        """The namespaces whose pods need an answer to start.
+
+        The cluster of the process must be able to start without it: its network and DNS run in kube-system, and outside
+        Gardener the process depends on the pods beside it. In Gardener, webhooks serve the namespace `garden` too.
+
+        Args:
+            home: the namespace of the process.
+        """
+        if self is Mode.TARGET:
+            return self.namespaces
+        names = (KUBE_SYSTEM,) if self is Mode.RUNTIME else (KUBE_SYSTEM, home)
+        left_out = Requirement(METADATA_NAME, Operator.NOT_IN, names)
+        return LabelSelector(match_expressions=(*self.namespaces.match_expressions, left_out))
+
+    def objects(self, *requirements: Requirement) -> LabelSelector:
+        """The objects that meet requirements; in the target cluster only those that Gardener manages."""
+        managed = ((MANAGED_BY, "gardener"),) if self is Mode.TARGET else ()
+        return LabelSelector(managed, requirements)
+
+
+class Scope(StrEnum):
+    """Which resources a rule is for."""
+
+    ALL = "*"
+    CLUSTER = "Cluster"
+    NAMESPACED = "Namespaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Requests that a webhook is called for; in each field `*` stands for everything."""
+
+    operations: tuple[str, ...]
+    groups: tuple[str, ...]
+    versions: tuple[str, ...]
+    resources: tuple[str, ...]
+    """Such as `pods`, `pods/scale`, `pods/*` (pods and all their subresources), `*/scale`, `*` (no subresource)."""
+    scope: Scope = Scope.ALL
+
+
+_PODS: Final = (Rule((CREATE,), ("",), ("v1",), ("pods",)),)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredWebhook:
+    """Which requests a webhook is called for, and what happens if it cannot be called."""
+
+    path: str
+    name: str
+    rules: tuple[Rule, ...]
+    namespace_selector: LabelSelector = EVERYTHING
+    object_selector: LabelSelector | None = None
+    """None: not rendered, which selects everything."""
+    ignores_failures: bool = False
+    matches_equivalents: bool = False
+    timeout_seconds: int = 10
+    reinvocation_policy: str | None = None
+    """None: not rendered."""
+    is_mutating: bool = True
+
+
+def registered_webhooks(mode: Mode, app: str, home: str, config: AdmissionConfig) -> tuple[RegisteredWebhook, ...]:
+    """All webhooks that are enabled and called by a cluster: mutating ones in the order of their calls come first.
+
+    Args:
+        mode: the cluster. Validating webhooks serve the cluster of the process alone.
+        app: the `app` label of the server's own pods, which must start without it.
+        home: the namespace of the server.
+        config: what is enabled.
+    """
+    mutating = (_mutating(webhook, mode, app, home) for webhook in mutating_webhooks(config))
+    validating = () if mode is Mode.TARGET else validating_webhooks(config)
+    return (*(each for each in mutating if each), *(each for webhook in validating for each in _validating(webhook)))
+
+
+def _mutating(  # noqa: PLR0911 -- a table: one return for each webhook
+    webhook: Webhook, mode: Mode, app: str, home: str
+) -> RegisteredWebhook | None:
+    """The registration of a mutating webhook; none if the cluster does not call it."""
+    registered = partial(RegisteredWebhook, webhook.path, f"{webhook.name}.{DOMAIN}")
+    foreign = Requirement("app", Operator.NOT_IN, (app,))
+    match webhook.name:
+        case "token-invalidator":
+            labelled = LabelSelector(((SECRET_PURPOSE, TOKEN_INVALIDATOR),))
+            return registered(_written("", "v1", "secrets"), mode.namespaces, labelled)
+        case "projected-token-mount" | "seccomp-profile" as name:
+            skipped = "seccompprofile" if name == "seccomp-profile" else name
+            objects = LabelSelector((), (_not_skipped(skipped), foreign))
+            return registered(_PODS, mode.namespaces_of_pods(home), objects)
+        case "high-availability-config":
+            consider = LabelSelector((_considered(HIGH_AVAILABILITY),), mode.namespaces.match_expressions)
+            rules: tuple[Rule, ...] = (
+                *_written("apps", "v1", "deployments", "statefulsets"),
+                Rule((CREATE, UPDATE), ("autoscaling",), ("v2beta1", "v2"), ("horizontalpodautoscalers",)),
+                *_written("autoscaling.k8s.io", "v1alpha1", "hvpas"),
+            )
+            objects = mode.objects(_not_skipped(HIGH_AVAILABILITY))
+            return registered(rules, consider, objects, matches_equivalents=True)
+        case "pod-scheduler-name":
+            return registered(_PODS, EVERYTHING, EVERYTHING, ignores_failures=True)
+        case "kubernetes-service-host":
+            return registered(
+                _PODS,
+                _NOT_OPTED_OUT,
+                _NOT_OPTED_OUT,
+                ignores_failures=True,
+                timeout_seconds=2,
+                reinvocation_policy="Never",
+            )
+        case "system-components-config":
+            objects = mode.objects(_not_skipped("system-components-config"))
+            return registered(_PODS, mode.namespaces_of_pods(home), objects) if mode is Mode.TARGET else None
+        case "endpoint-slice-hints" as name:
+            rules = _written("discovery.k8s.io", "v1", "endpointslices")
+            return registered(rules, mode.namespaces, LabelSelector((_considered(name),)), matches_equivalents=True)
+        case _:  # pod-topology-spread-constraints
+            objects = mode.objects(foreign, _not_skipped("topology-spread-constraints"))
+            return registered(_PODS, mode.namespaces_of_pods(home), objects)
+
+
+def _validating(webhook: Webhook) -> Iterator[RegisteredWebhook]:
+    """The registrations of a validating webhook: one is called for definitions and for custom resources, each."""
+    registered = partial(RegisteredWebhook, webhook.path, is_mutating=False)
+    resources = [kind.resource for kind in KINDS.values()]
+    if webhook.name != "crd-deletion-protection":
+        group, version, plural, _, _ = next(each for each in resources if path_of(each) == webhook.path)
+        yield registered(f"validation.extensions.{plural}.{DOMAIN}", _written(group, version, plural))
+        return
+    definitions = Rule((DELETE,), ("apiextensions.k8s.io",), ("v1beta1", "v1"), ("customresourcedefinitions",))
+    protected = LabelSelector((PROTECTED_DEFINITIONS,))
+    yield registered(f"crd-deletion-protection.{DOMAIN}", (definitions,), object_selector=protected)
+    groups = sorted({each.group for each in resources})
+    plurals = [tuple(each.plural for each in resources if each.group == group) for group in groups]
+    rules = tuple(Rule((DELETE,), (group,), ("v1alpha1",), names) for group, names in zip(groups, plurals, strict=True))
+    yield registered(f"cr-deletion-protection.{DOMAIN}", rules)
+
+
+def _written(group: str, version: str, *plurals: str) -> tuple[Rule, ...]:
+    return (Rule((CREATE, UPDATE), (group,), (version,), plurals),)
+
+
+def skip_label(webhook: str) -> str:
+    """The label by which the author of an object keeps a webhook from being called for it."""
+    return f"{webhook}.{DOMAIN}/skip"
+
+
+def _not_skipped(webhook: str) -> Requirement:
+    return Requirement(skip_label(webhook), Operator.DOES_NOT_EXIST)
+
+
+def _considered(webhook: str) -> tuple[str, str]:
+    return (f"{webhook}.{DOMAIN}/consider", "true")
