@@ -8,7 +8,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
-from hedgerow.machinery.clusters import Cluster, visible_parts
+from hedgerow.machinery.clusters import Cluster, visible_scopes
 from hedgerow.machinery.controller import Controller, DynamicWatch, Watch
 from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
 from hedgerow.machinery.plan import Action, Delete, WriteResult
@@ -118,11 +118,11 @@ def seen_by(watch: Watch, namespaces: Sequence[str]) -> Callable[[Manifest], boo
         watch: what is read.
         namespaces: what is seen of the cluster that is looked after; none: all.
     """
-    parts = visible_parts(watch.resource, namespaces if watch.cluster is Cluster.TARGET else (), watch.namespace)
+    scopes = visible_scopes(watch.resource, namespaces if watch.cluster is Cluster.TARGET else (), watch.namespace)
     is_selected = selected_by(watch.label_selector, watch.field_selector)
 
     def is_seen(manifest: Manifest) -> bool:
-        return any(part.holds(key_of(manifest)) for part in parts) and is_selected(manifest)
+        return any(scope.holds(key_of(manifest)) for scope in scopes) and is_selected(manifest)
 
     return is_seen
 

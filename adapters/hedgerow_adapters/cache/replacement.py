@@ -1,4 +1,4 @@
-"""The next objects of a part of a store, built beside the current ones and put in their place at once.
+"""The next objects of a scope of a store, built beside the current ones and put in their place at once.
 
 Expected flow: `add` as often as there are objects, then `commit`, then `next_changes` until the replacement `is_over`.
 Guarantees: until `commit` a reader sees all objects as before, from then on exactly those that were added, never some
@@ -16,13 +16,13 @@ from hedgerow_adapters.slices import SLICE
 
 
 class Replacement:
-    """What a part of a store is to hold."""
+    """What a scope of a store is to hold."""
 
     def __init__(self, current: Shard, following: Shard, swap: Callable[[], None]) -> None:
         """Nothing was added yet.
 
         Args:
-            current: what the part holds now; nothing else may change it meanwhile.
+            current: what the scope holds now; nothing else may change it meanwhile.
             following: what it will hold.
             swap: makes it so.
         """
@@ -35,7 +35,7 @@ class Replacement:
         self._changes: deque[Change] = deque()
 
     def add(self, manifests: Iterable[Manifest]) -> None:
-        """Let these objects be among those that the part will hold; of two with one key the later counts.
+        """Let these objects be among those that the scope will hold; of two with one key the later counts.
 
         Raises:
             UnfiledError: an index cannot make sense of an object.
@@ -52,7 +52,7 @@ class Replacement:
                 self._different[key] = Change(old, manifest)
 
     def commit(self) -> None:
-        """Let the part hold exactly what was added."""
+        """Let the scope hold exactly what was added."""
         self._swap()
         self._changes.extend(self._different.values())
         self._different.clear()

@@ -1,4 +1,4 @@
-"""The objects of one part of a resource by key, by namespace and by declared index.
+"""The objects of one scope of a resource by key, by namespace and by declared index.
 
 A write that fails, because an index cannot make sense of an object, changes nothing.
 """

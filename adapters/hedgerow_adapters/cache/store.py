@@ -1,4 +1,4 @@
-"""The objects of one resource, in parts that are read as one and replaced one by one.
+"""The objects of one resource, in scopes that are read as one and replaced one by one.
 
 A store holds what it is given, which is what a watch keeps of an object, and decides nothing. It is read and written
 from one thread. A write that fails, because an index cannot make sense of an object, changes nothing.
@@ -7,7 +7,7 @@ from one thread. A write that fails, because an index cannot make sense of an ob
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
-from hedgerow.machinery.clusters import EVERYTHING, Part
+from hedgerow.machinery.clusters import EVERYTHING, Scope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.snapshot import Index, Value
@@ -18,14 +18,14 @@ from hedgerow_adapters.cache.shard import Shard
 class ObjectStore:
     """The current objects of one resource, as kept.
 
-    Each write says which part it is about. No two parts of a store hold the same object.
+    Each write says which scope it is about. No two scopes of a store hold the same object.
     """
 
     def __init__(self, indexes: Iterable[Index[Any]] = ()) -> None:
         self._indexes = {index.name: index for index in indexes}
-        self._shards: dict[Part, Shard] = {}
-        self._next: dict[Part, Shard] = {}
-        """What parts are to hold once their replacements are complete."""
+        self._shards: dict[Scope, Shard] = {}
+        self._next: dict[Scope, Shard] = {}
+        """What scopes are to hold once their replacements are complete."""
 
     def add_index(self, index: Index[Any]) -> None:
         """Have the objects found by one more index.
@@ -66,31 +66,31 @@ class ObjectStore:
         """The values that an index files anything under."""
         return {value for shard in self._shards.values() for value in shard.values_of(index.name)}
 
-    def put(self, manifest: Manifest, part: Part = EVERYTHING) -> Change:
+    def put(self, manifest: Manifest, scope: Scope = EVERYTHING) -> Change:
         """Store an object in place of the one of its key.
 
         Raises:
             UnfiledError: an index cannot make sense of the object.
         """
-        return Change(self._shard(part).put(manifest), manifest)
+        return Change(self._shard(scope).put(manifest), manifest)
 
-    def remove(self, key: ObjectKey, part: Part = EVERYTHING) -> Change | None:
+    def remove(self, key: ObjectKey, scope: Scope = EVERYTHING) -> Change | None:
         """Forget the object of a key; none if there was none."""
-        old = self._shard(part).remove(key)
+        old = self._shard(scope).remove(key)
         return None if old is None else Change(old, None)
 
-    def replacement(self, part: Part = EVERYTHING) -> Replacement:
-        """Begin to replace all objects of a part; a replacement that was begun before counts no longer.
+    def replacement(self, scope: Scope = EVERYTHING) -> Replacement:
+        """Begin to replace all objects of a scope; a replacement that was begun before counts no longer.
 
-        Nothing else may write to the part until the replacement is complete or given up.
+        Nothing else may write to the scope until the replacement is complete or given up.
         """
-        following = self._next[part] = Shard(self._indexes.values())
-        return Replacement(self._shard(part), following, lambda: self._swap(part))
+        following = self._next[scope] = Shard(self._indexes.values())
+        return Replacement(self._shard(scope), following, lambda: self._swap(scope))
 
-    def _swap(self, part: Part) -> None:
-        self._shards[part] = self._next.pop(part)
+    def _swap(self, scope: Scope) -> None:
+        self._shards[scope] = self._next.pop(scope)
 
-    def _shard(self, part: Part) -> Shard:
-        if part not in self._shards:
-            self._shards[part] = Shard(self._indexes.values())
-        return self._shards[part]
+    def _shard(self, scope: Scope) -> Shard:
+        if scope not in self._shards:
+            self._shards[scope] = Shard(self._indexes.values())
+        return self._shards[scope]

@@ -10,7 +10,7 @@ from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
 from typing import Final
 
-from hedgerow.machinery.clusters import Part
+from hedgerow.machinery.clusters import Scope
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.informer.answers import Reader, Refused
@@ -39,17 +39,17 @@ class Exchanges:
     Every method raises `Refused` where the server refuses, and TransportError where it does not answer.
     """
 
-    def __init__(self, transport: Transport, read: Read, part: Part) -> None:
+    def __init__(self, transport: Transport, read: Read, scope: Scope) -> None:
         """Nothing was asked yet.
 
         Args:
             transport: leads to the API server.
             read: what to list and watch, and what to keep of it.
-            part: of the objects.
+            scope: of the objects.
         """
         self._transport = transport
         self._read = read
-        self._part = part
+        self._scope = scope
         self._reader = Reader(read.resource, read.transform)
 
     async def page(self, continuation: str, *, whole: bool) -> Page:
@@ -65,8 +65,8 @@ class Exchanges:
         """
         request = requests.list_page(
             self._read.resource,
-            namespace=self._part.namespace,
-            name=self._part.name,
+            namespace=self._scope.namespace,
+            name=self._scope.name,
             limit=requests.WHOLE if whole else PAGE_SIZE,
             continuation=continuation,
             selector=self._read.label_selector,
@@ -94,7 +94,7 @@ class Exchanges:
             RestoredError: the server is at a version before that one.
         """
         request = requests.list_page(
-            self._read.resource, namespace=self._part.namespace, name=self._part.name, limit=1, metadata_only=True
+            self._read.resource, namespace=self._scope.namespace, name=self._scope.name, limit=1, metadata_only=True
         )
         response = await self._transport.send(request)
         if not response.is_success:
@@ -116,8 +116,8 @@ class Exchanges:
             self._read.resource,
             resource_version=version,
             timeout_seconds=int(seconds) if math.isfinite(seconds) else None,
-            namespace=self._part.namespace,
-            name=self._part.name,
+            namespace=self._scope.namespace,
+            name=self._scope.name,
             selector=self._read.label_selector,
             field_selector=self._read.field_selector,
             metadata_only=self._read.metadata_only,

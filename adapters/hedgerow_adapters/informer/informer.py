@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final
 
-from hedgerow.machinery.clusters import EVERYTHING, Part
+from hedgerow.machinery.clusters import EVERYTHING, Scope
 from hedgerow.machinery.controller import Read
 from hedgerow_adapters.informer.answers import Refused, UnreadableObjectError
 from hedgerow_adapters.informer.backoff import restart_delay, search_delay
@@ -54,7 +54,7 @@ async def _never() -> bool:
 
 
 class Informer:
-    """Keeps whoever listens in step with the objects of one resource, or a part of them.
+    """Keeps whoever listens in step with the objects of one resource, or a scope of them.
 
     Expected flow: `run` in a task; `synced` is set after the first complete list. Each delivery arrives in order, the
     next when the listener is through with the last, and `resource_version` is what the deliveries so far have brought
@@ -77,7 +77,7 @@ class Informer:
         *,
         observer: InformerObserver,
         random: Callable[[], float],
-        part: Part = EVERYTHING,
+        scope: Scope = EVERYTHING,
         pause: Callable[[float], Awaitable[bool]] = _pause,
         is_absent: Callable[[], Awaitable[bool]] = _never,
         is_lossless: bool = False,
@@ -90,19 +90,19 @@ class Informer:
             deliver: receives what arrives. The informer requests nothing more until it returns.
             observer: is told what happens.
             random: numbers between 0 and 1, for jitter.
-            part: of the objects.
+            scope: of the objects.
             pause: waits for so many seconds before a further try; true if it came back early, as all is well again.
             is_absent: asked after a 404 about an optional resource: whether discovery lacks it.
             is_lossless: whether the transport loses nothing, so that a watch neither ends nor is compared.
         """
         self.resource: Final = read.resource
-        self.part: Final = part
-        self._watched = Watched(read.resource, read.cluster, part)
+        self.scope: Final = scope
+        self._watched = Watched(read.resource, read.cluster, scope)
         self.synced = asyncio.Event()
         self.resource_version = 0
         self.heard_at = asyncio.get_running_loop().time()
         """When the server last showed that nothing is missed, by a whole list or a watch; before when this was made."""
-        self._exchanges = Exchanges(transport, read, part)
+        self._exchanges = Exchanges(transport, read, scope)
         self._may_be_absent = read.may_be_absent
         self._deliver = deliver
         self._observer = observer

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from hedgerow.machinery.clusters import Part
+from hedgerow.machinery.clusters import Scope
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.kubernetes.served import lacks
 from hedgerow_adapters.protocol import requests
@@ -38,26 +38,26 @@ class ListRefusedError(Exception):
         self.error = error
 
 
-async def objects_of(transport: Transport, resource: Resource, part: Part) -> list[Manifest]:
+async def objects_of(transport: Transport, resource: Resource, scope: Scope) -> list[Manifest]:
     """A whole list. It is begun anew where the server forgets the state that it shows, the second time without pages.
 
     Args:
         transport: leads to the cluster.
         resource: what is listed.
-        part: which objects of it.
+        scope: which objects of it.
 
     Raises:
         UnknownResourceError: the server has no such resource.
         UnreachableError: it does not answer.
         ListingError: it does not allow it.
     """
-    return await list_transformed(transport, resource, part, _itself)
+    return await list_transformed(transport, resource, scope, _itself)
 
 
 async def list_transformed(
     transport: Transport,
     resource: Resource,
-    part: Part,
+    scope: Scope,
     keep: Callable[[Manifest], Kept | None],
     *,
     metadata_only: bool = False,
@@ -69,7 +69,7 @@ async def list_transformed(
     Args:
         transport: leads to the cluster.
         resource: what is listed.
-        part: which objects of it.
+        scope: which objects of it.
         keep: what to keep of an object; none: nothing.
         metadata_only: whether that is made of nothing but metadata.
         label_selector: which of them, by their labels; empty: all.
@@ -83,8 +83,8 @@ async def list_transformed(
     page = partial(
         requests.list_page,
         resource,
-        namespace=part.namespace,
-        name=part.name,
+        namespace=scope.namespace,
+        name=scope.name,
         selector=label_selector,
         field_selector=field_selector,
         metadata_only=metadata_only,

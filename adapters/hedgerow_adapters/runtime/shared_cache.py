@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
-from hedgerow.machinery.clusters import Part, visible_parts
+from hedgerow.machinery.clusters import Scope, visible_scopes
 from hedgerow.machinery.controller import Change, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.snapshot import Index
@@ -74,25 +74,25 @@ class Cache:
         self.store: Final = ObjectStore()
         self._listeners: list[Listener] = []
         self._observers: list[InformerObserver] = []
-        self._replacements: dict[Part, Replacement] = {}
+        self._replacements: dict[Scope, Replacement] = {}
         """What the lists hold that are under way."""
         self._queued = 0
         """Keys that the last delivery put in line."""
-        self._listed: set[Part] = set()
+        self._listed: set[Scope] = set()
         self._in_trouble: set[Watched] = set()
         self.informers: Final = tuple(
             Informer(
                 access.transport,
                 read,
-                partial(self._receive, part),
+                partial(self._receive, scope),
                 observer=self,
                 random=random,
-                part=part,
+                scope=scope,
                 pause=recovery.pause,
                 is_absent=partial(discovery.lacks, read.resource),
                 is_lossless=access.is_lossless,
             )
-            for part in visible_parts(read.resource, access.namespaces, read.namespace)
+            for scope in visible_scopes(read.resource, access.namespaces, read.namespace)
         )
 
     @property
@@ -130,7 +130,7 @@ class Cache:
 
     def informer_of(self, key: ObjectKey) -> Informer | None:
         """The informer that sees the object of a key; none if it is out of sight."""
-        return next((informer for informer in self.informers if informer.part.holds(key)), None)
+        return next((informer for informer in self.informers if informer.scope.holds(key)), None)
 
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """Tell everybody who reads this cache."""
@@ -146,7 +146,7 @@ class Cache:
             observer.resumed(watched)
 
     def silence(self) -> float:
-        """For how many seconds nothing has been heard, of that part which is worst off; 0 if no part is in sight."""
+        """For how many seconds nothing has been heard, of that scope which is worst off; 0 if no scope is in sight."""
         now = asyncio.get_running_loop().time()
         return now - min((informer.heard_at for informer in self.informers), default=now)
 
@@ -154,18 +154,18 @@ class Cache:
         """Each once, although one may read in two roles of one cluster."""
         return {id(observer): observer for observer in self._observers}.values()
 
-    async def _receive(self, part: Part, delivery: Delivery) -> None:
+    async def _receive(self, scope: Scope, delivery: Delivery) -> None:
         await self._let_others_have_a_turn()
         match delivery:
             case Gather(objects, is_first):
-                await self._gather(part, objects, is_first=is_first)
+                await self._gather(scope, objects, is_first=is_first)
             case Replace(objects, is_first, is_known):
-                await self._gather(part, objects, is_first=is_first)
-                await self._replace(part, is_known=is_known)
+                await self._gather(scope, objects, is_first=is_first)
+                await self._replace(scope, is_known=is_known)
             case Put(manifest):
-                self._tell([self.store.put(manifest, part)], is_event=True)
+                self._tell([self.store.put(manifest, scope)], is_event=True)
             case Remove(manifest):
-                removed = self.store.remove(key_of(manifest), part)
+                removed = self.store.remove(key_of(manifest), scope)
                 self._tell([removed] if removed else [], is_event=True)
 
     async def _let_others_have_a_turn(self) -> None:
@@ -174,26 +174,26 @@ class Cache:
             await asyncio.sleep(0)
         self._queued = 0
 
-    async def _gather(self, part: Part, objects: Sequence[Manifest], *, is_first: bool) -> None:
+    async def _gather(self, scope: Scope, objects: Sequence[Manifest], *, is_first: bool) -> None:
         if is_first:
-            self._replacements[part] = self.store.replacement(part)
+            self._replacements[scope] = self.store.replacement(scope)
         for piece in slices(objects):
-            self._replacements[part].add(piece)
+            self._replacements[scope].add(piece)
             await asyncio.sleep(0)
 
-    async def _replace(self, part: Part, *, is_known: bool) -> None:
+    async def _replace(self, scope: Scope, *, is_known: bool) -> None:
         """Show a list in place of what was known, at once, and tell of the differences one slice after the other.
 
         No other task runs between the replacement and the first slice, nor after the last one: a task that waits for
         a version reads the informer's when it hears of changes.
         """
-        replacement = self._replacements.pop(part)
+        replacement = self._replacements.pop(scope)
         replacement.commit()
         if is_known:
-            self._listed.add(part)
+            self._listed.add(scope)
             self._discovery.was_served(self.resource)
         else:
-            self._listed.discard(part)
+            self._listed.discard(scope)
         self._tell(replacement.next_changes(), is_event=False)
         while not replacement.is_over:
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The clusters that a controller may work with: which parts of them it sees, and what it is allowed to do there.
+"""The clusters that a controller may work with: which objects of them it sees, and what it is allowed to do there.
 
 Source: managed-resources §3.1, §4.2; Kubernetes documentation, "Using RBAC Authorization".
 """
@@ -23,24 +23,24 @@ class Cluster(Enum):
     """The cluster whose objects the process manages."""
 
 
-class Part(NamedTuple):
-    """A part of a resource: the objects of one namespace, the object of one name, or all if both are empty."""
+class Scope(NamedTuple):
+    """Some objects of a resource: those of one namespace, the one of a name, or all if both are empty."""
 
     namespace: str = ""
     name: str = ""
 
     def holds(self, key: ObjectKey) -> bool:
-        """True if the object of a key is in the part."""
+        """True if the object of a key is in the scope."""
         if self.name:
             return (self.namespace, self.name) == key
         return self.namespace in {"", key.namespace}
 
 
-EVERYTHING: Final = Part()
+EVERYTHING: Final = Scope()
 
 
-def visible_parts(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[Part, ...]:
-    """The parts of a resource that are visible to a connection restricted to some namespaces.
+def visible_scopes(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[Scope, ...]:
+    """The scopes of a resource that are visible to a connection restricted to some namespaces.
 
     The Namespaces themselves are visible one by one, because a role can grant them by name. The restriction does not
     concern other cluster-scoped objects.
@@ -52,19 +52,19 @@ def visible_parts(resource: Resource, namespaces: Sequence[str], within: str = "
             one that the connection does not show.
     """
     if within and resource.namespaced:
-        return (Part(within),) if not namespaces or within in namespaces else ()
+        return (Scope(within),) if not namespaces or within in namespaces else ()
     if not namespaces:
         return (EVERYTHING,)
     if resource.namespaced:
-        return tuple(Part(namespace=name) for name in namespaces)
+        return tuple(Scope(namespace=name) for name in namespaces)
     if (resource.group, resource.plural) == ("", "namespaces"):
-        return tuple(Part(name=name) for name in namespaces)
+        return tuple(Scope(name=name) for name in namespaces)
     return (EVERYTHING,)
 
 
 def is_visible(resource: Resource, key: ObjectKey, namespaces: Sequence[str]) -> bool:
     """True if an object is visible to a connection restricted to some namespaces."""
-    return any(part.holds(key) for part in visible_parts(resource, namespaces))
+    return any(scope.holds(key) for scope in visible_scopes(resource, namespaces))
 
 
 def is_wholly_visible(resource: Resource, namespace: str, namespaces: Sequence[str]) -> bool:
@@ -75,7 +75,7 @@ def is_wholly_visible(resource: Resource, namespace: str, namespaces: Sequence[s
         namespace: where the objects are; empty: anywhere.
         namespaces: what the connection is restricted to; none: it is not restricted.
     """
-    return not {EVERYTHING, Part(namespace)}.isdisjoint(visible_parts(resource, namespaces))
+    return not {EVERYTHING, Scope(namespace)}.isdisjoint(visible_scopes(resource, namespaces))
 
 
 READ: Final = ("get", "list", "watch")

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanag
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.clusters import Cluster, visible_parts
+from hedgerow.machinery.clusters import Cluster, visible_scopes
 from hedgerow.machinery.controller import Controller, Watch
 from hedgerow.machinery.objects import Kind, Resource
 from hedgerow.machinery.questions import Answer, NotAnswered, Question
@@ -140,11 +140,11 @@ class LiveClusters:
             ObjectStore(index for index in controller.indexes if is_over(index, watch)),
         )
         try:
-            for part in visible_parts(watch.resource, self._namespaces[watch.cluster], watch.namespace):
+            for scope in visible_scopes(watch.resource, self._namespaces[watch.cluster], watch.namespace):
                 for kept in await list_transformed(
                     transport,
                     watch.resource,
-                    part,
+                    scope,
                     watch.transform,
                     metadata_only=watch.metadata_only,
                     label_selector=watch.label_selector,

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hedgerow.api import managed_objects
 from hedgerow.api.kubernetes import PODS
-from hedgerow.machinery.clusters import EVERYTHING, Part
+from hedgerow.machinery.clusters import EVERYTHING, Scope
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.health.object_progress import pods_of
@@ -17,10 +17,10 @@ _Selectors: TypeAlias = Mapping[str, Mapping[ObjectKey, LabelSelector]]
 """Which pods Deployments select, by their namespaces."""
 
 
-def part_of(keys: Collection[ObjectKey]) -> Part:
+def scope_of(keys: Collection[ObjectKey]) -> Scope:
     """What has to be listed to see certain objects: their namespace if they share one, else all."""
     namespaces = {key.namespace for key in keys}
-    return Part(namespaces.pop()) if len(namespaces) == 1 else EVERYTHING
+    return Scope(namespaces.pop()) if len(namespaces) == 1 else EVERYTHING
 
 
 async def deployments_of(
@@ -36,7 +36,7 @@ async def deployments_of(
     def keep(live: Manifest) -> Manifest | None:
         return kept(live) if key_of(live) in keys else None
 
-    return {key_of(live): live for live in await list_transformed(transport, resource, part_of(keys), keep)}
+    return {key_of(live): live for live in await list_transformed(transport, resource, scope_of(keys), keep)}
 
 
 async def pod_counts(transport: Transport, deployments: Mapping[ObjectKey, Manifest]) -> Mapping[ObjectKey, int]:
@@ -55,7 +55,7 @@ async def pod_counts(transport: Transport, deployments: Mapping[ObjectKey, Manif
     def keep(pod: Manifest) -> tuple[ObjectKey, ...] | None:
         return tuple(_selecting(pod, by_namespace)) or None
 
-    selected = await list_transformed(transport, PODS, part_of(selectors), keep, metadata_only=True)
+    selected = await list_transformed(transport, PODS, scope_of(selectors), keep, metadata_only=True)
     counts = Counter(key for keys in selected for key in keys)
     return {key: counts[key] for key in selectors}
 

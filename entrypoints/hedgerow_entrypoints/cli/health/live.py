@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.managed_objects import is_metadata_only
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.clusters import Part
+from hedgerow.machinery.clusters import Scope
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
@@ -22,7 +22,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError
 from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Transport, TransportError
-from hedgerow_entrypoints.cli.health.deployments import deployments_of, part_of, pod_counts
+from hedgerow_entrypoints.cli.health.deployments import deployments_of, pod_counts, scope_of
 from hedgerow_entrypoints.cli.health.judgement import Judgement
 from hedgerow_entrypoints.cli.health.verdicts import (
     MANAGED_RESOURCE,
@@ -89,7 +89,7 @@ class _Course:
 
     async def _managed_resources(self, namespace: str) -> list[_Applied]:
         try:
-            return await list_transformed(self._transport, MANAGED_RESOURCES, Part(namespace), _applied)
+            return await list_transformed(self._transport, MANAGED_RESOURCES, Scope(namespace), _applied)
         except UnreachableError:
             raise
         except UnknownResourceError as error:
@@ -151,8 +151,8 @@ class _Course:
         def keep(live: Manifest) -> Verdict | None:
             return judged(Subject(kind, key_of(live)), live) if key_of(live) in keys else None
 
-        part, metadata_only = part_of(keys), is_metadata_only(resource)
-        verdicts = await list_transformed(self._transport, resource, part, keep, metadata_only=metadata_only)
+        scope, metadata_only = scope_of(keys), is_metadata_only(resource)
+        verdicts = await list_transformed(self._transport, resource, scope, keep, metadata_only=metadata_only)
         return {verdict.subject: verdict for verdict in verdicts}
 
     async def _deployments(self, resource: Resource, keys: Collection[ObjectKey]) -> Mapping[Subject, Verdict]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import NAMESPACES
-from hedgerow.machinery.clusters import Cluster, Part, visible_parts
+from hedgerow.machinery.clusters import Cluster, Scope, visible_scopes
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
@@ -121,9 +121,9 @@ class ReviewFacts:
         from hedgerow_adapters.kubernetes import listing  # noqa: PLC0415 -- slow to import, and seldom needed
 
         found: list[Manifest] = []
-        for part in self._parts(resource):
+        for scope in self._scopes(resource):
             try:
-                found += await listing.objects_of(self._transport, resource, part)
+                found += await listing.objects_of(self._transport, resource, scope)
             except listing.UnknownResourceError as error:
                 if not may_be_absent:
                     raise CommandError(str(error)) from error
@@ -131,11 +131,11 @@ class ReviewFacts:
                 raise CommandError(str(error)) from error
         return found
 
-    def _parts(self, resource: Resource) -> Sequence[Part]:
+    def _scopes(self, resource: Resource) -> Sequence[Scope]:
         """What is read of a resource; of Namespaces those alone that no file holds."""
         held = self._held(NAMESPACES)
-        parts = visible_parts(resource, self._namespaces)
-        return [part for part in parts if resource != NAMESPACES or ObjectKey("", part.name) not in held]
+        scopes = visible_scopes(resource, self._namespaces)
+        return [scope for scope in scopes if resource != NAMESPACES or ObjectKey("", scope.name) not in held]
 
     async def _one(self, question: ObjectQuestion) -> Answer:
         resource, key = question.resource, question.key

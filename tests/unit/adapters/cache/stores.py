@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 
-from hedgerow.machinery.clusters import EVERYTHING, Part
+from hedgerow.machinery.clusters import EVERYTHING, Scope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.cache import ObjectStore
 
 
-def replace_all(store: ObjectStore, manifests: Iterable[Manifest], part: Part = EVERYTHING) -> list[Change]:
-    """Let a part of a store hold exactly these objects; what is different from before."""
-    replacement = store.replacement(part)
+def replace_all(store: ObjectStore, manifests: Iterable[Manifest], scope: Scope = EVERYTHING) -> list[Change]:
+    """Let a scope of a store hold exactly these objects; what is different from before."""
+    replacement = store.replacement(scope)
     replacement.add(manifests)
     replacement.commit()
     changes = replacement.next_changes()

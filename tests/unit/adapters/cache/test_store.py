@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.clusters import EVERYTHING, Cluster, Part
+from hedgerow.machinery.clusters import EVERYTHING, Cluster, Scope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
@@ -35,29 +35,29 @@ keys = st.builds(ObjectKey, st.sampled_from(["", "shop", "web"]), st.sampled_fro
 pods = st.builds(pod, keys, st.sampled_from(["red", "blue", "red-blue"]), st.integers(1, 3))
 
 
-BY_NAMESPACE = (Part("shop"), Part("web"), *(Part(name=name) for name in "abc"))
-"""Parts that do not overlap, and hold every key."""
+BY_NAMESPACE = (Scope("shop"), Scope("web"), *(Scope(name=name) for name in "abc"))
+"""Scopes that do not overlap, and hold every key."""
 
 
-def replacements(part: Part) -> st.SearchStrategy[tuple[Part, list[Manifest]]]:
-    some = pods.filter(lambda each: part.holds(key_of(each)))
-    return st.tuples(st.just(part), st.lists(some, max_size=5))
+def replacements(scope: Scope) -> st.SearchStrategy[tuple[Scope, list[Manifest]]]:
+    some = pods.filter(lambda each: scope.holds(key_of(each)))
+    return st.tuples(st.just(scope), st.lists(some, max_size=5))
 
 
-def histories(parts: tuple[Part, ...]) -> st.SearchStrategy[tuple[tuple[Part, ...], list[tuple[str | Part, Any]]]]:
+def histories(scopes: tuple[Scope, ...]) -> st.SearchStrategy[tuple[tuple[Scope, ...], list[tuple[str | Scope, Any]]]]:
     steps = st.one_of(
         st.tuples(st.just("put"), pods),
         st.tuples(st.just("remove"), keys),
-        *(replacements(part) for part in parts),
+        *(replacements(scope) for scope in scopes),
     )
-    return st.tuples(st.just(parts), st.lists(steps, max_size=15))
+    return st.tuples(st.just(scopes), st.lists(steps, max_size=15))
 
 
 any_history = st.one_of(histories((EVERYTHING,)), histories(BY_NAMESPACE))
 
 
-def part_of(key: ObjectKey, parts: tuple[Part, ...]) -> Part:
-    return next(part for part in parts if part.holds(key))
+def scope_of(key: ObjectKey, scopes: tuple[Scope, ...]) -> Scope:
+    return next(scope for scope in scopes if scope.holds(key))
 
 
 def in_order(objects: Any) -> list[str]:
@@ -66,20 +66,20 @@ def in_order(objects: Any) -> list[str]:
 
 @given(any_history)
 def test_a_store_shows_what_a_plain_dictionary_would(
-    history: tuple[tuple[Part, ...], list[tuple[str | Part, Any]]],
+    history: tuple[tuple[Scope, ...], list[tuple[str | Scope, Any]]],
 ) -> None:
     store, model = ObjectStore([BY_COLOUR]), dict[ObjectKey, Manifest]()
-    parts, steps = history
+    scopes, steps = history
     for step, what in steps:
         before = dict(model)
         match step:
             case "put":
                 model[key_of(what)] = what
-                assert store.put(what, part_of(key_of(what), parts)) == Change(before.get(key_of(what)), what)
+                assert store.put(what, scope_of(key_of(what), scopes)) == Change(before.get(key_of(what)), what)
             case "remove":
                 old = model.pop(what, None)
-                assert store.remove(what, part_of(what, parts)) == (Change(old, None) if old else None)
-            case Part():
+                assert store.remove(what, scope_of(what, scopes)) == (Change(old, None) if old else None)
+            case Scope():
                 model = {key: each for key, each in model.items() if not step.holds(key)}
                 model |= {key_of(each): each for each in what}
                 changes = replace_all(store, what, step)
@@ -233,16 +233,16 @@ def test_of_what_a_snapshot_does_not_hold_it_shows_nothing() -> None:
 
 @given(any_history, st.integers(0, 5))
 def test_an_index_that_comes_later_shows_the_same_as_one_from_the_beginning(
-    history: tuple[tuple[Part, ...], list[tuple[str | Part, Any]]], when: int
+    history: tuple[tuple[Scope, ...], list[tuple[str | Scope, Any]]], when: int
 ) -> None:
-    parts, steps = history
+    scopes, steps = history
     by_version = Index("by version", PODS, lambda each: [each["metadata"]["resourceVersion"]])
     early, late = ObjectStore([by_version, BY_COLOUR]), ObjectStore([by_version])
     for store in (early, late):
-        _go_through(store, parts, steps[:when])
+        _go_through(store, scopes, steps[:when])
     late.add_index(BY_COLOUR)
     for store in (early, late):
-        _go_through(store, parts, steps[when:])
+        _go_through(store, scopes, steps[when:])
 
     for colour in ("red", "blue", "green"):
         assert in_order(late.under(BY_COLOUR, colour)) == in_order(early.under(BY_COLOUR, colour))
@@ -250,13 +250,13 @@ def test_an_index_that_comes_later_shows_the_same_as_one_from_the_beginning(
         assert {*late.values_of(index)} == {*early.values_of(index)}
 
 
-def _go_through(store: ObjectStore, parts: tuple[Part, ...], history: list[tuple[str | Part, Any]]) -> None:
+def _go_through(store: ObjectStore, scopes: tuple[Scope, ...], history: list[tuple[str | Scope, Any]]) -> None:
     for step, what in history:
         match step:
             case "put":
-                store.put(what, part_of(key_of(what), parts))
+                store.put(what, scope_of(key_of(what), scopes))
             case "remove":
-                store.remove(what, part_of(what, parts))
-            case part:
-                assert isinstance(part, Part)
-                replace_all(store, what, part)
+                store.remove(what, scope_of(what, scopes))
+            case scope:
+                assert isinstance(scope, Scope)
+                replace_all(store, what, scope)

@@ -1,8 +1,8 @@
-"""Which parts of a resource a connection shows that is restricted to some namespaces."""
+"""Which scopes of a resource a connection shows that is restricted to some namespaces."""
 
 import pytest
 
-from hedgerow.machinery.clusters import EVERYTHING, Part, is_wholly_visible, visible_parts
+from hedgerow.machinery.clusters import EVERYTHING, Scope, is_wholly_visible, visible_scopes
 from hedgerow.machinery.objects import ObjectKey, Resource
 
 SERVICES = Resource("", "v1", "services", "Service")
@@ -11,10 +11,10 @@ NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
 
 
 @pytest.mark.parametrize(
-    ("resource", "parts"),
+    ("resource", "scopes"),
     [
-        pytest.param(SERVICES, (Part(namespace="a"), Part(namespace="b")), id="those in the namespaces"),
-        pytest.param(NAMESPACES, (Part(name="a"), Part(name="b")), id="the namespaces themselves, by their names"),
+        pytest.param(SERVICES, (Scope(namespace="a"), Scope(namespace="b")), id="those in the namespaces"),
+        pytest.param(NAMESPACES, (Scope(name="a"), Scope(name="b")), id="the namespaces themselves, by their names"),
         pytest.param(NODES, (EVERYTHING,), id="all of what is in no namespace"),
         pytest.param(
             Resource("example.com", "v1", "namespaces", "Namespace", namespaced=False),
@@ -23,40 +23,40 @@ NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
         ),
     ],
 )
-def test_a_restriction_to_namespaces_shows_parts(resource: Resource, parts: tuple[Part, ...]) -> None:
-    assert visible_parts(resource, ("a", "b")) == parts
-    assert visible_parts(resource, ()) == (EVERYTHING,)
+def test_a_restriction_to_namespaces_shows_scopes(resource: Resource, scopes: tuple[Scope, ...]) -> None:
+    assert visible_scopes(resource, ("a", "b")) == scopes
+    assert visible_scopes(resource, ()) == (EVERYTHING,)
 
 
 @pytest.mark.parametrize(
-    ("resource", "namespaces", "parts"),
+    ("resource", "namespaces", "scopes"),
     [
-        pytest.param(SERVICES, (), (Part(namespace="a"),), id="of all"),
-        pytest.param(SERVICES, ("a", "b"), (Part(namespace="a"),), id="of several"),
+        pytest.param(SERVICES, (), (Scope(namespace="a"),), id="of all"),
+        pytest.param(SERVICES, ("a", "b"), (Scope(namespace="a"),), id="of several"),
         pytest.param(SERVICES, ("b",), (), id="out of sight"),
         pytest.param(NODES, ("b",), (EVERYTHING,), id="of what is in no namespace"),
     ],
 )
 def test_of_one_namespace_nothing_else_is_shown(
-    resource: Resource, namespaces: tuple[str, ...], parts: tuple[Part, ...]
+    resource: Resource, namespaces: tuple[str, ...], scopes: tuple[Scope, ...]
 ) -> None:
-    assert visible_parts(resource, namespaces, "a") == parts
+    assert visible_scopes(resource, namespaces, "a") == scopes
 
 
 @pytest.mark.parametrize(
-    ("part", "held"),
+    ("scope", "held"),
     [
         (EVERYTHING, ["a", "a/x", "b/x"]),
-        (Part(namespace="a"), ["a/x"]),
-        (Part(name="a"), ["a"]),
-        (Part("b", "x"), ["b/x"]),
+        (Scope(namespace="a"), ["a/x"]),
+        (Scope(name="a"), ["a"]),
+        (Scope("b", "x"), ["b/x"]),
     ],
     ids=["all", "a namespace", "a name", "a name in a namespace"],
 )
-def test_a_part_holds_some_of_the_objects(part: Part, held: list[str]) -> None:
+def test_a_scope_holds_some_of_the_objects(scope: Scope, held: list[str]) -> None:
     keys = [ObjectKey("", "a"), ObjectKey("a", "x"), ObjectKey("b", "x")]
 
-    assert [str(key) for key in keys if part.holds(key)] == held
+    assert [str(key) for key in keys if scope.holds(key)] == held
 
 
 @pytest.mark.parametrize(
