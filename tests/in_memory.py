@@ -13,7 +13,7 @@ from hedgerow.machinery.controller import Controller, DynamicWatch, Watch
 from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
 from hedgerow.machinery.plan import Action, Delete, WriteResult
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
-from hedgerow.machinery.selection import selected_by
+from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.kubernetes.questions import pages_of

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TypeVar
 from returns.result import Failure, Result
 
 from hedgerow.machinery.configuration.reading import ConfigurationErrors, Decoded, Document, Stage
-from hedgerow.machinery.fields import joined
+from hedgerow.machinery.failures import joined
 from hedgerow_adapters.files import single_document
 from hedgerow_adapters.files.loaded import STANDARD_INPUT
 from hedgerow_entrypoints.errors import CommandError, note

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.machinery.selection import field_query
+from hedgerow.machinery.selectors import field_query
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from tests.contract.objects import CONFIG_MAPS, CORE_EVENTS, config_map, key, names, refusal, version

@@ -16,7 +16,7 @@ from returns.pipeline import is_successful
 
 from hedgerow.admission.decision import Decision, bad_request, internal_error
 from hedgerow.admission.review import BadReview, Review, answer, parse_review
-from hedgerow.machinery.times import parse_duration
+from hedgerow.machinery.scalars import parse_duration
 from hedgerow_adapters.admission.observer import AdmissionObserver
 from hedgerow_adapters.admission.parsing import HUGE, CrowdedError, Parsing, parsed, parsed_size
 from hedgerow_adapters.admission.reviewer import Reviewer

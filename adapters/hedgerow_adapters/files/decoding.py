@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.documents.budget import ReadingBudget
+from hedgerow.machinery.documents.budget import ReadingBudget, finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import checked_for_halves
-from hedgerow.machinery.slices import finished
 from hedgerow_adapters.files.json_documents import json_documents
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.yaml_documents import yaml_documents

@@ -13,8 +13,7 @@ from typing import Final
 from returns.result import Failure
 
 from hedgerow.machinery.objects import Manifest, labels_of
-from hedgerow.machinery.selection import FieldTerm, parse_field_query
-from hedgerow.machinery.selectors import LabelSelector, parse_selector_query
+from hedgerow.machinery.selectors import FieldTerm, LabelSelector, parse_field_query, parse_selector_query
 from hedgerow_adapters.memory.field_errors import forbidden, not_supported
 from hedgerow_adapters.memory.statuses import bad_request, invalid_options
 

@@ -14,7 +14,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.registration.configurations import API_VERSION, MUTATING, VALIDATING
 from hedgerow.admission.registration.webhooks import Rule, Scope
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
 from hedgerow_adapters.registrations.problems import URL, entries_problems

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from hedgerow.admission.registration.webhooks import ANY, Scope
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.selectors import parse_label_selector
 
 URL: Final = re.compile(

@@ -19,10 +19,10 @@ from hedgerow.api.gardener import (
 )
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster, Permission
-from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
+from hedgerow.machinery.scalars import parse_bool
 
 NAME: Final = "crd-deletion-protection"
 NOT_CONFIRMED: Final = f'must have a "{DELETION_CONFIRMATION}" annotation to delete'

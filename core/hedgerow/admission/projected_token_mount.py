@@ -17,11 +17,11 @@ from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import MOUNT_EXPIRATION, transform_service_account
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Read
-from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import boolean_at, each_at, list_at, text_at, with_each, with_value
+from hedgerow.machinery.scalars import parse_int
 from hedgerow.machinery.snapshot import Snapshot
 
 NAME: Final = "projected-token-mount"

@@ -15,7 +15,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import OK, Allowed, Decision, Denied, Mutated, bad_request
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
-from hedgerow.machinery.fields import shape_of
+from hedgerow.machinery.failures import shape_of
 from hedgerow.machinery.names import dns_label_problem
 
 V1: Final = "admission.k8s.io/v1"

@@ -16,7 +16,7 @@ from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.execution import Execution
-from hedgerow.machinery.fields import shape_of
+from hedgerow.machinery.failures import shape_of
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.questions import ListQuestion, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError

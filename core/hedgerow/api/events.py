@@ -12,8 +12,8 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.machinery.selection import field_query
-from hedgerow.machinery.times import parse_timestamp
+from hedgerow.machinery.scalars import parse_timestamp
+from hedgerow.machinery.selectors import field_query
 
 _SECOND: Final = timedelta(seconds=1)
 _MINUTE: Final = timedelta(minutes=1)

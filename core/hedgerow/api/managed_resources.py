@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.reading import UnreadableError, text_at
+from hedgerow.machinery.scalars import parse_bool
 
 MANAGED_RESOURCES: Final = Resource("resources.gardener.cloud", "v1alpha1", "managedresources", "ManagedResource")
 APPLYING: Final = "managedresource"

@@ -14,8 +14,8 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.fields import Problem, child, json_type, perhaps, rendered
-from hedgerow.machinery.times import parse_timestamp
+from hedgerow.machinery.failures import Problem, child, json_type, perhaps, rendered
+from hedgerow.machinery.scalars import parse_timestamp
 
 _EXPECTED: Final = {
     "bool_type": "a boolean",

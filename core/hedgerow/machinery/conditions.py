@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.times import format_timestamp, parse_timestamp
+from hedgerow.machinery.scalars import format_timestamp, parse_timestamp
 
 _INITIAL_REASON: Final = "ConditionInitialized"
 _INITIAL_MESSAGE: Final = "The condition has been initialized but its semantic check has not been performed yet."

@@ -13,7 +13,7 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Decision, Plan
-from hedgerow.machinery.selection import selected_by
+from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import Step
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.selection import selected_by
+from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.steps import Step
 
 NOT_FOUND: Final = "NotFound"

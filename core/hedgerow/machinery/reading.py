@@ -7,7 +7,7 @@ raises UnreadableError, which tells the path. What no rule reads may be of any s
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from hedgerow.machinery.fields import Problem, shape_of
+from hedgerow.machinery.failures import Problem, shape_of
 from hedgerow.machinery.objects import Manifest
 
 T = TypeVar("T")

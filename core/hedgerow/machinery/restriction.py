@@ -14,8 +14,7 @@ from typing import Any, Final
 from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Config, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import Execution, concurrently
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ACTIONS,

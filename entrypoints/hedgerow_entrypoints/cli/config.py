@@ -4,7 +4,7 @@ from typing import Final
 
 import click
 
-from hedgerow.machinery.fields import perhaps
+from hedgerow.machinery.failures import perhaps
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
 from hedgerow_adapters.files import render_yaml
 from hedgerow_entrypoints.cli.configuration_fields import FieldDescription, configuration_fields

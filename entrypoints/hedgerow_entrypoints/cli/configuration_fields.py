@@ -17,8 +17,8 @@ from typing import Any, Final, get_args, get_origin
 
 from hedgerow.machinery.configuration.reading import Document, head
 from hedgerow.machinery.configuration.section import Section, SectionField
-from hedgerow.machinery.fields import child
-from hedgerow.machinery.times import format_duration
+from hedgerow.machinery.failures import child
+from hedgerow.machinery.scalars import format_duration
 
 _EMPTY: Final[Sequence[object]] = ("", (), {})
 _SCALARS: Final = {bool: "boolean", int: "integer", float: "number", str: "string", timedelta: "duration"}

@@ -20,8 +20,7 @@ from hedgerow.api.managed_resources import (
 )
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable

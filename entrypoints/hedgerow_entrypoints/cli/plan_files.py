@@ -7,8 +7,7 @@ from typing import Any
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import only_asks
 from hedgerow.machinery.questions import ObjectQuestion

@@ -8,8 +8,7 @@ from typing import Any, Final, Protocol
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, all_keys, owned_objects, primary_object
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action, Delete, WriteResult, only_asks
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question

@@ -11,7 +11,7 @@ import click
 from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.times import format_duration
+from hedgerow.machinery.scalars import format_duration
 from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster

@@ -10,7 +10,7 @@ import click
 from returns.result import Failure
 from typing_extensions import override
 
-from hedgerow.machinery.times import parse_duration, parse_timestamp
+from hedgerow.machinery.scalars import parse_duration, parse_timestamp
 
 _DAYS: Final = re.compile(r"(?=[0-9])0*+([0-9]*+)d([0-9.].*)?", re.DOTALL)
 _Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]

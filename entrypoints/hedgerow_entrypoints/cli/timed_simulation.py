@@ -18,7 +18,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.times import format_timestamp
+from hedgerow.machinery.scalars import format_timestamp
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.simulation.happenings import Happening, Step
 from hedgerow_adapters.simulation.simulation import RestlessError

@@ -8,7 +8,7 @@ import pytest
 from hedgerow.admission import Allowed, Decision, Denied
 from hedgerow.admission.extension_validation import webhooks
 from hedgerow.admission.review import parse_review
-from hedgerow.machinery.fields import FieldErrorType
+from hedgerow.machinery.failures import FieldErrorType
 from tests.golden.reference.recordings import cases
 from tests.unit.core.admission.world import decided
 

@@ -13,7 +13,7 @@ from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of
-from hedgerow.machinery.times import parse_timestamp
+from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.extension_validation.comparison import is_confidential, same
-from hedgerow.machinery.fields import Problem, invalid, invalid_unshown, unsupported
-from hedgerow.machinery.fields import required as missing
+from hedgerow.machinery.failures import Problem, invalid, invalid_unshown, unsupported
+from hedgerow.machinery.failures import required as missing
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import object_at
 

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from hedgerow.admission.extension_validation.shape import EACH_ITEM, EACH_MEMBER, Shape
-from hedgerow.machinery.fields import rendered, shape_of, shortened
+from hedgerow.machinery.failures import rendered, shape_of, shortened
 
 _NO_ITEM: Final = object()
 """Stands for the item that the shorter of two lists lacks; a null item is another thing."""

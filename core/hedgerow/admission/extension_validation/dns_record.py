@@ -17,8 +17,8 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import INTEGER, TEXT
-from hedgerow.machinery.fields import Problem, invalid
-from hedgerow.machinery.fields import required as missing
+from hedgerow.machinery.failures import Problem, invalid
+from hedgerow.machinery.failures import required as missing
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest
 

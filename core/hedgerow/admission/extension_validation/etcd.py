@@ -11,7 +11,7 @@ from hedgerow.admission.extension_validation.comparison import same
 from hedgerow.admission.extension_validation.kind import Kind, declared, spec_shape
 from hedgerow.admission.extension_validation.shape import DURATION, QUANTITY, TEXT
 from hedgerow.api.gardener import ETCDS
-from hedgerow.machinery.fields import Problem, invalid, invalid_unshown, shortened
+from hedgerow.machinery.failures import Problem, invalid, invalid_unshown, shortened
 from hedgerow.machinery.objects import Manifest, is_terminating, key_of
 
 STORE: Final = "spec.backup.store"

@@ -13,7 +13,7 @@ from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, a
 from hedgerow.admission.extension_validation.comparison import differences
 from hedgerow.admission.extension_validation.shape import TEXT, JsonType, Shape, misfits, shape
 from hedgerow.api.gardener import extension_resource
-from hedgerow.machinery.fields import Problem, forbidden
+from hedgerow.machinery.failures import Problem, forbidden
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
 
 MOST_DIFFERENCES: Final = 10

@@ -14,7 +14,7 @@ from hedgerow.admission.extension_validation.network import NETWORK
 from hedgerow.admission.extension_validation.operating_system_config import OPERATING_SYSTEM_CONFIG
 from hedgerow.admission.extension_validation.shape import BYTES, LIST, TEXT
 from hedgerow.admission.extension_validation.worker import WORKER
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 
 CONTROL_PLANE_PURPOSES: Final = ("normal", "exposure")
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, immutable, not_negative_if_present
 from hedgerow.admission.extension_validation.shape import BOOLEAN, INTEGER, TEXT
-from hedgerow.machinery.fields import Problem, forbidden, invalid, required, shortened, too_long
+from hedgerow.machinery.failures import Problem, forbidden, invalid, required, shortened, too_long
 from hedgerow.machinery.names import (
     annotation_key_problem,
     dns_label_problem,

@@ -19,8 +19,8 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import TEXT
-from hedgerow.machinery.fields import Problem, duplicate, invalid_unshown
-from hedgerow.machinery.fields import required as missing
+from hedgerow.machinery.failures import Problem, duplicate, invalid_unshown
+from hedgerow.machinery.failures import required as missing
 from hedgerow.machinery.objects import Manifest
 
 PURPOSES: Final = ("provision", "reconcile")

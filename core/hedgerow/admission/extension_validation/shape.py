@@ -12,9 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from returns.pipeline import is_successful
 
-from hedgerow.machinery.fields import FieldErrorType, Problem, shape_of
-from hedgerow.machinery.quantities import parse_quantity
-from hedgerow.machinery.times import parse_duration
+from hedgerow.machinery.failures import FieldErrorType, Problem, shape_of
+from hedgerow.machinery.scalars import parse_duration, parse_quantity
 
 _STEP: Final = re.compile(r"\[]|\{}|[^.\[{]+")
 EACH_ITEM: Final = "[]"

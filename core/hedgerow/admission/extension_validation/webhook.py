@@ -12,7 +12,7 @@ from hedgerow.admission.extension_validation.kind import Kind
 from hedgerow.admission.extension_validation.kinds import KINDS
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
 from hedgerow.admission.webhook import Webhook, type_problem
-from hedgerow.machinery.fields import Problem, joined
+from hedgerow.machinery.failures import Problem, joined
 from hedgerow.machinery.objects import Manifest, Resource, key_of
 
 NAME: Final = "extension-validation"

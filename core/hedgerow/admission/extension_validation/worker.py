@@ -18,10 +18,10 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.kind import Kind, extension
 from hedgerow.admission.extension_validation.shape import BYTES, DURATION, QUANTITY, TEXT
-from hedgerow.machinery.fields import Problem, invalid
+from hedgerow.machinery.failures import Problem, invalid
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.quantities import parse_quantity
+from hedgerow.machinery.scalars import parse_quantity
 
 ARCHITECTURES: Final = ("amd64", "arm64")
 COUNTED_RESOURCES: Final = frozenset(

@@ -12,9 +12,9 @@ from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability.autoscalers import Target, scaled_maximum
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.api.gardener import FAILURE_TOLERANCE_TYPE, ZONE_PINNING, ZONES
-from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import text_at
+from hedgerow.machinery.scalars import parse_bool
 
 
 @dataclass(frozen=True, slots=True)

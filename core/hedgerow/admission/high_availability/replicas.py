@@ -14,10 +14,10 @@ from returns.result import Failure
 from hedgerow.admission.decision import Denied, forbidden
 from hedgerow.admission.high_availability.context import HAContext
 from hedgerow.api.gardener import HIGH_AVAILABILITY_REPLICAS, HIGH_AVAILABILITY_TYPE
-from hedgerow.machinery.fields import invalid
-from hedgerow.machinery.go_syntax import parse_int
+from hedgerow.machinery.failures import invalid
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import integer_at, text_at, with_value
+from hedgerow.machinery.scalars import parse_int
 
 CONTROLLER: Final = "controller"
 HIGHLY_AVAILABLE: Final = 2

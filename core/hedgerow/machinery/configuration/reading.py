@@ -21,7 +21,7 @@ from hedgerow.machinery.configuration.section import (
     Section,
     SectionField,
 )
-from hedgerow.machinery.fields import (
+from hedgerow.machinery.failures import (
     FieldErrorType,
     Problem,
     child,
@@ -31,7 +31,7 @@ from hedgerow.machinery.fields import (
     nearest,
     rendered,
 )
-from hedgerow.machinery.times import parse_duration
+from hedgerow.machinery.scalars import parse_duration
 
 S = TypeVar("S", bound=Section)
 _UNREADABLE: Final[Any] = None

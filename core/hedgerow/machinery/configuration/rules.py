@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.configuration.section import Rule
-from hedgerow.machinery.fields import Problem, child, invalid, rendered, required, unsupported
+from hedgerow.machinery.failures import Problem, child, invalid, rendered, required, unsupported
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 
 Number: TypeAlias = int | timedelta

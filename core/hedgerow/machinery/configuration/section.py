@@ -12,8 +12,8 @@ from enum import Enum, auto
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Final, Self, dataclass_transform, get_args, get_origin
 
-from hedgerow.machinery.fields import Problem, child
-from hedgerow.machinery.times import format_duration
+from hedgerow.machinery.failures import Problem, child
+from hedgerow.machinery.scalars import format_duration
 
 
 class Purpose(Enum):

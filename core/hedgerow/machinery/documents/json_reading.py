@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in the stubs
 from typing import Any, Final
 
-from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, ReadingBudget
+from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, SLICE, ReadingBudget, Slices
 from hedgerow.machinery.documents.document import (
     CHECKING,
     MAX_NESTING,
@@ -23,7 +23,6 @@ from hedgerow.machinery.documents.document import (
     plain_value,
     repeated_key,
 )
-from hedgerow.machinery.slices import SLICE, Slices
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F]")

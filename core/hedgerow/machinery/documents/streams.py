@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.documents.budget import SEARCHED_AT_ONCE, OverBudgetError, ReadingBudget
+from hedgerow.machinery.documents.budget import SEARCHED_AT_ONCE, OverBudgetError, ReadingBudget, Slices, finished
 from hedgerow.machinery.documents.document import AS_KUBECTL, Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves, read_in_slices
 from hedgerow.machinery.documents.yaml_reading import is_text, not_text, read_yaml_in_slices
-from hedgerow.machinery.fields import shortened
-from hedgerow.machinery.slices import Slices, finished
+from hedgerow.machinery.failures import shortened
 
 _SNIFFED: Final = 1024
 """Characters in which the first that is no blank says which format a text is in."""

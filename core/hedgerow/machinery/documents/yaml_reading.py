@@ -22,10 +22,9 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, ReadingBudget
+from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, ReadingBudget, Slices, finished
 from hedgerow.machinery.documents.document import CHECKING, Document, Manner
 from hedgerow.machinery.documents.yaml_values import ValueBuilder
-from hedgerow.machinery.slices import Slices, finished
 
 # libyaml's parser is some ten times faster, and not compiled into every PyYAML. The pure Python one finds the same, or
 # refuses it: tabs behind words, comments that touch what is before them.

@@ -14,8 +14,7 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import FieldErrorType, Problem
+from hedgerow.machinery.failures import Failure, FieldErrorType, Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ApiError,

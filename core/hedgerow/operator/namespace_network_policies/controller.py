@@ -16,12 +16,10 @@ from hedgerow.api.network_policies import identifying_metadata, transform_policy
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Change, Controller, Watch, own_key
 from hedgerow.machinery.deletion_guard import transform_allowance
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, list_at, text_at
-from hedgerow.machinery.selection import field_query
-from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.selectors import LabelSelector, field_query
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.operator.namespace_network_policies.policies import NAMES, relevant_namespaces
 from hedgerow.operator.namespace_network_policies.reconcile import OWN_POLICIES, reconcile

@@ -12,8 +12,7 @@ from hedgerow.api.gardener import CLUSTERS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
 from hedgerow.api.network_policies import DESCRIPTION
 from hedgerow.machinery.controller import Context
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,

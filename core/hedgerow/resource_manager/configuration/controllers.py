@@ -25,7 +25,7 @@ from hedgerow.machinery.configuration.section import (
     Switched,
     WhenEnabled,
 )
-from hedgerow.machinery.fields import FieldErrorType, Problem, required
+from hedgerow.machinery.failures import FieldErrorType, Problem, required
 from hedgerow.machinery.names import dns_label_problem, label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
 from hedgerow.resource_manager.network_policies.views import IngressController, NetworkPolicyConfig

@@ -14,7 +14,7 @@ from hedgerow.machinery.configuration import reading
 from hedgerow.machinery.configuration.reading import ConfigurationErrors, Document
 from hedgerow.machinery.configuration.rules import one_of
 from hedgerow.machinery.configuration.section import ZERO_IS_UNSET, Named, Purpose
-from hedgerow.machinery.fields import Problem, forbidden
+from hedgerow.machinery.failures import Problem, forbidden
 from hedgerow.resource_manager.configuration.controllers import Controllers, unlimited_token_requestor
 from hedgerow.resource_manager.configuration.process import ClientConnection, Debugging, LeaderElection, Server
 from hedgerow.resource_manager.configuration.webhooks import Webhooks

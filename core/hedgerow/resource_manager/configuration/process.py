@@ -10,7 +10,7 @@ from typing import Annotated, Final, Self
 
 from hedgerow.machinery.configuration.rules import at_least, between, longer_than_zero, one_of, valid
 from hedgerow.machinery.configuration.section import IDLE, LIMIT, ZERO_IS_UNSET, Alias, Bits, Named, Purpose, Section
-from hedgerow.machinery.fields import Problem, invalid
+from hedgerow.machinery.failures import Problem, invalid
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 
 QPS: Final = 100.0

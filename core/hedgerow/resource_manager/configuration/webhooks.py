@@ -18,7 +18,7 @@ from hedgerow.admission.config import (
 )
 from hedgerow.machinery.configuration.rules import at_least, labels, must_be_set
 from hedgerow.machinery.configuration.section import Alias, Purpose, Section, Switched, WhenEnabled
-from hedgerow.machinery.fields import Problem, invalid, unsupported
+from hedgerow.machinery.failures import Problem, invalid, unsupported
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
 

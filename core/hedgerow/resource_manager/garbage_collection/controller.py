@@ -17,8 +17,7 @@ from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCE
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Delete, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered

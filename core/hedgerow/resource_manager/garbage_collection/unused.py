@@ -34,7 +34,7 @@ from hedgerow.machinery.objects import (
     uid_of,
 )
 from hedgerow.machinery.plan import Delete
-from hedgerow.machinery.times import parse_timestamp
+from hedgerow.machinery.scalars import parse_timestamp
 
 MINIMUM_LIFETIME: Final = timedelta(minutes=10)
 REASON: Final = "unreferenced"

@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.execution import concurrently
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Answer, Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.selectors import selector_query

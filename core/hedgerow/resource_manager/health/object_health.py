@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.api.managed_resources import SKIP_HEALTH_CHECK
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.objects import Kind, Manifest, annotations_of, resource_version_of, uid_of
 from hedgerow.machinery.reading import UnreadableError, integer_at, list_at, object_at, objects_at, text_at
+from hedgerow.machinery.scalars import parse_int
 
 Check: TypeAlias = Callable[[Manifest], str | None]
 

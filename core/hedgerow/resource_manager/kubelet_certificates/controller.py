@@ -18,12 +18,11 @@ from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
 from hedgerow.machinery.plan import Event, Plan, failed
 from hedgerow.machinery.reading import UnreadableError, text_at
-from hedgerow.machinery.selection import field_query
+from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.kubelet_certificates.looking import (
     API_SERVER,

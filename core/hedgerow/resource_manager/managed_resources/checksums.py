@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
-from hedgerow.machinery.slices import Slices
+from hedgerow.machinery.documents.budget import Slices
 
 SLICE: Final = 4 * 1024 * 1024
 """Bytes that are read at once, which takes some milliseconds."""

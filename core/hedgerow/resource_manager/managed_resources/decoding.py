@@ -14,13 +14,12 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.documents.budget import OverBudgetError, ReadingBudget
+from hedgerow.machinery.documents.budget import OverBudgetError, ReadingBudget, Slices, Value, finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.streams import documents_in_slices
-from hedgerow.machinery.fields import shape_of
+from hedgerow.machinery.failures import shape_of
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import object_at
-from hedgerow.machinery.slices import Slices, Value, finished
 from hedgerow.machinery.steps import Now, Pause
 
 COMPRESSED: Final = ".br"

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from hedgerow.api.managed_resources import MANAGED_BY, MODE, MODE_IGNORE
 from hedgerow.api.references import Identity, Reference, in_order, references_in
+from hedgerow.machinery.documents.budget import SliceCounter, Slices, finished
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import text_at, texts_at, too_much
-from hedgerow.machinery.slices import SliceCounter, Slices, finished
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
 from hedgerow.resource_manager.managed_resources.equivalences import PreviousReferences, previous_references
 from hedgerow.resource_manager.managed_resources.normalising import Normalised, kind_of, normalised, texts_of

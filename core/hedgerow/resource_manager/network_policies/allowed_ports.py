@@ -18,8 +18,7 @@ from hedgerow.api.network_policies import (
     allowed_ports_alias,
     annotation_field,
 )
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector

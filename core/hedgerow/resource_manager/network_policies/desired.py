@@ -14,8 +14,7 @@ from returns.result import Result, Success
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.api.network_policies import FROM_WORLD_TO_PORTS, NAMESPACE_ALIAS, annotation_field
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies.allowed_ports import (

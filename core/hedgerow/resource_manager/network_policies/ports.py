@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeGuard
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.network_policies import ALLOWED_PORTS_PREFIX, ALLOWED_PORTS_SUFFIX, NAMESPACE_SELECTORS
-from hedgerow.machinery.fields import unknown_fields
+from hedgerow.machinery.failures import unknown_fields
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector

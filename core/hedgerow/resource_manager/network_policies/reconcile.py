@@ -14,8 +14,7 @@ from returns.result import Result
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
 from hedgerow.api.network_policies import service_of_policy
 from hedgerow.machinery.controller import Context
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,

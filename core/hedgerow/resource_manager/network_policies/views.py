@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.api.kubernetes import INGRESSES, METADATA_NAME, NAMESPACES, SERVICES
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.machinery.selectors import LabelSelector

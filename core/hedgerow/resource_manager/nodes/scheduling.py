@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
-from hedgerow.machinery.go_syntax import parse_int
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, key_of, resource_version_of, uid_of
 from hedgerow.machinery.reading import boolean_at, each_at, list_at, object_at, text_at, texts_at
+from hedgerow.machinery.scalars import parse_int
 from hedgerow.machinery.selectors import Labels, parse_label_selector
 
 _INTEGER_BITS: Final = 64

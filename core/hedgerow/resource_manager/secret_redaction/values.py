@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from returns.result import Failure
 
-from hedgerow.machinery.documents.budget import ReadingBudget
+from hedgerow.machinery.documents.budget import ReadingBudget, finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.streams import documents_in_slices
 from hedgerow.machinery.recording.playback import TooMuchToRedactError
-from hedgerow.machinery.slices import finished
 from hedgerow.resource_manager.managed_resources.decoding import COMPRESSED, Decompress, decompressed
 from hedgerow.resource_manager.secret_redaction.documents import is_kubeconfig, is_manifest, shown_kubeconfig
 from hedgerow.resource_manager.secret_redaction.fingerprints import Fingerprints

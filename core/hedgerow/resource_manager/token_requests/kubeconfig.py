@@ -16,12 +16,11 @@ from returns.pipeline import is_successful
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.tokens import KUBECONFIG, TOKEN
-from hedgerow.machinery.documents.budget import ReadingBudget
+from hedgerow.machinery.documents.budget import ReadingBudget, finished
 from hedgerow.machinery.documents.streams import documents_in_slices
 from hedgerow.machinery.documents.yaml_writing import sorted_yaml
-from hedgerow.machinery.fields import rendered
+from hedgerow.machinery.failures import rendered
 from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_value, without
-from hedgerow.machinery.slices import finished
 
 LARGEST: Final = 128 * 1024
 """Bytes of the largest kubeconfig that is read: nothing else happens meanwhile, and real ones are a tenth of that."""

@@ -15,14 +15,13 @@ from returns.result import Result
 from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import EXPIRATION, TOKEN, annotation
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import ApiError, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
+from hedgerow.machinery.scalars import parse_duration, parse_timestamp
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.times import parse_duration, parse_timestamp
 from hedgerow.resource_manager.token_requests.token_secret import TokenSecret
 
 USUAL_LIFE: Final = timedelta(hours=12)

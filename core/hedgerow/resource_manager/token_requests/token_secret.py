@@ -30,8 +30,7 @@ from hedgerow.api.tokens import (
     annotation,
 )
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
@@ -41,7 +40,7 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.times import parse_timestamp
+from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.resource_manager.token_requests.kubeconfig import Data, TokenData
 
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion")

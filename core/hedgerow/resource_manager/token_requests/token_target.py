@@ -20,13 +20,12 @@ from returns.result import Result
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS
 from hedgerow.api.tokens import KUBECONFIG, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE, TOKEN, annotation
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.plan import Action, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.times import format_timestamp
+from hedgerow.machinery.scalars import format_timestamp
 from hedgerow.resource_manager.token_requests.kubeconfig import Data, TokenData
 from hedgerow.resource_manager.token_requests.token_secret import (
     TokenSecret,

@@ -8,7 +8,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.admission.registration import Mode, registered_webhooks
 from hedgerow.api.origins import asks_for_identity
 from hedgerow.machinery.clusters import Permission
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode
 from hedgerow.resource_manager.installation.installation import Installation, completed

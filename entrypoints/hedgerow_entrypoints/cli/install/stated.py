@@ -9,7 +9,7 @@ from typing import Any, Final
 from returns.result import Failure
 
 from hedgerow.api.shape import read
-from hedgerow.machinery.fields import json_type
+from hedgerow.machinery.failures import json_type
 from hedgerow.resource_manager.installation.values import Values, default_values
 from hedgerow_adapters.files import single_document
 from hedgerow_entrypoints.errors import CommandError

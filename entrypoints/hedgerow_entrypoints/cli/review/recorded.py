@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
-from hedgerow.machinery.fields import shape_of
+from hedgerow.machinery.failures import shape_of
 
 _OPERATIONS: Final = (CREATE, UPDATE, DELETE, CONNECT)
 

@@ -6,8 +6,7 @@ import pytest
 
 from hedgerow.machinery.controller import Context, Watch
 from hedgerow.machinery.execution import MOST_STEPS
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action, Delete, Event, InOrder, Plan, RecordEvents, WriteResult
 from hedgerow.machinery.questions import Found

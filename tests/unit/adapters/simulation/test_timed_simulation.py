@@ -10,8 +10,7 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import SINGLETON, Context, Controller, DynamicWatch, Watch
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot

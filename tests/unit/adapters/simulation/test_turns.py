@@ -10,8 +10,7 @@ import pytest
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import EndlessDecisionError
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import Create, Decision, Delete, InOrder, JsonPatch, MergePatch, Plan, Update
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question

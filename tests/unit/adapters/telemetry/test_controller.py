@@ -8,8 +8,7 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster, Scope
 from hedgerow.machinery.controller import SINGLETON, Controller
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Plan
 from hedgerow.machinery.snapshot import Index

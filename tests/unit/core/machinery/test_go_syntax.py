@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
-from hedgerow.machinery.go_syntax import parse_bool, parse_int
+from hedgerow.machinery.scalars import parse_bool, parse_int
 
 
 @pytest.mark.parametrize("text", ["1", "t", "T", "true", "TRUE", "True"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.pipeline import is_successful
 
-from hedgerow.machinery.quantities import Quantity, parse_quantity
+from hedgerow.machinery.scalars import Quantity, parse_quantity
 
 UNITS = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "e2": 2, "E-2": -2}
 BINARY_UNITS = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}

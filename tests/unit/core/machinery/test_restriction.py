@@ -16,8 +16,7 @@ from hedgerow.machinery.controller import (
     concerned_keys,
     owned_objects,
 )
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import (
     Action,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.machinery.selection import FieldTerm, field_query, parse_field_query
+from hedgerow.machinery.selectors import FieldTerm, field_query, parse_field_query
 
 EVENT = {"metadata": {"namespace": "shop"}, "type": "Warning", "involvedObject": {"name": "cart"}}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.times import format_duration, format_timestamp, parse_duration, parse_timestamp
+from hedgerow.machinery.scalars import format_duration, format_timestamp, parse_duration, parse_timestamp
 
 YEARS = timedelta(days=365 * 290)
 

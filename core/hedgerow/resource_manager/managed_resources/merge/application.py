@@ -9,7 +9,7 @@ from typing import TypeAlias
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.managed_resources import DESCRIPTION, is_ignored
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge

@@ -24,7 +24,7 @@ from hedgerow.api.managed_resources import (
     REFERENCE_PREFIX,
 )
 from hedgerow.api.references import group_of
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, object_at, texts_at, with_each, with_value
 from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling

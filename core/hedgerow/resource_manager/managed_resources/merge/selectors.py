@@ -9,7 +9,7 @@ Source: decision "unknown field in an annotation's JSON", for manifests.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Kind, Manifest
 from hedgerow.machinery.selectors import unknown_field_problems
 

@@ -21,8 +21,7 @@ from hedgerow.api.managed_resources import (
     RESOURCES_PROGRESSING,
 )
 from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.plan import Event, Plan
 from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (

@@ -15,8 +15,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.documents.budget import ReadingBudget
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, uid_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Snapshot

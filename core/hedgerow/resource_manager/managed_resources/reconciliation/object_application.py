@@ -15,12 +15,12 @@ from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.api.managed_objects import fingerprint
 from hedgerow.api.managed_resources import is_ignored
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.documents.budget import count_nodes
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Create, Delete, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.machinery.slices import count_nodes
 from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject
 from hedgerow.resource_manager.managed_resources.merge.application import (
     Application,

@@ -30,7 +30,6 @@ from hedgerow.api.managed_resources import FINALIZE_DELETION_AFTER, GARBAGE_COLL
 from hedgerow.api.origins import Origin, origin_of, other_origin
 from hedgerow.api.references import Reference
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import (
     Kind,
     Manifest,
@@ -44,8 +43,8 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Action, Delete, MergePatch, Propagation, Update, WriteResult
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, boolean_at, list_at, object_at, objects_at, texts_at, with_value
+from hedgerow.machinery.scalars import parse_bool, parse_duration, parse_timestamp
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.machinery.times import parse_duration, parse_timestamp
 from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import (
     ResourceKey,
     Unanswered,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from hedgerow.api.managed_resources import DELETE_ON_INVALID_UPDATE
-from hedgerow.machinery.go_syntax import parse_bool
 from hedgerow.machinery.objects import Kind, Manifest, annotations_of, uid_of
 from hedgerow.machinery.plan import ApiError, Create, Delete, Update, WriteResult
+from hedgerow.machinery.scalars import parse_bool
 
 _NO_ANSWER: Final = 0
 _CONFLICT: Final = 409

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from returns.result import Success
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.quantities import parse_quantity
+from hedgerow.machinery.scalars import parse_quantity
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, Stored
 
 SCALARS: Final = frozenset({str, int, bool})

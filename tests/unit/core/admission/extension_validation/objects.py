@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from hedgerow.admission.extension_validation import KINDS
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 
 SECRET_REF: Final = {"name": "cloudprovider", "namespace": "shoot--dev--one"}
 POOL: Final[Mapping[str, Any]] = {

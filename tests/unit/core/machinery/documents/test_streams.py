@@ -8,12 +8,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery import slices
+from hedgerow.machinery.documents import budget as budgets
 from hedgerow.machinery.documents import json_reading, streams, yaml_reading
-from hedgerow.machinery.documents.budget import MOST_DOCUMENTS, ReadingBudget
+from hedgerow.machinery.documents.budget import MOST_DOCUMENTS, ReadingBudget, finished
 from hedgerow.machinery.documents.document import MAX_NESTING, Document, plain_value
 from hedgerow.machinery.documents.streams import documents_in_slices, stream_documents
-from hedgerow.machinery.slices import finished
 
 CONVERTING = "error converting YAML to JSON: "
 NOT_AN_OBJECT = "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"
@@ -280,7 +279,7 @@ PIECES = st.lists(
 def test_the_sizes_of_slices_make_no_difference(text: str, size: int) -> None:
     whole = stream_documents(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "SLICE", 1)
+        patch.setattr(budgets, "SLICE", 1)
         patch.setattr(streams, "_SHORT", -1)
         patch.setattr(streams, "_LINES_AT_ONCE", max(2, size))  # the end of a line has two characters
         for module in (streams, json_reading, yaml_reading):

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import FieldErrorType, Problem
+from hedgerow.machinery.failures import Failure, FieldErrorType, Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.plan import (
     ApiError,

@@ -16,7 +16,7 @@ from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.selection import field_query
+from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
 from tests.unit.core.resource_manager.health.objects import condition, deployment, live, load_balancer, pod, skipped

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.slices import finished
+from hedgerow.machinery.documents.budget import finished
 from hedgerow.resource_manager.managed_resources import checksums
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 

@@ -5,8 +5,7 @@ from returns import result
 from returns.result import Success
 
 from hedgerow.api.kubernetes import SERVICES
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies import PolicyPort
 from hedgerow.resource_manager.network_policies.allowed_ports import AllowedPort, allowed_ports_of, from_policy_aliases

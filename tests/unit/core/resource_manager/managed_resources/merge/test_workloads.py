@@ -6,7 +6,7 @@ import pytest
 from returns.result import Failure
 
 from hedgerow.api.managed_resources import PRESERVE_REPLICAS, PRESERVE_RESOURCES
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge

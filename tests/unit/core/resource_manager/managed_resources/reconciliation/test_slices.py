@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.machinery import slices
+from hedgerow.machinery.documents import budget as budgets
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secrets
@@ -38,7 +38,7 @@ def history() -> tuple[list[Report], Harness]:
 
 def test_slices_make_no_difference_to_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, harness = history()
-    monkeypatch.setattr(slices, "SLICE", 1)
+    monkeypatch.setattr(budgets, "SLICE", 1)
     sliced, sliced_harness = history()
 
     assert [each.writes for each in sliced] == [each.writes for each in whole]

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hedgerow.machinery.fields import (
+from hedgerow.machinery.failures import (
     Problem,
     duplicate,
     forbidden,
