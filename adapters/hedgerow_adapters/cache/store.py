@@ -7,7 +7,7 @@ from one thread. A write that fails, because an index cannot make sense of an ob
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
-from hedgerow.machinery.clusters import EVERYTHING, Scope
+from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.snapshot import Index, Value
@@ -23,8 +23,8 @@ class ObjectStore:
 
     def __init__(self, indexes: Iterable[Index[Any]] = ()) -> None:
         self._indexes = {index.name: index for index in indexes}
-        self._shards: dict[Scope, Shard] = {}
-        self._next: dict[Scope, Shard] = {}
+        self._shards: dict[ReadScope, Shard] = {}
+        self._next: dict[ReadScope, Shard] = {}
         """What scopes are to hold once their replacements are complete."""
 
     def add_index(self, index: Index[Any]) -> None:
@@ -66,7 +66,7 @@ class ObjectStore:
         """The values that an index files anything under."""
         return {value for shard in self._shards.values() for value in shard.values_of(index.name)}
 
-    def put(self, manifest: Manifest, scope: Scope = EVERYTHING) -> Change:
+    def put(self, manifest: Manifest, scope: ReadScope = EVERYTHING) -> Change:
         """Store an object in place of the one of its key.
 
         Raises:
@@ -74,12 +74,12 @@ class ObjectStore:
         """
         return Change(self._shard(scope).put(manifest), manifest)
 
-    def remove(self, key: ObjectKey, scope: Scope = EVERYTHING) -> Change | None:
+    def remove(self, key: ObjectKey, scope: ReadScope = EVERYTHING) -> Change | None:
         """Forget the object of a key; none if there was none."""
         old = self._shard(scope).remove(key)
         return None if old is None else Change(old, None)
 
-    def replacement(self, scope: Scope = EVERYTHING) -> Replacement:
+    def replacement(self, scope: ReadScope = EVERYTHING) -> Replacement:
         """Begin to replace all objects of a scope; a replacement that was begun before counts no longer.
 
         Nothing else may write to the scope until the replacement is complete or given up.
@@ -87,10 +87,10 @@ class ObjectStore:
         following = self._next[scope] = Shard(self._indexes.values())
         return Replacement(self._shard(scope), following, lambda: self._swap(scope))
 
-    def _swap(self, scope: Scope) -> None:
+    def _swap(self, scope: ReadScope) -> None:
         self._shards[scope] = self._next.pop(scope)
 
-    def _shard(self, scope: Scope) -> Shard:
+    def _shard(self, scope: ReadScope) -> Shard:
         if scope not in self._shards:
             self._shards[scope] = Shard(self._indexes.values())
         return self._shards[scope]

@@ -10,7 +10,7 @@ from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
 from typing import Final
 
-from hedgerow.machinery.clusters import Scope
+from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.informer.answers import Reader, Refused
@@ -39,7 +39,7 @@ class Exchanges:
     Every method raises `Refused` where the server refuses, and TransportError where it does not answer.
     """
 
-    def __init__(self, transport: Transport, read: Read, scope: Scope) -> None:
+    def __init__(self, transport: Transport, read: Read, scope: ReadScope) -> None:
         """Nothing was asked yet.
 
         Args:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final
 
-from hedgerow.machinery.clusters import EVERYTHING, Scope
+from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.controller import Read
 from hedgerow_adapters.informer.answers import Refused, UnreadableObjectError
 from hedgerow_adapters.informer.backoff import restart_delay, search_delay
@@ -77,7 +77,7 @@ class Informer:
         *,
         observer: InformerObserver,
         random: Callable[[], float],
-        scope: Scope = EVERYTHING,
+        scope: ReadScope = EVERYTHING,
         pause: Callable[[float], Awaitable[bool]] = _pause,
         is_absent: Callable[[], Awaitable[bool]] = _never,
         is_lossless: bool = False,

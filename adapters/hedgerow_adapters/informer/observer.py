@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
-from hedgerow.machinery.clusters import EVERYTHING, Cluster, Scope
+from hedgerow.machinery.clusters import EVERYTHING, Cluster, ReadScope
 from hedgerow.machinery.objects import Resource
 
 
@@ -11,7 +11,7 @@ class Watched(NamedTuple):
 
     resource: Resource
     cluster: Cluster = Cluster.TARGET
-    scope: Scope = EVERYTHING
+    scope: ReadScope = EVERYTHING
 
 
 class InformerObserver(Protocol):

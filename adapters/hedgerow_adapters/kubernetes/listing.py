@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from hedgerow.machinery.clusters import Scope
+from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.kubernetes.served import lacks
 from hedgerow_adapters.protocol import requests
@@ -38,7 +38,7 @@ class ListRefusedError(Exception):
         self.error = error
 
 
-async def objects_of(transport: Transport, resource: Resource, scope: Scope) -> list[Manifest]:
+async def objects_of(transport: Transport, resource: Resource, scope: ReadScope) -> list[Manifest]:
     """A whole list. It is begun anew where the server forgets the state that it shows, the second time without pages.
 
     Args:
@@ -57,7 +57,7 @@ async def objects_of(transport: Transport, resource: Resource, scope: Scope) -> 
 async def list_transformed(
     transport: Transport,
     resource: Resource,
-    scope: Scope,
+    scope: ReadScope,
     keep: Callable[[Manifest], Kept | None],
     *,
     metadata_only: bool = False,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
-from hedgerow.machinery.clusters import Scope, visible_scopes
+from hedgerow.machinery.clusters import ReadScope, visible_scopes
 from hedgerow.machinery.controller import Change, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.snapshot import Index
@@ -74,11 +74,11 @@ class Cache:
         self.store: Final = ObjectStore()
         self._listeners: list[Listener] = []
         self._observers: list[InformerObserver] = []
-        self._replacements: dict[Scope, Replacement] = {}
+        self._replacements: dict[ReadScope, Replacement] = {}
         """What the lists hold that are under way."""
         self._queued = 0
         """Keys that the last delivery put in line."""
-        self._listed: set[Scope] = set()
+        self._listed: set[ReadScope] = set()
         self._in_trouble: set[Watched] = set()
         self.informers: Final = tuple(
             Informer(
@@ -154,7 +154,7 @@ class Cache:
         """Each once, although one may read in two roles of one cluster."""
         return {id(observer): observer for observer in self._observers}.values()
 
-    async def _receive(self, scope: Scope, delivery: Delivery) -> None:
+    async def _receive(self, scope: ReadScope, delivery: Delivery) -> None:
         await self._let_others_have_a_turn()
         match delivery:
             case Gather(objects, is_first):
@@ -174,14 +174,14 @@ class Cache:
             await asyncio.sleep(0)
         self._queued = 0
 
-    async def _gather(self, scope: Scope, objects: Sequence[Manifest], *, is_first: bool) -> None:
+    async def _gather(self, scope: ReadScope, objects: Sequence[Manifest], *, is_first: bool) -> None:
         if is_first:
             self._replacements[scope] = self.store.replacement(scope)
         for piece in slices(objects):
             self._replacements[scope].add(piece)
             await asyncio.sleep(0)
 
-    async def _replace(self, scope: Scope, *, is_known: bool) -> None:
+    async def _replace(self, scope: ReadScope, *, is_known: bool) -> None:
         """Show a list in place of what was known, at once, and tell of the differences one slice after the other.
 
         No other task runs between the replacement and the first slice, nor after the last one: a task that waits for

@@ -23,7 +23,7 @@ class Cluster(Enum):
     """The cluster whose objects the process manages."""
 
 
-class Scope(NamedTuple):
+class ReadScope(NamedTuple):
     """Some objects of a resource: those of one namespace, the one of a name, or all if both are empty."""
 
     namespace: str = ""
@@ -36,10 +36,10 @@ class Scope(NamedTuple):
         return self.namespace in {"", key.namespace}
 
 
-EVERYTHING: Final = Scope()
+EVERYTHING: Final = ReadScope()
 
 
-def visible_scopes(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[Scope, ...]:
+def visible_scopes(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[ReadScope, ...]:
     """The scopes of a resource that are visible to a connection restricted to some namespaces.
 
     The Namespaces themselves are visible one by one, because a role can grant them by name. The restriction does not
@@ -52,13 +52,13 @@ def visible_scopes(resource: Resource, namespaces: Sequence[str], within: str = 
             one that the connection does not show.
     """
     if within and resource.namespaced:
-        return (Scope(within),) if not namespaces or within in namespaces else ()
+        return (ReadScope(within),) if not namespaces or within in namespaces else ()
     if not namespaces:
         return (EVERYTHING,)
     if resource.namespaced:
-        return tuple(Scope(namespace=name) for name in namespaces)
+        return tuple(ReadScope(namespace=name) for name in namespaces)
     if (resource.group, resource.plural) == ("", "namespaces"):
-        return tuple(Scope(name=name) for name in namespaces)
+        return tuple(ReadScope(name=name) for name in namespaces)
     return (EVERYTHING,)
 
 
@@ -75,7 +75,7 @@ def is_wholly_visible(resource: Resource, namespace: str, namespaces: Sequence[s
         namespace: where the objects are; empty: anywhere.
         namespaces: what the connection is restricted to; none: it is not restricted.
     """
-    return not {EVERYTHING, Scope(namespace)}.isdisjoint(visible_scopes(resource, namespaces))
+    return not {EVERYTHING, ReadScope(namespace)}.isdisjoint(visible_scopes(resource, namespaces))
 
 
 READ: Final = ("get", "list", "watch")

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hedgerow.api import managed_objects
 from hedgerow.api.kubernetes import PODS
-from hedgerow.machinery.clusters import EVERYTHING, Scope
+from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.health.object_progress import pods_of
@@ -17,10 +17,10 @@ _Selectors: TypeAlias = Mapping[str, Mapping[ObjectKey, LabelSelector]]
 """Which pods Deployments select, by their namespaces."""
 
 
-def scope_of(keys: Collection[ObjectKey]) -> Scope:
+def scope_of(keys: Collection[ObjectKey]) -> ReadScope:
     """What has to be listed to see certain objects: their namespace if they share one, else all."""
     namespaces = {key.namespace for key in keys}
-    return Scope(namespaces.pop()) if len(namespaces) == 1 else EVERYTHING
+    return ReadScope(namespaces.pop()) if len(namespaces) == 1 else EVERYTHING
 
 
 async def deployments_of(

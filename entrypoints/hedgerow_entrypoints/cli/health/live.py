@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.managed_objects import is_metadata_only
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.clusters import Scope
+from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
@@ -89,7 +89,7 @@ class _Course:
 
     async def _managed_resources(self, namespace: str) -> list[_Applied]:
         try:
-            return await list_transformed(self._transport, MANAGED_RESOURCES, Scope(namespace), _applied)
+            return await list_transformed(self._transport, MANAGED_RESOURCES, ReadScope(namespace), _applied)
         except UnreachableError:
             raise
         except UnknownResourceError as error:

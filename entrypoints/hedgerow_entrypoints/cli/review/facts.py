@@ -8,7 +8,7 @@ from typing import Final
 
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import NAMESPACES
-from hedgerow.machinery.clusters import Cluster, Scope, visible_scopes
+from hedgerow.machinery.clusters import Cluster, ReadScope, visible_scopes
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
@@ -131,7 +131,7 @@ class ReviewFacts:
                 raise CommandError(str(error)) from error
         return found
 
-    def _scopes(self, resource: Resource) -> Sequence[Scope]:
+    def _scopes(self, resource: Resource) -> Sequence[ReadScope]:
         """What is read of a resource; of Namespaces those alone that no file holds."""
         held = self._held(NAMESPACES)
         scopes = visible_scopes(resource, self._namespaces)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from hedgerow.machinery.clusters import EVERYTHING, Scope
+from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.cache import ObjectStore
 
 
-def replace_all(store: ObjectStore, manifests: Iterable[Manifest], scope: Scope = EVERYTHING) -> list[Change]:
+def replace_all(store: ObjectStore, manifests: Iterable[Manifest], scope: ReadScope = EVERYTHING) -> list[Change]:
     """Let a scope of a store hold exactly these objects; what is different from before."""
     replacement = store.replacement(scope)
     replacement.add(manifests)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.clusters import EVERYTHING, Cluster, Scope
+from hedgerow.machinery.clusters import EVERYTHING, Cluster, ReadScope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
@@ -35,16 +35,18 @@ keys = st.builds(ObjectKey, st.sampled_from(["", "shop", "web"]), st.sampled_fro
 pods = st.builds(pod, keys, st.sampled_from(["red", "blue", "red-blue"]), st.integers(1, 3))
 
 
-BY_NAMESPACE = (Scope("shop"), Scope("web"), *(Scope(name=name) for name in "abc"))
+BY_NAMESPACE = (ReadScope("shop"), ReadScope("web"), *(ReadScope(name=name) for name in "abc"))
 """Scopes that do not overlap, and hold every key."""
 
 
-def replacements(scope: Scope) -> st.SearchStrategy[tuple[Scope, list[Manifest]]]:
+def replacements(scope: ReadScope) -> st.SearchStrategy[tuple[ReadScope, list[Manifest]]]:
     some = pods.filter(lambda each: scope.holds(key_of(each)))
     return st.tuples(st.just(scope), st.lists(some, max_size=5))
 
 
-def histories(scopes: tuple[Scope, ...]) -> st.SearchStrategy[tuple[tuple[Scope, ...], list[tuple[str | Scope, Any]]]]:
+def histories(
+    scopes: tuple[ReadScope, ...],
+) -> st.SearchStrategy[tuple[tuple[ReadScope, ...], list[tuple[str | ReadScope, Any]]]]:
     steps = st.one_of(
         st.tuples(st.just("put"), pods),
         st.tuples(st.just("remove"), keys),
@@ -56,7 +58,7 @@ def histories(scopes: tuple[Scope, ...]) -> st.SearchStrategy[tuple[tuple[Scope,
 any_history = st.one_of(histories((EVERYTHING,)), histories(BY_NAMESPACE))
 
 
-def scope_of(key: ObjectKey, scopes: tuple[Scope, ...]) -> Scope:
+def scope_of(key: ObjectKey, scopes: tuple[ReadScope, ...]) -> ReadScope:
     return next(scope for scope in scopes if scope.holds(key))
 
 
@@ -66,7 +68,7 @@ def in_order(objects: Any) -> list[str]:
 
 @given(any_history)
 def test_a_store_shows_what_a_plain_dictionary_would(
-    history: tuple[tuple[Scope, ...], list[tuple[str | Scope, Any]]],
+    history: tuple[tuple[ReadScope, ...], list[tuple[str | ReadScope, Any]]],
 ) -> None:
     store, model = ObjectStore([BY_COLOUR]), dict[ObjectKey, Manifest]()
     scopes, steps = history
@@ -79,7 +81,7 @@ def test_a_store_shows_what_a_plain_dictionary_would(
             case "remove":
                 old = model.pop(what, None)
                 assert store.remove(what, scope_of(what, scopes)) == (Change(old, None) if old else None)
-            case Scope():
+            case ReadScope():
                 model = {key: each for key, each in model.items() if not step.holds(key)}
                 model |= {key_of(each): each for each in what}
                 changes = replace_all(store, what, step)
@@ -233,7 +235,7 @@ def test_of_what_a_snapshot_does_not_hold_it_shows_nothing() -> None:
 
 @given(any_history, st.integers(0, 5))
 def test_an_index_that_comes_later_shows_the_same_as_one_from_the_beginning(
-    history: tuple[tuple[Scope, ...], list[tuple[str | Scope, Any]]], when: int
+    history: tuple[tuple[ReadScope, ...], list[tuple[str | ReadScope, Any]]], when: int
 ) -> None:
     scopes, steps = history
     by_version = Index("by version", PODS, lambda each: [each["metadata"]["resourceVersion"]])
@@ -250,7 +252,7 @@ def test_an_index_that_comes_later_shows_the_same_as_one_from_the_beginning(
         assert {*late.values_of(index)} == {*early.values_of(index)}
 
 
-def _go_through(store: ObjectStore, scopes: tuple[Scope, ...], history: list[tuple[str | Scope, Any]]) -> None:
+def _go_through(store: ObjectStore, scopes: tuple[ReadScope, ...], history: list[tuple[str | ReadScope, Any]]) -> None:
     for step, what in history:
         match step:
             case "put":
@@ -258,5 +260,5 @@ def _go_through(store: ObjectStore, scopes: tuple[Scope, ...], history: list[tup
             case "remove":
                 store.remove(what, scope_of(what, scopes))
             case scope:
-                assert isinstance(scope, Scope)
+                assert isinstance(scope, ReadScope)
                 replace_all(store, what, scope)

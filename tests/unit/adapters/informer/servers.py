@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from hedgerow.machinery.clusters import Scope
+from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.informer import Delivery, Gather, Informer, Put, Remove, Replace, Watched
@@ -239,7 +239,7 @@ def informer_of(
         deliver or listener.deliver,
         observer=listener,
         random=lambda: jitter,
-        scope=Scope(namespace=namespace),
+        scope=ReadScope(namespace=namespace),
         is_absent=is_absent,
         is_lossless=is_lossless,
     )

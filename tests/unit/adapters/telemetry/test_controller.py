@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from hedgerow.machinery.clusters import Cluster, Scope
+from hedgerow.machinery.clusters import Cluster, ReadScope
 from hedgerow.machinery.controller import SINGLETON, Controller
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
@@ -268,7 +268,7 @@ def test_an_outage_that_ends_all_watches_again_and_again_is_one_line_and_so_is_i
 
 @pytest.mark.parametrize(
     "other",
-    [Watched(SERVICES, Cluster.SOURCE), Watched(SERVICES, scope=Scope("shop"))],
+    [Watched(SERVICES, Cluster.SOURCE), Watched(SERVICES, scope=ReadScope("shop"))],
     ids=["other cluster", "other namespace"],
 )
 def test_watches_of_one_resource_are_back_only_when_all_of_them_are(heard: Heard, other: Watched) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.machinery.clusters import EVERYTHING, Scope, is_wholly_visible, visible_scopes
+from hedgerow.machinery.clusters import EVERYTHING, ReadScope, is_wholly_visible, visible_scopes
 from hedgerow.machinery.objects import ObjectKey, Resource
 
 SERVICES = Resource("", "v1", "services", "Service")
@@ -13,8 +13,10 @@ NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
 @pytest.mark.parametrize(
     ("resource", "scopes"),
     [
-        pytest.param(SERVICES, (Scope(namespace="a"), Scope(namespace="b")), id="those in the namespaces"),
-        pytest.param(NAMESPACES, (Scope(name="a"), Scope(name="b")), id="the namespaces themselves, by their names"),
+        pytest.param(SERVICES, (ReadScope(namespace="a"), ReadScope(namespace="b")), id="those in the namespaces"),
+        pytest.param(
+            NAMESPACES, (ReadScope(name="a"), ReadScope(name="b")), id="the namespaces themselves, by their names"
+        ),
         pytest.param(NODES, (EVERYTHING,), id="all of what is in no namespace"),
         pytest.param(
             Resource("example.com", "v1", "namespaces", "Namespace", namespaced=False),
@@ -23,7 +25,7 @@ NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
         ),
     ],
 )
-def test_a_restriction_to_namespaces_shows_scopes(resource: Resource, scopes: tuple[Scope, ...]) -> None:
+def test_a_restriction_to_namespaces_shows_scopes(resource: Resource, scopes: tuple[ReadScope, ...]) -> None:
     assert visible_scopes(resource, ("a", "b")) == scopes
     assert visible_scopes(resource, ()) == (EVERYTHING,)
 
@@ -31,14 +33,14 @@ def test_a_restriction_to_namespaces_shows_scopes(resource: Resource, scopes: tu
 @pytest.mark.parametrize(
     ("resource", "namespaces", "scopes"),
     [
-        pytest.param(SERVICES, (), (Scope(namespace="a"),), id="of all"),
-        pytest.param(SERVICES, ("a", "b"), (Scope(namespace="a"),), id="of several"),
+        pytest.param(SERVICES, (), (ReadScope(namespace="a"),), id="of all"),
+        pytest.param(SERVICES, ("a", "b"), (ReadScope(namespace="a"),), id="of several"),
         pytest.param(SERVICES, ("b",), (), id="out of sight"),
         pytest.param(NODES, ("b",), (EVERYTHING,), id="of what is in no namespace"),
     ],
 )
 def test_of_one_namespace_nothing_else_is_shown(
-    resource: Resource, namespaces: tuple[str, ...], scopes: tuple[Scope, ...]
+    resource: Resource, namespaces: tuple[str, ...], scopes: tuple[ReadScope, ...]
 ) -> None:
     assert visible_scopes(resource, namespaces, "a") == scopes
 
@@ -47,13 +49,13 @@ def test_of_one_namespace_nothing_else_is_shown(
     ("scope", "held"),
     [
         (EVERYTHING, ["a", "a/x", "b/x"]),
-        (Scope(namespace="a"), ["a/x"]),
-        (Scope(name="a"), ["a"]),
-        (Scope("b", "x"), ["b/x"]),
+        (ReadScope(namespace="a"), ["a/x"]),
+        (ReadScope(name="a"), ["a"]),
+        (ReadScope("b", "x"), ["b/x"]),
     ],
     ids=["all", "a namespace", "a name", "a name in a namespace"],
 )
-def test_a_scope_holds_some_of_the_objects(scope: Scope, held: list[str]) -> None:
+def test_a_scope_holds_some_of_the_objects(scope: ReadScope, held: list[str]) -> None:
     keys = [ObjectKey("", "a"), ObjectKey("a", "x"), ObjectKey("b", "x")]
 
     assert [str(key) for key in keys if scope.holds(key)] == held
