@@ -48,10 +48,22 @@ async def received(answer: Any, longest_silence: float = 7.0) -> bytes:
 
 @virtual_time
 async def test_an_answer_that_goes_on_is_received_however_long_it_takes() -> None:
-    answer = Trickle([b"x"] * 1000, seconds=6.9)
+    piece = b"x" * 7 * list_answers.SLOWEST
+    answer = Trickle([piece] * 1000, seconds=6.9)
 
-    assert await received(answer) == b"x" * 1000
+    assert await received(answer) == piece * 1000
     assert asyncio.get_running_loop().time() > 6000
+
+
+@virtual_time
+async def test_an_answer_that_trickles_is_given_up_although_it_is_never_silent() -> None:
+    answer = Trickle([b"x"] * 1000, seconds=6.0)
+
+    with pytest.raises(TransportError) as caught:
+        await received(answer)
+
+    said = f"the answer of {SERVER} to GET /api/v1/services is too slow: it brought 21 bytes in 126 s"
+    assert (str(caught.value), answer.is_closed) == (said, True)
 
 
 @virtual_time

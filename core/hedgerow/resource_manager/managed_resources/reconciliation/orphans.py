@@ -25,7 +25,7 @@ async def release_orphans(mr: Reconciliation, desired: Desired) -> Plan | None:
     problems = await concurrently(_release(mr, orphans[at]) for at in sorted(orphans, key=str))
     if not (errors := [problem for problem in problems if problem]):
         return None
-    text = told_together("Could not release all orphaned resources", errors)
+    text = told_together("Could not release all orphaned resources", errors, len(errors))
     return await trouble(mr, "ReleaseOfOrphanedResourcesFailed", text, text, attempted(mr, desired))
 
 

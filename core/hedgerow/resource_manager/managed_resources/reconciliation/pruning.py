@@ -34,6 +34,8 @@ Foreign: TypeAlias = tuple[tuple[Reference, Origin], ...]
 
 RETRY_AFTER: Final = 5.0
 """Seconds until the next look at what is waited for."""
+MOST_TOLD: Final = 50
+"""Objects that one message names. Thousands would not fit into a ManagedResource."""
 _CONFIRMED_AFTER: Final = timedelta(seconds=RETRY_AFTER - 1)
 _SERVICE: Final = Kind("v1", "Service")
 
@@ -65,13 +67,14 @@ async def prune(mr: Reconciliation, references: Iterable[Reference], state: Stat
 
 async def _wait_for(mr: Reconciliation, pending: Sequence[tuple[Reference, Pending]], state: State) -> Plan:
     """Say which objects are still there, with the warnings about Services, which may take long."""
-    services = {each.identity: _events_of(each) for each, _ in pending if each.kind == _SERVICE}
+    shown = pending[:MOST_TOLD]
+    services = {each.identity: _events_of(each) for each, _ in shown if each.kind == _SERVICE}
     answers = await AtOnce(tuple(services.values())) if services else ()
     warnings = {at: answer.objects for at, answer in zip(services, answers, strict=True) if isinstance(answer, Found)}
 
     def told(now: datetime) -> str:
-        texts = [_text(each, removal, warnings.get(each.identity, ()), now) for each, removal in pending]
-        return told_together("Could not clean all old resources", texts)
+        texts = [_text(each, removal, warnings.get(each.identity, ()), now) for each, removal in shown]
+        return told_together("Could not clean all old resources", texts, len(pending))
 
     message = message_with_ages(told, mr.said(RESOURCES_APPLIED), await Now())
     statement = Statement(RESOURCES_APPLIED, ConditionStatus.PROGRESSING, DELETION_PENDING, message)
@@ -117,8 +120,10 @@ def _key(reference: Reference) -> ObjectKey:
     return ObjectKey(reference.identity.namespace, reference.key.name)
 
 
-def told_together(what: str, texts: Sequence[str]) -> str:
-    """Several errors in one sentence."""
-    if len(texts) == 1:
+def told_together(what: str, texts: Sequence[str], count: int) -> str:
+    """Several errors in one sentence, of which it names the first `MOST_TOLD`."""
+    if count == 1:
         return f"{what}: 1 error occurred: {texts[0]}"
-    return f"{what}: {len(texts)} errors occurred: [{', '.join(texts)}]"
+    named = ", ".join(texts[:MOST_TOLD])
+    more = f", and {count - MOST_TOLD} more" if count > MOST_TOLD else ""
+    return f"{what}: {count} errors occurred: [{named}{more}]"

@@ -15,6 +15,7 @@ from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.plan import Action, Delete, Update
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.reconciliation.pruning import MOST_TOLD
 from hedgerow_adapters.memory import InMemoryCluster
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CLAIMS,
@@ -77,6 +78,16 @@ def test_mr_10_what_is_new_waits_until_what_is_old_is_gone() -> None:
     made.turn()
     assert made.get(CONFIG_MAPS, "a-new") is not None
     assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
+
+
+def test_a_condition_names_the_first_of_very_many_objects_that_are_still_there() -> None:
+    names = [f"held-{number:02}" for number in range(MOST_TOLD + 3)]
+    made = applied(*(config_map(name, **HELD) for name in names))
+
+    drop_everything(made)
+
+    named = ", ".join(text(f"v1/ConfigMap/default/{name}") for name in names[:MOST_TOLD])
+    assert made.condition().message == f"Could not clean all old resources: 53 errors occurred: [{named}, and 3 more]"
 
 
 def test_the_health_of_what_is_there_is_not_doubted_again_in_every_turn() -> None:
