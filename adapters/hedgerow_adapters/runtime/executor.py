@@ -5,7 +5,8 @@ it sends one after the other, and nothing after one that fails. Decides nothing.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
@@ -46,7 +47,7 @@ class Written:
     """The object as the server has it now; none where it is gone, or the answer does not say."""
 
     @property
-    def outcome(self) -> WriteResult:
+    def result(self) -> WriteResult:
         """As a decision is told it."""
         return WriteResult(self.action, self.stored)
 
@@ -65,7 +66,7 @@ class NotWritten:
     """The server's refusal; none where there was no answer."""
 
     @property
-    def outcome(self) -> WriteResult:
+    def result(self) -> WriteResult:
         """As a decision is told it: in the words of the server."""
         if self.answer is not None:
             return WriteResult(self.action, error=api_error_of(self.action, self.answer))
@@ -85,6 +86,10 @@ class Unanswered:
 
 Report: TypeAlias = Written | NotWritten | Unanswered
 """What became of an action."""
+
+
+def _no_note(_report: Report) -> None:
+    """Nobody takes note."""
 
 
 class Executor:
@@ -114,36 +119,38 @@ class Executor:
         self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}
         self._may_write = may_write
 
-    async def carry_out(self, actions: Iterable[Action], *, in_order: bool = False) -> list[Report]:
+    async def carry_out(
+        self, actions: Sequence[Action], note: Callable[[Report], None] = _no_note, *, in_order: bool = False
+    ) -> list[Report]:
         """What became of each action, in their order.
 
         Args:
             actions: what to carry out.
+            note: called with each report as soon as there is one, so that a turn that is cancelled knows its writes.
             in_order: whether each waits for the one before it. What comes after one that fails is not tried then, and
                 not reported on.
         """
-        pending = list(actions)
         if in_order:
-            return await self._one_after_the_other(pending)
-        if len(pending) == 1:
-            return [await self._attempt(pending[0])]
-        if len(pending) <= AT_ONCE:
-            return await asyncio.gather(*map(self._attempt, pending))
-        places = asyncio.Semaphore(AT_ONCE)
+            reports: list[Report] = []
+            for action in actions:
+                reports.append(await self._reported(action, note))
+                if not isinstance(reports[-1], Written):
+                    break
+            return reports
+        if len(actions) == 1:
+            return [await self._reported(actions[0], note)]
+        places = asyncio.Semaphore(AT_ONCE) if len(actions) > AT_ONCE else contextlib.nullcontext()
 
-        async def attempt(action: Action) -> Report:
+        async def placed(action: Action) -> Report:
             async with places:
-                return await self._attempt(action)
+                return await self._reported(action, note)
 
-        return await asyncio.gather(*map(attempt, pending))
+        return await asyncio.gather(*map(placed, actions))
 
-    async def _one_after_the_other(self, actions: Sequence[Action]) -> list[Report]:
-        outcomes: list[Report] = []
-        for action in actions:
-            outcomes.append(await self._attempt(action))
-            if not isinstance(outcomes[-1], Written):
-                break
-        return outcomes
+    async def _reported(self, action: Action, note: Callable[[Report], None]) -> Report:
+        report = await self._attempt(action)
+        note(report)
+        return report
 
     async def _attempt(self, action: Action) -> Report:
         try:
@@ -151,9 +158,9 @@ class Executor:
         except requests.UnaddressableError as nonsense:
             error = StatusError(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
             return NotWritten(action, error.message, answer=error)
-        return await self._answered(action, request)
+        return await self._sent(action, request)
 
-    async def _answered(self, action: Action, request: Request) -> Report:
+    async def _sent(self, action: Action, request: Request) -> Report:
         try:
             async with _WhileItMatters(action, self._is_overtaken):
                 response = await self._transports[action.cluster].send(request, may_send=self._may_write)
@@ -167,7 +174,7 @@ class Executor:
             return NotWritten(action, f"{type(error).__name__}: {error}")
         if response.is_success:
             return _written(action, response)
-        return _outcome_of(action, request, status_error(response))
+        return _not_written(action, request, status_error(response))
 
 
 class _WhileItMatters:
@@ -209,7 +216,7 @@ def _written(action: Action, response: Response) -> Written:
     return Written(action, int(version) if version and version.isdecimal() else None, stored)
 
 
-def _outcome_of(action: Action, request: Request, error: StatusError) -> Report:
+def _not_written(action: Action, request: Request, error: StatusError) -> Report:
     if is_done_already(action, error):
         return Written(action, None)
     match action:

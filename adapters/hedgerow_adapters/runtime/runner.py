@@ -35,7 +35,15 @@ from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.queue import WorkQueue
-from hedgerow_adapters.runtime.turns import PAUSE, Course, Decide, LeaseLostError, OutdatedTurnError, Turns, reconciled
+from hedgerow_adapters.runtime.turns import (
+    PAUSE,
+    Decide,
+    LeaseLostError,
+    OutdatedTurnError,
+    TurnResult,
+    Turns,
+    reconciled,
+)
 from hedgerow_adapters.runtime.write_conflicts import BESIDE_WAIT
 from hedgerow_adapters.slices import slices
 
@@ -47,12 +55,12 @@ GIVEN_UP_WITHIN: Final = 2.0
 """Seconds that what is given up gets to end, such as a connection to be closed; what does not is left behind."""
 
 
-class Turned(NamedTuple):
-    """A turn that has ended."""
+class Reconciled(NamedTuple):
+    """A key that was reconciled."""
 
     key: ObjectKey
     result: Result
-    again_after: float | None = None
+    requeue_after: float | None = None
     """In how many seconds the key has its next turn, unless something concerns it before; none: it has not."""
 
 
@@ -298,17 +306,17 @@ class ControllerRunner:
             # A settled key is done without any wait, and thousands of them must not hold up a lease or a probe.
             await asyncio.sleep(0)
 
-    async def turn(self) -> Turned:
+    async def turn(self) -> Reconciled:
         """Reconcile the key that waits longest, without a worker."""
         return await self._turn(await self.queue.take())
 
-    async def _turn(self, key: ObjectKey) -> Turned:
+    async def _turn(self, key: ObjectKey) -> Reconciled:
         try:
             return await self._attempt(key)
         finally:
             self.queue.done(key)
 
-    async def _attempt(self, key: ObjectKey) -> Turned:
+    async def _attempt(self, key: ObjectKey) -> Reconciled:
         """Reconcile a key, and see to its next turn."""
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -316,36 +324,36 @@ class ControllerRunner:
         limit = asyncio.timeout(TIME_LIMIT)
         try:
             async with limit:
-                turned = await self._reconcile(key)
+                done = await self._reconcile(key)
         except Exception as error:  # noqa: BLE001 -- a defect in one reconciliation must not stop the others
             late = TimeoutError(f"the turn did not end within {TIME_LIMIT:g} s")
             self._observer.raised(key, late if limit.expired() else error)
-            turned = self._give_up(key)
-        self._observer.reconciled(key, turned.result, clock() - began)
-        return turned
+            done = self._give_up(key)
+        self._observer.reconciled(key, done.result, clock() - began)
+        return done
 
-    async def _reconcile(self, key: ObjectKey) -> Turned:
+    async def _reconcile(self, key: ObjectKey) -> Reconciled:
         if wait := await self._expectations.catch_up(key):
             self._observer.waited(key, wait.seconds, caught_up=wait.caught_up)
         configured = self.controller
         try:
-            course = await self._turns.take(key, self._states.get(key))
+            result = await self._turns.take(key, self._states.get(key))
         except LeaseLostError:
             return self._give_up(key)
         except OutdatedTurnError:
             self._keep_state(key, None)
             self.queue.add(key)
-            return Turned(key, "requeue")
+            return Reconciled(key, "requeue")
         except NoRoomError:
-            return Turned(key, "requeue")
+            return Reconciled(key, "requeue")
         if configured is self.controller:
-            self._keep_state(key, course.plan.state)
+            self._keep_state(key, result.plan.state)
         else:
             self._keep_state(key, None)
             self.queue.release(key)
-        if course.plan.failures:
-            self._observer.refused(key, course.plan.failures)
-        return self._next_turn(key, course)
+        if result.plan.failures:
+            self._observer.refused(key, result.plan.failures)
+        return self._next_turn(key, result)
 
     def _keep_state(self, key: ObjectKey, state: object) -> None:
         if state is None:
@@ -353,24 +361,24 @@ class ControllerRunner:
         else:
             self._states[key] = state
 
-    def _give_up(self, key: ObjectKey) -> Turned:
+    def _give_up(self, key: ObjectKey) -> Reconciled:
         """End a turn before its decision has come to its end: the next one begins from nothing."""
         self._keep_state(key, None)
-        return Turned(key, "error", self.queue.retry(key))
+        return Reconciled(key, "error", self.queue.retry(key))
 
-    def _next_turn(self, key: ObjectKey, course: Course) -> Turned:
+    def _next_turn(self, key: ObjectKey, result: TurnResult) -> Reconciled:
         """When the key is looked at next. Bad input is not retried: its correction is an event of its own."""
-        plan = course.plan
-        if course.failed or any(failure.retryable for failure in plan.failures):
-            return Turned(key, "error", self.queue.retry(key))
+        plan = result.plan
+        if result.failed or any(failure.retryable for failure in plan.failures):
+            return Reconciled(key, "error", self.queue.retry(key))
         self.queue.forget(key)
-        if course.held:
+        if result.held:
             # Until then the guard says the same; whatever tells it something new comes as an event.
             self.queue.add_after(key, STOPPED_FOR)
-            return Turned(key, "requeue_after", STOPPED_FOR)
-        if not course.deletes:
+            return Reconciled(key, "requeue_after", STOPPED_FOR)
+        if not result.deletes:
             self._deletions.settled(key)
         if plan.requeue_after is not None:
             self.queue.add_after(key, plan.requeue_after)
-            return Turned(key, "requeue_after", plan.requeue_after)
-        return Turned(key, "error" if plan.failures else "success")
+            return Reconciled(key, "requeue_after", plan.requeue_after)
+        return Reconciled(key, "error" if plan.failures else "success")

@@ -1,7 +1,6 @@
-"""Performs a step of a decision. The driver's `Hands` do the work: at API servers, in memory, or for a plan alone.
+"""The reply to a step of a decision; a `Driver` does the work: at API servers, in memory, or for a plan alone.
 
-Knows what each kind of step asks for, and the order in which independent steps are performed. What an action leads to,
-and how long anything takes, is up to the hands.
+Decides what each kind of step asks of the driver, and the order in which independent steps are performed.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -24,8 +23,8 @@ class CarryOut(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
-    """What performing a step takes."""
+class Driver:
+    """What performs steps."""
 
     ask: Callable[[Question], Awaitable[Answer]]
     """What the cluster shows now."""
@@ -37,45 +36,45 @@ class Hands:
     now: Callable[[], datetime]
     pause: Callable[[Pause], Awaitable[None]]
     """Lets others have a turn."""
-    all_of: Callable[[Sequence[Coroutine[Any, Any, Any]]], Awaitable[Sequence[Any]]]
+    gather: Callable[[Sequence[Coroutine[Any, Any, Any]]], Awaitable[Sequence[Any]]]
     """The results of independent work, once all of it has ended; what one of them raises is raised then."""
 
 
-async def reply_to(step: Step[Any], hands: Hands) -> Any:
+async def reply_to(step: Step[Any], driver: Driver) -> Any:
     """The reply to a step."""
     reply: Any = None
     match step:
         case AtOnce(steps):
-            reply = await _together(steps, hands)
+            reply = await _together(steps, driver)
         case InOrder(actions):
-            reply = tuple(await hands.carry_out(actions, in_order=True))
+            reply = tuple(await driver.carry_out(actions, in_order=True))
         case ObjectQuestion() | ListQuestion():
-            reply = await hands.ask(step)
+            reply = await driver.ask(step)
         case KindQuestion():
-            (reply,) = await hands.look_up([step])
+            (reply,) = await driver.look_up([step])
         case RecordEvents(events):
-            hands.record(events)
+            driver.record(events)
         case Now():
-            reply = hands.now()
+            reply = driver.now()
         case Pause():
-            await hands.pause(step)
+            await driver.pause(step)
         case _ if isinstance(step, ACTIONS):
-            (reply,) = await hands.carry_out([step])
+            (reply,) = await driver.carry_out([step])
         case _:
             raise TypeError(f"this process cannot perform {type(step).__name__}")
     return reply
 
 
-async def _together(steps: Sequence[Step[Any]], hands: Hands) -> tuple[Any, ...]:
+async def _together(steps: Sequence[Step[Any]], driver: Driver) -> tuple[Any, ...]:
     """The replies to independent steps; actions are carried out, and kinds looked up, together."""
     actions = [step for step in steps if isinstance(step, ACTIONS)]
     kinds = [step for step in steps if isinstance(step, KindQuestion)]
     others = [step for step in steps if not isinstance(step, (*ACTIONS, KindQuestion))]
-    outcomes, resources, *replies = await hands.all_of(
-        [hands.carry_out(actions), hands.look_up(kinds), *(reply_to(each, hands) for each in others)]
+    results, resources, *replies = await driver.gather(
+        [driver.carry_out(actions), driver.look_up(kinds), *(reply_to(step, driver) for step in others)]
     )
-    outcome, resource, reply = iter(outcomes), iter(resources), iter(replies)
+    result, resource, reply = iter(results), iter(resources), iter(replies)
     return tuple(
-        next(outcome if isinstance(step, ACTIONS) else resource if isinstance(step, KindQuestion) else reply)
+        next(result if isinstance(step, ACTIONS) else resource if isinstance(step, KindQuestion) else reply)
         for step in steps
     )

@@ -9,7 +9,7 @@ import asyncio
 import functools
 import itertools
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
@@ -36,10 +36,10 @@ from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.runtime.deletions import DeletionLedger
 from hedgerow_adapters.runtime.events import Recorder
-from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered, Written
+from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered
 from hedgerow_adapters.runtime.expectations import Expectations
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.steps import Hands, reply_to
+from hedgerow_adapters.runtime.steps import Driver, reply_to
 from hedgerow_adapters.runtime.write_conflicts import WriteConflictDetector, changed_nothing
 
 PATIENCE: Final = 120.0
@@ -52,8 +52,8 @@ Decide: TypeAlias = Callable[[Controller[Any], ObjectKey, Snapshot, Context[Any]
 _HELD: Final = ApiError(0, "DeletionsHeld", "deletions are held back until it is clear that they are meant")
 
 
-class Course(NamedTuple):
-    """How a turn went."""
+class TurnResult(NamedTuple):
+    """How a turn ended."""
 
     plan: Plan
     """The last one."""
@@ -71,15 +71,12 @@ class _Turn:
 
     controller: Controller[Any]
     key: ObjectKey
-    state: object
-    jitter: float
-    server_versions: frozenset[str]
+    context: Context[Any]
     computed: int = 0
     """How many values of decoded documents the decision holds."""
     doubted: set[str] = field(default_factory=set)
     """Deletions without evidence for which the guard was asked to look again."""
     held: bool = False
-    """Whether deletions were held back."""
     deletes: bool = False
 
     @property
@@ -91,9 +88,9 @@ class _Turn:
 class _DoubtfulDeletionsError(Exception):
     """The decision has to start again once the guard has looked again: it wants deletions without evidence."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, deletions: int) -> None:
         super().__init__()
-        self.deletions = plan.deletions
+        self.deletions = deletions
 
 
 class OutdatedTurnError(Exception):
@@ -112,7 +109,7 @@ def reconciled(
 
 
 class Turns:
-    """Whatever turns need to be taken."""
+    """Takes the turns of one controller."""
 
     def __init__(
         self,
@@ -183,7 +180,7 @@ class Turns:
         self._controller = controller
         self.deletions.reconfigure(controller)
 
-    async def take(self, key: ObjectKey, state: object) -> Course:
+    async def take(self, key: ObjectKey, state: object) -> TurnResult:
         """Take the turn of a key.
 
         Args:
@@ -196,7 +193,14 @@ class Turns:
             OutdatedTurnError: the caches know more than the turn.
             NoRoomError: its decision takes long, and others are under way; the key is woken later.
         """
-        turn = _Turn(self._controller, key, state, self._caches.random(), self.server_versions)
+        context = Context(
+            utc_now(),
+            self._controller.config,
+            state=state,
+            jitter=self._caches.random(),
+            server_versions=self.server_versions,
+        )
+        turn = _Turn(self._controller, key, context)
         try:
             while True:
                 try:
@@ -205,19 +209,14 @@ class Turns:
                     await self.deletions.look_again(doubtful.deletions)
                     # A decision that starts again knows its own writes from the caches alone.
                     await self.expectations.catch_up(key)
+                    turn.context = replace(context, now=utc_now())
         finally:
             self._long_decisions.end(turn.identity)
 
-    async def _taken(self, turn: _Turn) -> Course:
+    async def _taken(self, turn: _Turn) -> TurnResult:
         """Run a decision from its first line to its end, and carry out its plan."""
-        context = Context(
-            utc_now(),
-            turn.controller.config,
-            state=turn.state,
-            jitter=turn.jitter,
-            server_versions=turn.server_versions,
-        )
-        with Execution(self._decide(turn.controller, turn.key, self._snapshot, context), turn.key) as execution:
+        decision = self._decide(turn.controller, turn.key, self._snapshot, turn.context)
+        with Execution(decision, turn.key) as execution:
             state = execution.begin()
             while isinstance(state, Step):
                 reply = await self._performed(turn, state)
@@ -227,9 +226,9 @@ class Turns:
         plan = state
         held = self._are_held(turn, plan)
         self._recorder.record(plan.events)
-        reports = await self._reports(turn, plan.actions, in_order=plan.in_order, held=held, is_last=True)
-        failed = any(isinstance(each, NotWritten) for each in reports)
-        return Course(plan, failed, turn.held, turn.deletes)
+        reports = await self._reports(turn.key, plan.actions, in_order=plan.in_order, held=held, is_last=True)
+        failed = any(isinstance(report, NotWritten) for report in reports)
+        return TurnResult(plan, failed, turn.held, turn.deletes)
 
     async def _performed(self, turn: _Turn, step: Step[Any]) -> Any:
         """The reply to a step. A step that has to wait for nothing still lets other keys run, but for the time."""
@@ -240,16 +239,16 @@ class Turns:
             self._long_decisions.computed(turn.identity, turn.computed)
             held = self._are_held(turn, Plan(actions_in(step)))
             await asyncio.sleep(0)
-        hands = Hands(
+        driver = Driver(
             ask=self._questions.ask,
             look_up=self._resources,
-            carry_out=functools.partial(self._outcomes, turn, held=held),
+            carry_out=functools.partial(self._results, turn, held=held),
             record=self._recorder.record,
             now=utc_now,
             pause=functools.partial(self._wait, turn),
-            all_of=_all_of,
+            gather=_gather,
         )
-        return await reply_to(step, hands)
+        return await reply_to(step, driver)
 
     async def _wait(self, turn: _Turn, step: Pause) -> None:
         """Let other keys run while a decision computes."""
@@ -266,7 +265,7 @@ class Turns:
             found |= {question: known[question.kind] for question in asked}
         return [found[question] for question in questions]
 
-    async def _outcomes(
+    async def _results(
         self, turn: _Turn, actions: Sequence[Action], *, in_order: bool = False, held: bool
     ) -> tuple[WriteResult, ...]:
         """What became of the actions of a step; deletions that are held back are refused.
@@ -274,30 +273,42 @@ class Turns:
         Raises:
             OutdatedTurnError: the answer to a write is lost.
         """
-        reports = await self._reports(turn, actions, in_order=in_order, held=held, is_last=False)
-        outcomes = [each.outcome for each in reports if not isinstance(each, Unanswered)]
+        reports = await self._reports(turn.key, actions, in_order=in_order, held=held, is_last=False)
+        results = [report.result for report in reports if not isinstance(report, Unanswered)]
         if not held:
-            return tuple(outcomes)
+            return tuple(results)
         if in_order:
             first = next((action for action in actions if isinstance(action, Delete)), None)
-            is_reached = first is not None and not any(isinstance(each, NotWritten) for each in reports)
-            return (*outcomes, *([WriteResult(first, error=_HELD)] if first is not None and is_reached else ()))
-        sent = iter(outcomes)
+            is_reached = first is not None and all(result.error is None for result in results)
+            return (*results, *([WriteResult(first, error=_HELD)] if first is not None and is_reached else ()))
+        sent = iter(results)
         return tuple(WriteResult(each, error=_HELD) if isinstance(each, Delete) else next(sent) for each in actions)
 
     async def _reports(
-        self, turn: _Turn, actions: Sequence[Action], *, in_order: bool, held: bool, is_last: bool
+        self, key: ObjectKey, actions: Sequence[Action], *, in_order: bool, held: bool, is_last: bool
     ) -> Sequence[Report]:
-        """Send actions, but for deletions that are held back, and tell what became of them.
+        """Send actions, but for deletions that are held back, and take note of what became of them.
+
+        A turn that is cancelled takes note of what was answered by then.
 
         Raises:
             OutdatedTurnError: the answer to a write is lost.
         """
         if held:
             actions = _without_deletions(actions, in_order=in_order)
-        reports = await self._executor.carry_out(actions, in_order=in_order) if actions else []
-        self._take_note(turn.key, reports, is_last=is_last)
-        if any(isinstance(each, Unanswered) for each in reports):
+        if not actions:
+            return []
+        corrections: list[WriteResult] = []
+
+        def note(report: Report) -> None:
+            if (correction := self._noted(key, report, is_last=is_last)) is not None:
+                corrections.append(correction)
+
+        try:
+            reports = await self._executor.carry_out(actions, note, in_order=in_order)
+        finally:
+            self._slow_down_conflicts(key, corrections)
+        if any(isinstance(report, Unanswered) for report in reports):
             raise OutdatedTurnError
         return reports
 
@@ -315,7 +326,7 @@ class Turns:
         deleted = deleted_by(plan)
         if not deleted <= turn.doubted:
             turn.doubted |= deleted
-            raise _DoubtfulDeletionsError(plan)
+            raise _DoubtfulDeletionsError(plan.deletions)
         if note := self.deletions.note_of_stop(turn.key, plan):
             self._tell(turn.key, "Warning", "DeletionsHeld", note)
         self._observer.deletions_held(turn.key, plan.deletions)
@@ -330,35 +341,31 @@ class Turns:
             self._tell(turn.key, "Normal", "DeletionsAllowed", note)
         return note is not None
 
-    def _take_note(self, key: ObjectKey, outcomes: Sequence[Report], *, is_last: bool) -> None:
-        """Tell what was done. What is refused while a decision goes on is its own affair, unless all would be."""
-        done: list[WriteResult] = []
-        for outcome in outcomes:
-            if isinstance(outcome, Written):
-                if is_dry_run(outcome.action):
-                    continue
-                self.expectations.expect(key, outcome)
-                self._observer.acted(key, outcome.action)
-                self._note_kinds(outcome.action)
-                if not changed_nothing(outcome.action, outcome.stored):
-                    done.append(outcome.outcome)
-                continue
-            if isinstance(outcome, Unanswered):
-                self._note_kinds(outcome.action)
-                continue
-            if outcome.answer is not None and outcome.answer.is_unproven_absence:
-                self._caches.discovery_of(outcome.action.cluster).in_doubt(outcome.action.resource)
-            if is_last or outcome.hits_all:
-                self._observer.not_written(key, outcome)
-        self._slow_down_conflicts(key, done)
+    def _noted(self, key: ObjectKey, report: Report, *, is_last: bool) -> WriteResult | None:
+        """The result of a write, if it has changed the object.
 
-    def _note_kinds(self, action: Action) -> None:
-        """What is served may be different because of what was written."""
+        What is refused while a decision goes on is its own affair, unless all would be refused.
+        """
+        action = report.action
+        if isinstance(report, NotWritten):
+            if report.answer is not None and report.answer.is_unproven_absence:
+                self._caches.discovery_of(action.cluster).in_doubt(action.resource)
+            if is_last or report.hits_all:
+                self._observer.not_written(key, report)
+            return None
+        if is_dry_run(action):
+            return None
+        # What is served may be different because of what was written.
         self._caches.discovery_of(action.cluster).may_have_changed(action.resource, action.key)
+        if isinstance(report, Unanswered):
+            return None
+        self.expectations.expect(key, report)
+        self._observer.acted(key, action)
+        return None if changed_nothing(action, report.stored) else report.result
 
-    def _slow_down_conflicts(self, key: ObjectKey, done: Sequence[WriteResult]) -> None:
+    def _slow_down_conflicts(self, key: ObjectKey, corrections: Sequence[WriteResult]) -> None:
         """Let a key in a write conflict wait, and record an event at its owner when the conflict begins."""
-        slowdown = self.conflicts.carried_out(key, done, asyncio.get_running_loop().time())
+        slowdown = self.conflicts.carried_out(key, corrections, asyncio.get_running_loop().time())
         if slowdown is None:
             return
         self._hold(key, slowdown.seconds)
@@ -376,7 +383,7 @@ class Turns:
         self._recorder.record([Event(self._controller.primary, key, uid, kind, reason, note, cluster=cluster)])
 
 
-async def _all_of(work: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+async def _gather(work: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
     """The results of independent work; all has ended by then, so that none writes after the turn has."""
     results: list[Any] = await asyncio.gather(*work, return_exceptions=True)
     for result in results:

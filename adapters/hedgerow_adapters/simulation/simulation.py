@@ -199,7 +199,7 @@ class Simulation:
         turned = turn.result() if turn.done() else self._loop.run_until_complete(turn)
         steps, events, failures = tuple(seat.account.steps), tuple(seat.account.events), seat.account.failures
         name = seat.runner.controller.name
-        return Happening(began, name, turned.key, steps, events, failures, turned.again_after)
+        return Happening(began, name, turned.key, steps, events, failures, turned.requeue_after)
 
     def _settle(self) -> None:
         """Let the caches see everything that was written."""

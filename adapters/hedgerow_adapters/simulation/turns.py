@@ -25,7 +25,7 @@ from hedgerow.machinery.plan import (
 from hedgerow.machinery.questions import Answer, Found, KindQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Pause, Step
-from hedgerow_adapters.runtime.steps import Hands, reply_to
+from hedgerow_adapters.runtime.steps import Driver, reply_to
 from hedgerow_adapters.simulation.surroundings import Surroundings
 
 
@@ -125,8 +125,8 @@ def performed(
         outcomes = map(one, actions)
         return [*(_until_refused(outcomes) if in_order else outcomes)]
 
-    hands = Hands(ask, look_up, carry_out_all, record, now, _no_pause, _one_by_one)
-    return _ended(reply_to(step, hands))
+    driver = Driver(ask, look_up, carry_out_all, record, now, _no_pause, _one_by_one)
+    return _ended(reply_to(step, driver))
 
 
 async def _no_pause(_step: Pause) -> None:

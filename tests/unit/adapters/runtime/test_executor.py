@@ -31,7 +31,7 @@ def status(code: int, reason: str, message: str) -> Response:
 
 async def cluster_with(*names: str) -> InMemoryCluster:
     cluster = InMemoryCluster()
-    await Executor(MemoryTransport(cluster)).carry_out(map(create, names))
+    await Executor(MemoryTransport(cluster)).carry_out([create(name) for name in names])
     return cluster
 
 
@@ -136,7 +136,7 @@ async def test_a_write_that_is_answered_by_a_404_that_names_nothing_is_not_done(
 
     failed = [each for each in outcomes if isinstance(each, NotWritten)]
     assert [each.is_race for each in failed] == [False, False]
-    refusals = [each.outcome.error for each in failed]
+    refusals = [each.result.error for each in failed]
     assert [refusal and (refusal.code, refusal.is_not_found) for refusal in refusals] == [(404, False), (404, False)]
 
 
@@ -160,7 +160,7 @@ async def test_a_lease_that_is_lost_in_between_holds_back_the_rest() -> None:
     answers = iter([True, True, False])
 
     outcomes = await Executor(MemoryTransport(cluster), may_write=lambda: next(answers)).carry_out(
-        map(create, ["a", "b", "c"])
+        [create("a"), create("b"), create("c")]
     )
 
     assert [type(outcome) for outcome in outcomes] == [Written, Written, NotWritten]
@@ -285,7 +285,7 @@ async def test_one_who_gives_up_waiting_leaves_no_requests_behind() -> None:
 
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(5):
-            await Executor(MemoryTransport(cluster)).carry_out(map(create, ["a", "b", "c"]))
+            await Executor(MemoryTransport(cluster)).carry_out([create(name) for name in "abc"])
 
     assert asyncio.all_tasks() == {asyncio.current_task()}
 

@@ -14,6 +14,7 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow_adapters.memory import MemoryTransport
 from hedgerow_adapters.protocol import requests as build
+from hedgerow_adapters.runtime.runner import TIME_LIMIT
 from hedgerow_adapters.runtime.turns import PAUSE
 from tests.unit.adapters.runtime.wishes import (
     CONFIG_MAPS,
@@ -277,3 +278,25 @@ async def test_a_periodic_controller_makes_its_round_at_the_start_when_it_wants_
         assert runner.queue.idle
 
     assert [round(at / 100) * 100 for at in rounds] == [0, 1000, 2500]
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@virtual_time
+async def test_a_turn_that_runs_out_of_time_has_taken_note_of_what_was_answered(*, in_order: bool) -> None:
+    cluster, ears = world(), Ears()
+
+    async def hang(number: int) -> None:
+        if number == 2:
+            await asyncio.Event().wait()
+
+    def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        return Plan((create("a"), create("b")), in_order=in_order)
+
+    wire = Wire(MemoryTransport(cluster), before_write=hang)
+    async with at_work(cluster, controller(decide), transport=wire, observer=ears):
+        await a_while(TIME_LIMIT - 1)
+        assert ears.errors == []
+        await a_while(1.5)
+
+        assert ears.errors == [(WISH, "TimeoutError: the turn did not end within 180 s")]
+        assert ears.actions[:1] == [create("a")]
