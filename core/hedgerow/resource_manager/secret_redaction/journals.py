@@ -1,4 +1,4 @@
-"""Redaction of journals: what a record shows of the things that a decision was told.
+"""Redaction of journals: of what a decision read and was answered, the record shows this.
 
 Which Secrets hold manifests shows in the ManagedResources that the turn has read. A checksum of their values is
 replaced by the checksum of the redacted values: a decision by redacted values finds it right where it was right.
@@ -13,6 +13,7 @@ from typing import Any, Final
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.references import readable_names
+from hedgerow.api.tokens import TOKEN
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -24,15 +25,12 @@ from hedgerow.machinery.steps import AtOnce, Step
 from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import checked_values
-from hedgerow.resource_manager.secret_redaction.fingerprints import Fingerprints
-from hedgerow.resource_manager.secret_redaction.manifests import Manifests
-from hedgerow.resource_manager.secret_redaction.values import Compression, FingerprintedValues
+from hedgerow.resource_manager.secret_redaction.fingerprints import Compression, FingerprintRedactor, Fingerprints
 
 MOST_BYTES: Final = 2 * 1024 * 1024
 MOST_NODES: Final = 20_000
 """Limits what is read of the Secrets of a turn."""
 _MOST_CHECKSUMS: Final = 10_000
-_TOKEN: Final = "token"  # noqa: S105 -- the name of a subresource
 _SAYS_NO_MORE: Final = frozenset({"NotFound", "AlreadyExists", "Conflict"})
 """Reasons of errors of which no server says more than which object it is about."""
 
@@ -63,7 +61,7 @@ class SecretRedaction:
         return tuple(
             replace(
                 part,
-                reads={lookup: turn.read(lookup.resource, lookup.cluster, each) for lookup, each in part.reads.items()},
+                reads={look: turn.read(look.resource, look.cluster, answer) for look, answer in part.reads.items()},
                 reply=reply,
             )
             for part, reply in zip(parts, replies, strict=True)
@@ -94,76 +92,65 @@ def _checksum(secrets: Iterable[Manifest], compression: Compression) -> str | No
 
 
 class _Turn:
-    """One turn as it is shown."""
+    """The redaction of one turn."""
 
     def __init__(self, run: SecretRedaction, parts: Iterable[Part]) -> None:
         self._run = run
         budget = ReadingBudget(size=MOST_BYTES, nodes=MOST_NODES)
-        self._manifests = Manifests(FingerprintedValues(run.fingerprints, run.compression, budget), run.shown_checksum)
-        self._holders = {tuple(_secrets_of(each)) for part in parts for each in _managed_resources(part)}
+        self._redactor = FingerprintRedactor(run.fingerprints, run.compression, budget, run.shown_checksum)
+        self._holders = {tuple(_secrets_of(manifest)) for part in parts for manifest in _managed_resources(part)}
         """The Secrets of each ManagedResource that was read, in its order."""
-        self._holding = frozenset(chain.from_iterable(self._holders))
-        self._originals: dict[ObjectKey, Manifest] = {}
-        self._shown: dict[ObjectKey, Manifest] = {}
-        """The Secrets of the source cluster that were found."""
+        self._with_manifests = frozenset(chain.from_iterable(self._holders))
+        self._found: dict[ObjectKey, tuple[Manifest, Manifest]] = {}
+        """The Secrets that were found in the source cluster, each as it is and redacted."""
 
     def read(self, resource: Resource, cluster: Cluster, answer: Any) -> Any:
-        """What is shown of the answer to a lookup."""
+        """The redacted answer to a lookup."""
         if isinstance(answer, tuple):
-            return tuple(self._manifest(resource, cluster, each) for each in answer)
+            return tuple(self._manifest(resource, cluster, manifest) for manifest in answer)
         return self._manifest(resource, cluster, answer) if isinstance(answer, Mapping) else answer
 
     def reply(self, step: Step[Any] | Plan | None, reply: Any) -> Any:
-        """What is shown of the noted reply to a step."""
+        """The redacted reply to a step."""
         match step:
             case AtOnce(steps) | InOrder(steps) if reply is not None:
-                return tuple(self.reply(each, one) for each, one in zip(steps, reply, strict=False))
+                return tuple(self.reply(one, its_reply) for one, its_reply in zip(steps, reply, strict=False))
             case ObjectQuestion() | ListQuestion() if isinstance(reply, Found):
-                return self._found(step.resource, step.cluster, reply)
+                redacted = tuple(self._manifest(step.resource, step.cluster, live) for live in reply.objects)
+                if step.resource == SECRETS and step.cluster is Cluster.SOURCE:
+                    self._learn(reply.objects, redacted)
+                return Found(redacted)
             case _ if isinstance(step, ACTIONS) and isinstance(reply, WriteReply):
                 stored, error = reply.stored, reply.error
-                if stored is not None:
-                    is_token = getattr(step, "subresource", "") == _TOKEN
-                    stored = (
-                        self._manifests.token_request(stored)
-                        if is_token
-                        else self._manifest(step.resource, step.cluster, stored)
-                    )
-                if error is not None and step.resource == SECRETS:
-                    error = self._error(error)
-                return WriteReply(stored, error)
+                if stored is not None and getattr(step, "subresource", "") == TOKEN:
+                    stored = self._redactor.token_request(stored)
+                elif stored is not None:
+                    stored = self._manifest(step.resource, step.cluster, stored)
+                return WriteReply(stored, self._error(error) if error and step.resource == SECRETS else error)
             case _:
                 return reply
 
-    def _found(self, resource: Resource, cluster: Cluster, answer: Found) -> Found:
-        found = tuple(self._manifest(resource, cluster, each) for each in answer.objects)
-        if resource == SECRETS and cluster is Cluster.SOURCE:
-            self._learn(answer.objects, found)
-        return Found(found)
-
     def _manifest(self, resource: Resource, cluster: Cluster, manifest: Manifest) -> Manifest:
-        manifests = self._manifests
-        if resource != SECRETS:
-            shown: Manifest = manifests.shown(manifest)
-            return shown
-        holds_manifests = cluster is Cluster.SOURCE and key_of(manifest) in self._holding
-        return manifests.secret(manifest, manifests.shown if holds_manifests else None)
+        if resource == SECRETS:
+            holds_manifests = cluster is Cluster.SOURCE and key_of(manifest) in self._with_manifests
+            return self._redactor.secret(manifest, holds_manifests=holds_manifests)
+        redacted: Manifest = self._redactor.redacted(manifest)
+        return redacted
 
     def _error(self, error: ApiError) -> ApiError:
-        """What is shown of why a Secret was not written: a server may repeat what it was sent."""
+        """The error of a write to a Secret, redacted: a server may repeat what it was sent."""
         if error.reason in _SAYS_NO_MORE or not error.code:
             return error
-        fingerprints = self._run.fingerprints
-        causes = tuple(each._replace(message=fingerprints.of_text(each.message)) for each in error.causes)
-        return replace(error, message=fingerprints.of_text(error.message), causes=causes)
+        hidden = self._run.fingerprints.of_text
+        causes = tuple(cause._replace(message=hidden(cause.message)) for cause in error.causes)
+        return replace(error, message=hidden(error.message), causes=causes)
 
-    def _learn(self, originals: Iterable[Manifest], shown: Iterable[Manifest]) -> None:
-        for original, redacted in zip(originals, shown, strict=True):
-            self._originals[key_of(original)] = original
-            self._shown[key_of(original)] = redacted
+    def _learn(self, originals: Iterable[Manifest], redacted: Iterable[Manifest]) -> None:
+        for original, shown in zip(originals, redacted, strict=True):
+            self._found[key_of(original)] = original, shown
         for keys in self._holders:
-            if keys and all(key in self._originals for key in keys):
-                self._run.learn([self._originals[key] for key in keys], [self._shown[key] for key in keys])
+            if keys and all(key in self._found for key in keys):
+                self._run.learn(*zip(*(self._found[key] for key in keys), strict=True))
 
 
 def _managed_resources(part: Part) -> Iterable[Manifest]:

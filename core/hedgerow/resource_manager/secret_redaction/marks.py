@@ -1,6 +1,6 @@
 """What commands print of an object: a mark in place of each value that nobody may read.
 
-A mark says whether the value changes. Which values are confidential is decided in `manifests`, as for records.
+A mark says whether the value changes. Which values are confidential is decided in `redactor`, as for records.
 """
 
 import re
@@ -12,7 +12,7 @@ from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.tokens import INVALIDATED
 from hedgerow.machinery.documents.streams import stream_documents
 from hedgerow.machinery.objects import Kind
-from hedgerow.resource_manager.secret_redaction.manifests import Manifests, ShowManifest
+from hedgerow.resource_manager.secret_redaction.redactor import Redactor
 
 REDACTED: Final = "(redacted)"
 CHANGED: Final = "(redacted, changed)"
@@ -39,43 +39,40 @@ class _Hidden:
     value: Any
 
 
-class _HiddenValues:
-    """Each value of a Secret by itself, so that the names of data keys are printed."""
+class _MarkRedactor(Redactor):
+    """Hides each value of a Secret by itself, so that the names of data keys are printed."""
 
-    def shown(self, values: Any, _manifests: ShowManifest | None) -> Any:
-        """Of `data`, a token that the webhook has made worthless is printed."""
+    def data(self, values: Any, *, holds_manifests: bool = False) -> Any:  # noqa: ARG002 -- prints no manifests either
+        """Each value hidden; a token that the webhook has invalidated is printed."""
         if not isinstance(values, Mapping):
-            return self.hidden(values)
-        return {name: value if value == INVALIDATED else self.hidden(value) for name, value in values.items()}
+            return self.hide(values)
+        return {name: value if value == INVALIDATED else self.hide(value) for name, value in values.items()}
 
-    def shown_texts(self, values: Any) -> Any:
-        """As `data`."""
-        return self.shown(values, None)
+    string_data = data
 
-    def hidden(self, value: Any) -> Any:
+    def hide(self, value: Any) -> Any:
         """The value as a whole: names of fields in it may be confidential as well. Null tells nothing."""
         return None if value is None else _Hidden(value)
 
-
-def _text(text: str) -> Any:
-    """A text, unless it holds the manifest of a Secret in YAML or JSON, or cannot be read and seems to hold one."""
-    if "secret" not in text.casefold() or _CLAIMS_A_KIND.search(text) is None:
+    def text(self, text: str) -> Any:
+        """A text, unless it holds the manifest of a Secret in YAML or JSON, or is broken and seems to hold one."""
+        if "secret" not in text.casefold() or _CLAIMS_A_KIND.search(text) is None:
+            return text
+        for document in stream_documents(text):
+            if document.problems and _CLAIMS_A_SECRET.search(text):
+                return _Hidden(text)
+            if not isinstance(document.value, str) and self.redacted(document.value) != document.value:
+                return _Hidden(text)
         return text
-    for document in stream_documents(text):
-        if document.problems and _CLAIMS_A_SECRET.search(text):
-            return _Hidden(text)
-        if not isinstance(document.value, str) and _MANIFESTS.shown(document.value) != document.value:
-            return _Hidden(text)
-    return text
 
 
-_MANIFESTS: Final = Manifests(_HiddenValues(), text=_text)
+_REDACTOR: Final = _MarkRedactor()
 
 
 def _concealed(value: Any, kind: Kind | None) -> Any:
     if kind == SECRETS.object_kind and isinstance(value, Mapping):
-        return _MANIFESTS.secret(value)
-    return _MANIFESTS.shown(value)
+        return _REDACTOR.secret(value)
+    return _REDACTOR.redacted(value)
 
 
 def _marked(value: Any, before: Any) -> Any:

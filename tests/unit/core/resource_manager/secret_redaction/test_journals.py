@@ -24,7 +24,7 @@ from hedgerow.resource_manager.managed_resources.checksums import Checksum
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret, decompressed
 from hedgerow.resource_manager.managed_resources.desired import checked_values
 from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction, journals
-from hedgerow.resource_manager.secret_redaction.documents import shown_kubeconfig
+from hedgerow.resource_manager.secret_redaction.fingerprints import shown_kubeconfig
 from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 
