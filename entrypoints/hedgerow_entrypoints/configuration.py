@@ -5,16 +5,19 @@ The file is read as manifests are: what a reader might misunderstand, such as a 
 Source: managed-resources §3.2, §4.1.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple
 
-from returns.result import Failure, Result
+from returns.result import Failure
 
-from hedgerow.machinery.configuration.reading import ConfigurationErrors, Decoded, Document, Stage
+from hedgerow.machinery.configuration.reading import Decoded, Stage
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.failures import joined
 from hedgerow_adapters.files import single_document
 from hedgerow_adapters.files.loaded import STANDARD_INPUT
+from hedgerow_entrypoints.components import RUNNABLE, component
+from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError, note
 
 
@@ -39,29 +42,42 @@ class UnusableConfigurationError(CommandError):
         self.sentences = tuple(dict.fromkeys(f"{opening}{path}: {error}" for error in errors))
 
 
-D = TypeVar("D", bound=Document)
+class Stated(NamedTuple):
+    """A configuration file."""
+
+    component: Component[Any]
+    decoded: Decoded[Any]
 
 
 def read_configuration(
-    path: str, decode: Callable[[object], Result[Decoded[D], ConfigurationErrors]], stdin: BinaryIO | None = None
-) -> Decoded[D]:
+    path: str, purpose: Purpose, components: Sequence[str] = RUNNABLE, stdin: BinaryIO | None = None
+) -> Stated:
     """The configuration that a file states.
 
     Args:
         path: the file.
-        decode: for which purpose it is read.
+        purpose: for which it is read.
+        components: names of those whose file it may be; where it is of none, it is told what the first one's has to be.
         stdin: what is read where the path is `-`; none: standard input is for something else.
 
     Raises:
         CommandError: it cannot be read, decoded or accepted.
     """
-    result = decode(_document(path, stdin))
+    content = _document(path, stdin)
+    candidates = [component(name) for name in components]
+    found = next((each for each in candidates if _is_of(each, content)), candidates[0])
+    result = found.decoded(content, purpose)
     if isinstance(result, Failure):
         errors = result.failure()
         for warning in errors.warnings:
             note(f"warning: {path}: {warning}")
         raise UnusableConfigurationError(path, errors.stage, errors.errors, str(errors))
-    return result.unwrap()
+    return Stated(found, result.unwrap())
+
+
+def _is_of(candidate: Component[Any], document: object) -> bool:
+    kind = candidate.document and candidate.document.kind
+    return isinstance(document, Mapping) and document.get("kind") == kind
 
 
 def _document(path: str, stdin: BinaryIO | None) -> Any:

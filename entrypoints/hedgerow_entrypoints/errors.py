@@ -1,9 +1,11 @@
-"""How a command ends that cannot do what it was asked to."""
+"""What commands say to people: errors, notes, long lists of names."""
 
-from collections.abc import Iterable
-from typing import IO, Any
+from collections.abc import Iterable, Sequence
+from typing import IO, Any, Final
 
 import click
+
+MOST_NAMES: Final = 5
 
 
 class CommandError(click.ClickException):
@@ -29,3 +31,9 @@ class CommandError(click.ClickException):
 def note(sentence: str) -> None:
     """Say something to the person at the terminal; standard output is for data alone."""
     click.echo(sentence, err=True)
+
+
+def abridged(names: Sequence[str]) -> str:
+    """Names in a sentence: the first ones, and how many there are more."""
+    shown = ", ".join(names[:MOST_NAMES])
+    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown

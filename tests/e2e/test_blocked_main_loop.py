@@ -80,13 +80,13 @@ def test_a_leader_whose_main_loop_never_answers_again_ends_and_says_where_it_sta
 
 ASKS_WHILE_CONTROLLERS_ARE_DECLARED: Final = f"""
 import urllib.request
-import hedgerow_entrypoints.components.resource_manager as module
-declared_controllers = module.declared_controllers
-def asking(settings, cluster_id):
-    url = f"http://127.0.0.1:{{settings.server.health_probes.port}}/healthz/ping"
+from hedgerow_entrypoints.components.registry import Component
+declared = Component.declared
+def asking(component, configuration, cluster_id):
+    url = f"http://127.0.0.1:{{configuration.server.health_probes.port}}/healthz/ping"
     print("answered", urllib.request.urlopen(url, timeout={PATIENCE}).status, flush=True)
-    return declared_controllers(settings, cluster_id)
-module.declared_controllers = asking
+    return declared(component, configuration, cluster_id)
+Component.declared = asking
 """
 
 

@@ -11,6 +11,7 @@ from aiohttp import web
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.configuration import decode
 from hedgerow_adapters.protocol.transport import Request, TransportError
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.process.process import Process
 from tests.e2e.loopback_servers import http_server
 from tests.e2e.resource_manager import ResourceManager, configuration
@@ -37,7 +38,8 @@ async def test_each_of_two_clusters_answers_a_question_past_what_is_queued_for_i
             for role, url in {"source": source, "target": target}.items()
         }
         settings = decode({**configuration(""), **connections}).unwrap().configuration
-        clusters = await Process("resource-manager", settings, lambda _cluster_id: [], [])._clusters(stack)
+        process = Process("resource-manager", COMPONENT.settings(settings), lambda _cluster_id: [], [])
+        clusters = await process._clusters(stack)
         access = clusters.access(cluster)
         queue = [asyncio.create_task(access.transport.send(WORK)) for _ in range(QUEUED)]
         try:

@@ -4,11 +4,12 @@ from typing import Final
 
 import click
 
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.failures import perhaps
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
 from hedgerow_adapters.files import render_yaml
 from hedgerow_entrypoints.cli.configuration_fields import FieldDescription, configuration_fields
 from hedgerow_entrypoints.cli.options import standard_input
+from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
 
@@ -30,7 +31,7 @@ def check(file: str) -> None:
     Exit code 0: valid; 1: not valid, or not readable. Fields that are not known, and those that do nothing yet, are
     warned of.
     """
-    decoded = read_configuration(file, decode, standard_input())
+    decoded = read_configuration(file, Purpose.RUN, stdin=standard_input()).decoded
     for warning in decoded.warnings:
         note(f"warning: {file}: {warning}")
     click.echo(render_yaml([decoded.configuration.manifest()]), nl=False)
@@ -44,28 +45,30 @@ def explain(path: str, *, recursive: bool) -> None:
 
     Without PATH: of the whole file.
     """
-    field = _field(path)
+    kind, field = _field(path)
     if recursive:
         for below in field.walk():
             if below.path and not below.fields:
                 click.echo(f"{below.path} {_nature(below)}")
         return
-    click.echo(_explained(field, field.path or ResourceManagerConfiguration.kind, ""))
+    click.echo(_explained(field, field.path or kind, ""))
     for below in field.fields:
         click.echo("\n" + _explained(below, below.path.rpartition(".")[2], "  "))
 
 
-def _field(path: str) -> FieldDescription:
-    """The field at a path, in which the places in lists do not matter.
+def _field(path: str) -> tuple[str, FieldDescription]:
+    """The field at a path, in which the places in lists do not matter, of the first kind of file that has it.
 
     Raises:
         CommandError: there is none.
     """
-    fields = {_without_places(field.path): field for field in configuration_fields(ResourceManagerConfiguration).walk()}
-    wanted = _without_places(path.strip("."))
-    if wanted in fields:
-        return fields[wanted]
-    raise CommandError(f'there is no field "{path}"{perhaps(wanted, fields)}')
+    wanted, known = _without_places(path.strip(".")), list[str]()
+    for document in filter(None, (component(name).document for name in RUNNABLE)):
+        fields = {_without_places(field.path): field for field in configuration_fields(document).walk()}
+        if wanted in fields:
+            return document.kind, fields[wanted]
+        known += fields
+    raise CommandError(f'there is no field "{path}"{perhaps(wanted, known)}')
 
 
 def _without_places(path: str) -> str:

@@ -1,32 +1,35 @@
 """The controllers that offline commands know by name, and the settings that these go by."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import click
 from returns.result import Failure
 
+from hedgerow.admission.config import AdmissionConfig
 from hedgerow.api.kubernetes import CONFIG_MAPS
 from hedgerow.api.origins import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import key_of
-from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
+from hedgerow.machinery.objects import Kind, key_of
+from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.files import LoadedObject
-from hedgerow_entrypoints.components.garden import EVERY_GARDEN, OPERATOR, Gardens, gardens_in, gardens_told
-from hedgerow_entrypoints.components.registry import Configuration, ControllerEntry, Remarks
-from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER, restricted_to_visible
+from hedgerow_entrypoints.components import MODULES, RESOURCE_MANAGER, component
+from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry, Remarks
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.process.settings import ProcessSettings
 
-_BY_SETTINGS: Final = {entry.name: entry for entry in RESOURCE_MANAGER}
-_BY_GARDENS: Final = {entry.name: entry for entry in OPERATOR}
-NAMES: Final = (*_BY_SETTINGS, *_BY_GARDENS)
+_ENTRIES: Final[dict[str, tuple[Component[Any], ControllerEntry[Any]]]] = {
+    entry.name: (each, entry) for each in map(component, MODULES) for entry in each.controllers
+}
+NAMES: Final = (*_ENTRIES,)
 LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
 """Their names, a line each, as helps show them."""
-_ENTRIES: Final[tuple[ControllerEntry[Any], ...]] = (*RESOURCE_MANAGER, *OPERATOR)
-_ALIASES: Final = {alias: entry.name for entry in _ENTRIES for alias in entry.aliases}
+_ALIASES: Final = {alias: entry.name for _, entry in _ENTRIES.values() for alias in entry.aliases}
 
 
 class ControllerName(click.Choice[str]):
@@ -47,105 +50,90 @@ class Chosen(NamedTuple):
     remarks: Remarks
 
 
-def offline_configuration(config_file: str | None) -> ResourceManagerConfiguration | None:
-    """What a component configuration file says, with a note of what is odd in it; none without a file.
+@dataclass(frozen=True, slots=True)
+class OfflineSettings:
+    """What the configuration file of a component says, or the defaults of the resource manager without a file."""
 
-    Raises:
-        CommandError: it cannot be read, decoded or accepted.
-    """
-    if config_file is None:
-        return None
-    decoded = read_configuration(config_file, decode_offline)
-    for warning in decoded.warnings:
-        note(f"warning: {config_file}: {warning}")
-    return decoded.configuration
+    component: Component[Any]
+    configuration: Any
+
+    @property
+    def process(self) -> ProcessSettings:
+        """What a process would be told, such as the namespaces that it sees."""
+        return self.component.settings(self.configuration)
+
+    @property
+    def admission(self) -> AdmissionConfig:
+        """How webhooks are configured."""
+        return self.component.admission(self.configuration)
 
 
-def controller_settings(config_file: str | None) -> ResourceManagerConfiguration:
-    """What controllers go by: a component configuration file, or the defaults of one without a file.
+def controller_settings(config_file: str | None) -> OfflineSettings:
+    """What controllers go by, with a note of what is odd in the file.
 
     Raises:
         CommandError: the file cannot be read, decoded or accepted.
     """
-    return offline_configuration(config_file) or ResourceManagerConfiguration()
+    if config_file is None:
+        default = component(RESOURCE_MANAGER)
+        return OfflineSettings(default, default.without_file(ask_files(())))
+    stated = read_configuration(config_file, Purpose.OFFLINE)
+    for warning in stated.decoded.warnings:
+        note(f"warning: {config_file}: {warning}")
+    return OfflineSettings(stated.component, stated.decoded.configuration)
 
 
-def chosen_for_objects(
-    names: Sequence[str], settings: ResourceManagerConfiguration, objects: Sequence[LoadedObject]
-) -> list[Chosen]:
-    """The controllers of these names for a cluster that consists of the objects of files.
+def ask_files(objects: Sequence[LoadedObject]) -> Ask:
+    """Answers for a cluster that consists of the objects of files."""
 
-    Raises:
-        CommandError: a controller cannot be configured out of what there is.
-    """
-    source = _effective_cluster_id(settings, lambda: _identity(objects))
-    return chosen_controllers(names, settings, source, lambda: gardens_in(objects))
+    def ask(question: Question) -> Answer:
+        resource = question.resource
+        found = [each.manifest for each in objects if Kind.of(each.manifest) == resource.object_kind]
+        if isinstance(question, ListQuestion):
+            return Found(tuple(filter(question.asks_for, found)))
+        named = [each for each in found if key_of(each) == question.key]
+        missing = NotAnswered(404, NOT_FOUND, f'{resource} "{question.key.name}" not found')
+        return Found(tuple(named)) if named else missing
 
-
-def chosen_for_cluster(
-    names: Sequence[str], settings: ResourceManagerConfiguration, ask: Callable[[Question], Answer]
-) -> list[Chosen]:
-    """The controllers of these names for clusters that answer questions.
-
-    Raises:
-        CommandError: a controller cannot be configured out of what there is.
-    """
-    identity = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)
-    source = _effective_cluster_id(settings, lambda: ask(identity))
-    return chosen_controllers(names, settings, source, lambda: gardens_told(ask(EVERY_GARDEN)))
+    return ask
 
 
-def _effective_cluster_id(settings: ResourceManagerConfiguration, identity: Callable[[], Answer]) -> str:
-    """The id of the source cluster that origins carry.
-
-    Args:
-        settings: may say it, or that it has to be found out.
-        identity: finds out which ConfigMap tells it; asked only if it is needed.
-
-    Raises:
-        CommandError: it cannot be found out, and has to be.
-    """
-    stated = settings.controllers.cluster_id
-    if not asks_for_identity(stated):
-        return stated
-    found = cluster_id(stated, identity())
-    if isinstance(found, Failure):
-        raise CommandError(found.failure())
-    return found.unwrap()
-
-
-def chosen_controllers(
-    names: Sequence[str], settings: ResourceManagerConfiguration, cluster_id: str = "", gardens: Gardens = tuple
-) -> list[Chosen]:
+def chosen_controllers(names: Sequence[str], settings: OfflineSettings, ask: Ask) -> list[Chosen]:
     """The controllers of these names, each once, as a process runs them that has these settings.
 
     Args:
         names: as the command line has them.
         settings: may leave a controller disabled; it is built all the same.
-        cluster_id: the effective id of the source cluster.
-        gardens: finds out which Gardens there are; asked only if a controller goes by one.
+        ask: reads from the cluster what settings leave open; asked only if a controller needs it.
 
     Raises:
         CommandError: a controller cannot be configured out of what there is.
     """
-    chosen = [
-        _built(_BY_GARDENS[name], gardens, cluster_id)
-        if name in _BY_GARDENS
-        else _built(_BY_SETTINGS[name], settings, cluster_id)
-        for name in dict.fromkeys(names)
-    ]
-    return [each._replace(controller=restricted_to_visible(settings, each.controller)) for each in chosen]
+
+    @cache
+    def told(name: str) -> tuple[Any, str]:
+        """The configuration of a component, and the effective id of its source cluster."""
+        declared = component(name)
+        is_stated = declared is settings.component
+        configuration = settings.configuration if is_stated else declared.without_file(ask)
+        return configuration, _effective_cluster_id(declared.settings(configuration).cluster_id, ask)
+
+    chosen = []
+    for owner, entry in (_ENTRIES[name] for name in dict.fromkeys(names)):
+        controller = settings.process.restricted(entry.build(*told(owner.name)))
+        chosen.append(Chosen(controller, entry.remarks()))
+    return chosen
 
 
-def _built(entry: ControllerEntry[Configuration], configuration: Configuration, cluster_id: str) -> Chosen:
-    return Chosen(entry.build(configuration, cluster_id), entry.remarks())
+def _effective_cluster_id(stated: str, ask: Ask) -> str:
+    """The id of the source cluster that origins carry.
 
-
-def _identity(objects: Sequence[LoadedObject]) -> Answer:
-    found = [
-        each.manifest
-        for each in objects
-        if each.manifest["kind"] == CONFIG_MAPS.kind and key_of(each.manifest) == CLUSTER_IDENTITY
-    ]
-    missing = NotAnswered(404, "NotFound", f'{CONFIG_MAPS} "{CLUSTER_IDENTITY.name}" not found')
-    return Found(tuple(found)) if found else missing
+    Raises:
+        CommandError: it cannot be found out, and has to be.
+    """
+    if not asks_for_identity(stated):
+        return stated
+    found = cluster_id(stated, ask(ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)))
+    if isinstance(found, Failure):
+        raise CommandError(found.failure())
+    return found.unwrap()

@@ -23,7 +23,7 @@ from hedgerow.resource_manager.network_policies import desired_network_policies
 from hedgerow_adapters.files import load_manifests
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, Step, settle
-from hedgerow_entrypoints.cli.controllers import chosen_controllers, controller_settings
+from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.landscape import TELLING_SERVICES, Scene, examples_folder, scenes
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
 from hedgerow_entrypoints.cli.simulate import problems_of
@@ -44,7 +44,7 @@ def command() -> None:
     """
     examples = examples_folder()
     settings = controller_settings(str(examples / "resource-manager.yaml"))
-    ((controller, _),) = chosen_controllers([CONTROLLER], settings)
+    ((controller, _),) = chosen_controllers([CONTROLLER], settings, ask_files(()))
     cluster = cluster_from_files([str(examples / "landscape")], [controller]).cluster
     newcomer = _manifest(examples / "vpn-seed-server.yaml")
     click.echo("A small Gardener seed cluster, in memory: nothing outside this process is read or changed.")

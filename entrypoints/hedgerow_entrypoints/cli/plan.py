@@ -11,14 +11,14 @@ import click
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     ControllerName,
-    chosen_for_cluster,
-    chosen_for_objects,
+    OfflineSettings,
+    ask_files,
+    chosen_controllers,
     controller_settings,
 )
 from hedgerow_entrypoints.cli.options import filenames, live_cluster
@@ -77,7 +77,7 @@ def command(
     """
     settings = controller_settings(config_file)
     is_named = kubeconfig is not None or context is not None
-    live = is_named or bool(not paths and settings.looked_after.kubeconfig)
+    live = is_named or bool(not paths and settings.process.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
     explained: Callable[[Failure], str] = str
@@ -97,11 +97,11 @@ def command(
 
 
 def _planned_for_files(
-    names: Sequence[str], settings: ResourceManagerConfiguration, objects: Sequence[LoadedObject]
+    names: Sequence[str], settings: OfflineSettings, objects: Sequence[LoadedObject]
 ) -> tuple[list[Planned], list[Failure], Callable[[Failure], str]]:
     """What controllers would do to the objects of files, and what explains their failures."""
-    chosen = chosen_for_objects(names, settings, objects)
-    namespaces = settings.looked_after.namespaces
+    chosen = chosen_controllers(names, settings, ask_files(objects))
+    namespaces = settings.process.looked_after.namespaces
     clock = SettableClock()
     clusters = clusters_of(objects, [[each.controller] for each in chosen], clock)
     # What files tell no age of is older than whatever is done to it.
@@ -115,24 +115,22 @@ def _planned_for_files(
 
 
 def _planned_live(
-    names: Sequence[str], settings: ResourceManagerConfiguration, accesses: "dict[Cluster, ClusterAccess]"
+    names: Sequence[str], settings: OfflineSettings, accesses: "dict[Cluster, ClusterAccess]"
 ) -> tuple[list[Planned], list[Failure]]:
     # The HTTP client is slow to import, and most plans are for files.
     from hedgerow_entrypoints.cli.plan_live import live_clusters  # noqa: PLC0415
 
     now = datetime.now(UTC)
     with live_clusters(accesses) as clusters:
-        chosen = chosen_for_cluster(names, settings, clusters.ask)
+        chosen = chosen_controllers(names, settings, clusters.ask)
         return planned_in([clusters.situation(each.controller, now, each.remarks) for each in chosen], now)
 
 
-def _places(
-    settings: ResourceManagerConfiguration, kubeconfig: str | None, context: str | None
-) -> "dict[Cluster, ClusterAccess]":
+def _places(settings: OfflineSettings, kubeconfig: str | None, context: str | None) -> "dict[Cluster, ClusterAccess]":
     """Where the clusters are: one that the command line names plays both roles."""
     from hedgerow_entrypoints.cli.plan_live import ClusterAccess  # noqa: PLC0415 -- as above
 
-    roles = {Cluster.TARGET: settings.looked_after, Cluster.SOURCE: settings.source}
+    roles = {Cluster.TARGET: settings.process.looked_after, Cluster.SOURCE: settings.process.source}
     is_named = kubeconfig is not None or context is not None
     return {
         role: ClusterAccess(kubeconfig if is_named else connection.kubeconfig or None, context, connection.namespaces)

@@ -11,16 +11,15 @@ from typing import Any, Final
 import click
 from returns.result import Failure
 
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.recording.codec import Header, Turn, Unreadable
 from hedgerow.machinery.recording.journal import Journal
 from hedgerow.machinery.recording.replaying import Difference, Replay
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
 from hedgerow.version import __version__
 from hedgerow_adapters.recording import RecordError, RecordLine, record_lines
-from hedgerow_entrypoints.cli.run import RESOURCE_MANAGER
-from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers, restricted_to_visible
+from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.errors import CommandError, note
 
 DIFFERS: Final = 2
@@ -125,25 +124,15 @@ def _tallied(replay: Replay, turn: Turn, tally: Tally) -> Iterator[Difference]:
 
 def _controllers(file: Path, number: int, header: Header) -> Mapping[str, Controller[Any]]:
     """The controllers of a process as it was configured, by name."""
-    if header.component != RESOURCE_MANAGER:
+    if header.component not in RUNNABLE:
         raise CommandError(f"{file}: line {number}: is of the component {header.component}, which is not known")
-    decoded = decode_offline(header.configuration)
+    of = component(header.component)
+    decoded = of.decoded(header.configuration, Purpose.OFFLINE)
     if isinstance(decoded, Failure):
         raise CommandError(f"{file}: line {number}: configuration: {decoded.failure()}")
     if header.version != __version__:
         note(f"note: {file}: line {number}: decided by version {header.version}, repeated by {__version__}")
-    configuration = decoded.unwrap().configuration
-    return {each.name: each for each in restricted_controllers(configuration, header.cluster_id)}
-
-
-def restricted_controllers(configuration: ResourceManagerConfiguration, cluster_id: str) -> list[Controller[Any]]:
-    """The controllers of a process as they run: they decide about nothing that is out of their sight.
-
-    Args:
-        configuration: of the process.
-        cluster_id: the effective id of the source cluster.
-    """
-    return [restricted_to_visible(configuration, each) for each in declared_controllers(configuration, cluster_id)]
+    return {each.name: each for each in of.visible(decoded.unwrap().configuration, header.cluster_id)}
 
 
 def _show(found: Iterator[Difference], *, as_json: bool) -> None:

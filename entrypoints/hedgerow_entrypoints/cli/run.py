@@ -1,18 +1,15 @@
 """`hedgerow run`: one component as a process in a cluster."""
 
-import os
 import sys
-from typing import Final
 
 import click
 
+from hedgerow_entrypoints.components import RUNNABLE
 from hedgerow_entrypoints.errors import CommandError
-
-RESOURCE_MANAGER: Final = "resource-manager"
 
 
 @click.command(name="run")
-@click.argument("component", type=click.Choice([RESOURCE_MANAGER]), metavar="COMPONENT")
+@click.argument("component", type=click.Choice(RUNNABLE), metavar="COMPONENT")
 @click.option("--config", "config_file", metavar="FILE", help="Component configuration; required.")
 @click.option(
     "--record", metavar="FILE", help="Append every decision to this file, for `hedgerow replay`; Secrets stay secret."
@@ -38,12 +35,10 @@ def _run(component: str, config_file: str | None, record: str | None) -> None:
     if not config_file:
         raise CommandError("missing config file")
     # The process's parts are slow to import, and a wrong call should not wait for them.
-    from hedgerow.resource_manager.configuration import decode, with_kubeconfigs  # noqa: PLC0415
-    from hedgerow_entrypoints.components.resource_manager import run_resource_manager  # noqa: PLC0415
+    from hedgerow.machinery.configuration.section import Purpose  # noqa: PLC0415
+    from hedgerow_entrypoints.components.running import run_component  # noqa: PLC0415
     from hedgerow_entrypoints.configuration import read_configuration  # noqa: PLC0415
 
-    decoded = read_configuration(config_file, decode)
-    environment = (os.environ.get("KUBECONFIG", ""), os.environ.get("TARGET_KUBECONFIG", ""))
-    configuration = with_kubeconfigs(decoded.configuration, *environment)
+    stated = read_configuration(config_file, Purpose.RUN, [component])
     flags = [("config", config_file), *([("record", record)] if record is not None else [])]
-    run_resource_manager(component, flags, configuration, decoded.warnings, record)
+    run_component(stated.component, flags, stated.decoded, record)

@@ -19,7 +19,8 @@ from hedgerow_adapters.simulation import Settlement, settle, world_of
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     ControllerName,
-    chosen_for_objects,
+    ask_files,
+    chosen_controllers,
     controller_settings,
 )
 from hedgerow_entrypoints.cli.options import filenames
@@ -95,8 +96,8 @@ def command(
         _require_time_for(arrivals, length)
     settings = controller_settings(config_file)
     objects_read = objects_in_files(paths)
-    chosen = [each.controller for each in chosen_for_objects(controllers, settings, objects_read)]
-    namespaces = settings.looked_after.namespaces
+    chosen = [each.controller for each in chosen_controllers(controllers, settings, ask_files(objects_read))]
+    namespaces = settings.process.looked_after.namespaces
     if length is not None:
         # Slow to import, and most simulations are about a moment.
         from hedgerow_entrypoints.cli.timed_simulation import Options, let_time_pass  # noqa: PLC0415

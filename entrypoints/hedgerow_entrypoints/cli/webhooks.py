@@ -25,12 +25,11 @@ from hedgerow.admission.registration import Mode, build_webhook_configurations, 
 from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
 from hedgerow.admission.registration.webhooks import RegisteredWebhook
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue
 from hedgerow_adapters.registrations import is_base_url
-from hedgerow_entrypoints.configuration import read_configuration
+from hedgerow_entrypoints.cli.controllers import controller_settings
 from hedgerow_entrypoints.errors import CommandError, note
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}
@@ -132,11 +131,8 @@ def render(
 
     Nothing that is not enabled is registered: an API server would call it in vain, and refuse what it asks about.
     """
-    decoded = read_configuration(config_file, decode_offline)
-    for warning in decoded.warnings:
-        note(f"warning: {config_file}: {warning}")
+    admission = controller_settings(config_file).admission
     ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
-    admission = decoded.configuration.admission
     objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission, url=url)
     registered = registered_webhooks(Mode(mode), service_name(name_prefix), namespace, admission)
     own_pods = () if mode == Mode.TARGET else (pods_of(namespace, {"app": service_name(name_prefix)}),)

@@ -22,9 +22,8 @@ from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.simulation import seeded_cluster
 from hedgerow_entrypoints.cli.options import standard_input
-from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.errors import CommandError, abridged, note
 
-MOST_NAMES: Final = 5
 _LIVE: Final = frozenset({"get", "list"})
 """What somebody is allowed who asks questions beside watching."""
 NAMESPACED: Final = NAMESPACED_KINDS | {f"{MANAGED_RESOURCES.kind}.{MANAGED_RESOURCES.group}"}
@@ -145,12 +144,6 @@ def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
     if names:
         note(f"note: assuming that these namespaces exist, without further labels: {abridged(names)}")
     return [LoadedObject(namespace, sources[name]) for name, namespace in assumed.items()]
-
-
-def abridged(names: Sequence[str]) -> str:
-    """Names in a sentence: the first ones, and how many there are more."""
-    shown = ", ".join(names[:MOST_NAMES])
-    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
 
 
 def _default_kubeconfig() -> str:

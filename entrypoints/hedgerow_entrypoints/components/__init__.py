@@ -1,1 +1,22 @@
-"""What each component consists of: declarations out of which commands and processes are made."""
+"""The components: each declares in one module of its own out of what commands and processes build it.
+
+The next component is a module with a `Component` called `COMPONENT`, and a line in `MODULES`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from hedgerow_entrypoints.components.registry import Component
+
+RESOURCE_MANAGER: Final = "resource-manager"
+RUNNABLE: Final = (RESOURCE_MANAGER,)
+"""The components that have a configuration file, and so a process."""
+MODULES: Final = {RESOURCE_MANAGER: "resource_manager", "operator": "operator"}
+"""Where the components are declared, by their names. Only what is asked for is imported."""
+
+
+def component(name: str) -> "Component[Any]":
+    """The declaration of a component."""
+    declared: Component[Any] = import_module(f"{__name__}.{MODULES[name]}").COMPONENT
+    return declared

@@ -1,19 +1,33 @@
-"""How a component declares its controllers: one entry each, out of which every command builds them.
+"""How a component is declared: the one value out of which every command, and the process, builds it.
 
 No particular component is known here. A factory imports what it builds, so that a process pays start-up time and memory
 only for the controllers that it runs.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
+from returns.result import Result
+
+from hedgerow.admission import Webhook
+from hedgerow.admission.config import AdmissionConfig
+from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
+from hedgerow.machinery.configuration.reading import ConfigurationErrors, Decoded, Document, decode
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_entrypoints.process.settings import ProcessSettings
+
+if TYPE_CHECKING:
+    from hedgerow.machinery.recording.playback import Redaction
 
 Configuration = TypeVar("Configuration")
+Ask: TypeAlias = Callable[[Question], Answer]
+"""Reads from the cluster, or from the files that stand for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,7 @@ class Remarks:
 
 
 NO_REMARKS: Final = Remarks()
+_DEFAULTS: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +66,43 @@ class ControllerEntry(Generic[Configuration]):
     remarks: Callable[[], Remarks] = lambda: NO_REMARKS
 
 
-def enabled_controllers(
-    entries: Iterable[ControllerEntry[Configuration]], configuration: Configuration, cluster_id: str
-) -> list[Controller[Any]]:
-    """The controllers that a process runs, in the order of their entries.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component(Generic[Configuration]):
+    """The declaration of one component."""
 
-    Args:
-        entries: those of the component.
-        configuration: valid.
-        cluster_id: the effective id of the source cluster; it may be empty.
-    """
-    return [entry.build(configuration, cluster_id) for entry in entries if entry.is_enabled(configuration)]
+    name: str
+    """As `hedgerow run` takes it, and as logs and records show it."""
+    controllers: tuple[ControllerEntry[Configuration], ...]
+    """In the order in which a process starts them."""
+    without_file: Callable[[Ask], Configuration]
+    """What its controllers go by where no file says it: defaults, or what the cluster tells. May raise a
+    CommandError."""
+    document: type[Document] | None = None
+    """Its configuration file; none: it has none yet, and only offline commands run its controllers."""
+    settings: Callable[[Configuration], ProcessSettings] = lambda _configuration: _DEFAULTS
+    """What its process is told."""
+    webhooks: Callable[[Configuration], Sequence[Webhook]] = lambda _configuration: ()
+    """The enabled webhooks, in the order in which API servers call them."""
+    admission: Callable[[Configuration], AdmissionConfig] = lambda _configuration: AdmissionConfig()
+    """How the webhooks of `hedgerow.admission` are configured that are among these, for offline commands."""
+    redaction: "Callable[[], Redaction] | None" = None
+    """Keeps confidential values out of the record of a run; none: decisions cannot be recorded."""
+
+    def decoded(self, document: object, purpose: Purpose) -> Result[Decoded[Any], ConfigurationErrors]:
+        """The configuration that a parsed file states, or everything wrong with it; only for one that has a file."""
+        assert self.document is not None  # noqa: S101 -- commands ask for files of runnable components alone
+        return decode(self.document, document, purpose)
+
+    def declared(self, configuration: Configuration, cluster_id: str) -> list[Controller[Any]]:
+        """The controllers that a process runs, in the order of their entries.
+
+        Args:
+            configuration: valid.
+            cluster_id: the effective id of the source cluster; it may be empty.
+        """
+        return [entry.build(configuration, cluster_id) for entry in self.controllers if entry.is_enabled(configuration)]
+
+    def visible(self, configuration: Configuration, cluster_id: str) -> list[Controller[Any]]:
+        """The same as they run: they decide nothing about namespaces that the process does not see."""
+        settings = self.settings(configuration)
+        return [settings.restricted(each) for each in self.declared(configuration, cluster_id)]

@@ -1,81 +1,219 @@
-"""The resource manager's process: which webhooks it serves, and how it announces itself.
+"""The resource manager: its controllers, its webhooks, and what its process is told.
 
-Source: managed-resources §4.1, §4.2.
+The controllers of ManagedResources, their Secrets, their health and progress cannot be disabled.
+
+Source: managed-resources §4.2.
 """
+# ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
-import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, cast
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.admission import Webhook
 from hedgerow.admission.config import AdmissionConfig
+from hedgerow.api.managed_resources import ClassFilter
+from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow.version import __version__
-from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
-from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
-from hedgerow_entrypoints.process.collector import leave_out_what_exists
-from hedgerow_entrypoints.process.process import Process
+from hedgerow.resource_manager.configuration.controllers import unlimited_token_requestor
+from hedgerow_entrypoints.components.registry import Component, ControllerEntry, Remarks
+from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
-    from hedgerow_entrypoints.process.recording import Recording
+    from hedgerow.machinery.recording.playback import Redaction
+
+_KEY_LENGTH: Final = 32
 
 
-def run_resource_manager(
-    component: str,
-    flags: Sequence[tuple[str, str]],
-    configuration: ResourceManagerConfiguration,
-    warnings: Sequence[str],
-    record: str | None = None,
-) -> None:
-    """Run the process until it is told to stop.
+def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 
-    Args:
-        component: its name, as logs show it.
-        flags: what the command line said, for the first lines of the log.
-        configuration: valid, with the kubeconfigs that the environment names.
-        warnings: what is odd in the configuration file.
-        record: the file in which decisions are recorded; none: they are not.
-
-    Raises:
-        CommandError: it could not start, or lost its lease.
-    """
-    configure_logs(cast("Level", configuration.log_level), cast("Format", configuration.log_format))
-    log = get_logger(component)
-    announce = [f"Starting {component} {__version__}", *(f"FLAG: --{name}={value}" for name, value in flags)]
-    for line in announce:
-        log.info(line)
-    for warning in warnings:
-        log.warning("Configuration is odd", warning=warning)
-    webhooks = enabled_webhooks(configuration.admission)
-    recording = _recording(record, component, configuration) if record is not None else None
-    leave_out_what_exists()
-    process = Process(component, configuration, partial(declared_controllers, configuration), webhooks, recording)
-    with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
-        runner.run(process.run())
+    period = _set(sync_period=settings.controllers.garbage_collector.sync_period)
+    return garbage_collector(GarbageCollectorConfig(namespaces=settings.looked_after.namespaces, **period))
 
 
-def _recording(path: str, component: str, configuration: ResourceManagerConfiguration) -> "Recording":
-    # What only a process needs that records is not loaded by the others.
-    from hedgerow_entrypoints.process.recording import Recording  # noqa: PLC0415
+def _health(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
 
-    return Recording(path, component, configuration)
-
-
-def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Uvloop's where it is installed (the extra `speed`), else the standard one."""
-    try:
-        import uvloop  # noqa: PLC0415 -- an optional extra
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
+    config = HealthConfig(
+        ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period
+    )
+    return health_controller(config, settings.controllers.health.concurrent_syncs)
 
 
-def enabled_webhooks(config: AdmissionConfig) -> Sequence[Webhook]:
-    """The enabled webhooks, in the order in which API servers call them."""
-    if config == AdmissionConfig():
+def _health_progressing(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.health.controller import HealthConfig, progressing_controller
+
+    config = HealthConfig(
+        ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period
+    )
+    return progressing_controller(config, settings.controllers.health.concurrent_syncs)
+
+
+def _kubelet_csr_approver(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.kubelet_certificates import KubeletCertificateConfig, kubelet_csr_approver
+    from hedgerow_adapters.certificate_requests import decoded_request
+
+    section, namespaces = settings.controllers.kubelet_csr_approver, settings.source.namespaces
+    config = KubeletCertificateConfig(decoded_request, section.machine_namespace, namespaces, section.networks)
+    return kubelet_csr_approver(config, **_set(concurrency=section.concurrent_syncs))
+
+
+def _managed_resource(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+    from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+    from hedgerow_adapters.compression import brotli_decompressed
+
+    section = settings.controllers.managed_resource
+    config = ManagedResourceConfig(
+        class_filter=ClassFilter(settings.controllers.resource_class),
+        cluster_id=cluster_id,
+        managed_by=section.managed_by_label_value,
+        sync_period=section.sync_period.total_seconds(),
+        always_update=section.always_update,
+        garbage_collection=settings.controllers.garbage_collector.enabled,
+        decompress=brotli_decompressed,
+    )
+    return managed_resource_controller(config, section.concurrent_syncs)
+
+
+def _managed_resource_remarks() -> Remarks:
+    from hedgerow_entrypoints.components.managed_resource_remarks import MANAGED_RESOURCE_REMARKS
+
+    return MANAGED_RESOURCE_REMARKS
+
+
+def _network_policy(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.network_policies.controller import network_policy_controller
+
+    section = settings.controllers.network_policy
+    return network_policy_controller(section.rules, **_set(concurrency=section.concurrent_syncs))
+
+
+def _node(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.nodes import NodeConfig, node_controller
+
+    section = settings.controllers.node
+    config = NodeConfig(namespaces=settings.looked_after.namespaces, **_set(backoff=section.backoff))
+    return node_controller(config, **_set(concurrency=section.concurrent_syncs))
+
+
+def _secret(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+
+    return secret_controller(
+        ClassFilter(settings.controllers.resource_class), settings.controllers.secret.concurrent_syncs
+    )
+
+
+def _token_invalidator(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.token_invalidation import token_invalidator
+
+    return token_invalidator(**_set(concurrency=settings.controllers.token_invalidator.workers))
+
+
+def _token_requestor(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
+
+    section = settings.controllers.token_requestor
+    config = TokenRequestorConfig(
+        section.class_name, section.each_audience, section.target_namespace, section.source_namespaces
+    )
+    return token_requestor(config, **_set(concurrency=section.concurrent_syncs))
+
+
+def _set(**values: Any) -> dict[str, Any]:
+    """The values that are set; a controller that is not enabled has its own default for the others."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+_CONTROLLERS: Final[tuple[ControllerEntry[ResourceManagerConfiguration], ...]] = (
+    ControllerEntry(
+        "kubelet-csr-approver",
+        _kubelet_csr_approver,
+        "kubeletCSRApprover",
+        lambda settings: settings.controllers.kubelet_csr_approver.enabled,
+        namespaces=("machineNamespace",),
+    ),
+    ControllerEntry(
+        "garbage-collector",
+        _garbage_collector,
+        "garbageCollector",
+        lambda settings: settings.controllers.garbage_collector.enabled,
+    ),
+    ControllerEntry("health", _health, "health"),
+    ControllerEntry("health-progressing", _health_progressing, "health"),
+    ControllerEntry(
+        "managedresource",
+        _managed_resource,
+        "managedResource",
+        aliases=("managed-resource",),
+        remarks=_managed_resource_remarks,
+    ),
+    ControllerEntry(
+        "networkpolicy",
+        _network_policy,
+        "networkPolicy",
+        lambda settings: settings.controllers.network_policy.enabled,
+        aliases=("network-policy",),
+    ),
+    ControllerEntry("secret", _secret, "secret"),
+    ControllerEntry(
+        "token-invalidator",
+        _token_invalidator,
+        "tokenInvalidator",
+        lambda settings: settings.controllers.token_invalidator.enabled,
+    ),
+    ControllerEntry(
+        "token-requestor",
+        _token_requestor,
+        "tokenRequestor",
+        lambda settings: settings.controllers.token_requestor.enabled,
+        namespaces=("targetNamespace",),
+    ),
+    ControllerEntry("node", _node, "node", lambda settings: settings.controllers.node.enabled),
+)
+
+
+def _settings(configuration: ResourceManagerConfiguration) -> ProcessSettings:
+    requestor, namespaces = configuration.controllers.token_requestor, configuration.source.namespaces
+    return ProcessSettings(
+        source=configuration.source,
+        target=configuration.target,
+        server=configuration.server,
+        leader_election=configuration.leader_election,
+        log_level=configuration.log_level,
+        log_format=configuration.log_format,
+        cluster_id=configuration.controllers.cluster_id,
+        problem_of_one_cluster=unlimited_token_requestor(requestor, namespaces),
+    )
+
+
+def _webhooks(configuration: ResourceManagerConfiguration) -> Sequence[Webhook]:
+    if configuration.admission == AdmissionConfig():
         return ()
     # Slow to import, and many processes serve none.
-    from hedgerow.admission.catalog import webhooks  # noqa: PLC0415
+    from hedgerow.admission.catalog import webhooks
 
-    return webhooks(config)
+    return webhooks(configuration.admission)
+
+
+def _redaction() -> "Redaction":
+    from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
+    from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
+
+    # The key is nowhere but here: who has the record cannot try out which value a fingerprint is of.
+    fingerprints = Fingerprints(secrets.token_bytes(_KEY_LENGTH))
+    return SecretRedaction(fingerprints, Compression(brotli_decompressed, brotli_compressed))
+
+
+COMPONENT: Final = Component(
+    name="resource-manager",
+    document=ResourceManagerConfiguration,
+    without_file=lambda _ask: ResourceManagerConfiguration(),
+    settings=_settings,
+    controllers=_CONTROLLERS,
+    webhooks=_webhooks,
+    admission=lambda configuration: configuration.admission,
+    redaction=_redaction,
+)

@@ -17,7 +17,7 @@ from typing import Final
 
 from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.resource_manager.configuration.process import WebhookEndpoint
+from hedgerow.machinery.configuration.process import WebhookEndpoint
 from hedgerow_adapters.admission import (
     AdmissionServer,
     CertificateError,

@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
+from hedgerow.machinery.configuration.process import LeaderElection
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Event
-from hedgerow.resource_manager.configuration.process import LeaderElection
 from hedgerow_adapters.leader_election import LEASES, ElectionEvent, EventKind, Timings
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder

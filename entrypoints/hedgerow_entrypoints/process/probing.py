@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.resource_manager.configuration.process import Server
+from hedgerow.machinery.configuration.process import Server
 from hedgerow_adapters.listening import FileBudget, listener
 from hedgerow_adapters.probes import LIMITS, Check, Checks, Endpoint, Ports, SharedCheck, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError

@@ -25,10 +25,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from returns.result import Failure
 
 from hedgerow.admission import Webhook
+from hedgerow.machinery.configuration.process import ClientConnection
 from hedgerow.machinery.controller import Controller
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow.resource_manager.configuration.controllers import unlimited_token_requestor
-from hedgerow.resource_manager.configuration.process import ClientConnection
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.leader_election import ElectorThread, LeadershipLostError
@@ -48,6 +46,7 @@ from hedgerow_entrypoints.process.election_events import ElectionEvents
 from hedgerow_entrypoints.process.heap import give_memory_back
 from hedgerow_entrypoints.process.probing import CONNECTIONS, probes
 from hedgerow_entrypoints.process.serving import Serving, serving
+from hedgerow_entrypoints.process.settings import ProcessSettings
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
 from hedgerow_entrypoints.process.stuck import end_stuck_process
 
@@ -74,13 +73,13 @@ class Process:
     def __init__(
         self,
         component: str,
-        configuration: ResourceManagerConfiguration,
+        settings: ProcessSettings,
         declare: Declare,
         webhooks: Sequence[Webhook],
         recording: "Recording | None" = None,
     ) -> None:
         self._component = component
-        self._configuration = configuration
+        self._settings = settings
         self._declare = declare
         self._webhooks = webhooks
         self._recording = recording
@@ -107,7 +106,7 @@ class Process:
             clusters = await self._clusters(stack)
             elector = await self._elector(clusters.source)
             caches = Caches(clusters, random=random.random)
-            admission = serving(self._webhooks, self._configuration.server.webhooks, caches, self._metrics)
+            admission = serving(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
             controllers = ControllerSet()
             files = FileBudget.of(CONNECTIONS + admission.connections)
             await self._serve_probes(stack, clusters, controllers, admission, files)
@@ -140,17 +139,14 @@ class Process:
         """The id of the source cluster.
 
         Raises:
-            CommandError: the cluster does not tell, or the token requestor would mint any token of its own cluster.
+            CommandError: the cluster does not tell, or source and target are one cluster and must not be.
         """
-        settings = self._configuration
-        unlimited = unlimited_token_requestor(settings.controllers.token_requestor, settings.source.namespaces)
-        if unlimited is not None and await are_one_cluster(
+        problem = self._settings.problem_of_one_cluster
+        if problem is not None and await are_one_cluster(
             clusters.source, clusters.target, self._component, random.random
         ):
-            raise CommandError(str(unlimited))
-        return await determine_cluster_id(
-            settings.controllers.cluster_id, clusters.source, self._component, random.random
-        )
+            raise CommandError(str(problem))
+        return await determine_cluster_id(self._settings.cluster_id, clusters.source, self._component, random.random)
 
     def _listen_for_signals(self) -> None:
         """The first signal ends the process in good order, the second at once."""
@@ -168,7 +164,7 @@ class Process:
 
     def _limit_the_stop(self) -> None:
         """End the process from another thread if its stop hangs: Kubernetes would kill it soon after."""
-        delay = self._configuration.server.webhooks.shutdown_delay.total_seconds()
+        delay = self._settings.server.webhooks.shutdown_delay.total_seconds()
         within = STOP_WITHIN + (delay if self._webhooks else 0)
         problem = f"the process has not stopped within {within:g} s"
         deadline = threading.Timer(within, end_stuck_process, (self._component, problem))
@@ -176,15 +172,14 @@ class Process:
         deadline.start()
 
     async def _clusters(self, stack: contextlib.AsyncExitStack) -> Clusters:
-        settings = self._configuration
+        settings = self._settings
         connection = await self._connection(settings.source)
         source = await self._access(stack, connection, settings.source, "source")
         if settings.target is None:
             return Clusters.single(source)
         target = await self._connection(settings.target)
-        unlimited = unlimited_token_requestor(settings.controllers.token_requestor, settings.source.namespaces)
-        if unlimited is not None and target.server == connection.server:
-            raise CommandError(str(unlimited))
+        if settings.problem_of_one_cluster is not None and target.server == connection.server:
+            raise CommandError(str(settings.problem_of_one_cluster))
         return Clusters(target=await self._access(stack, target, settings.target, "target"), source=source)
 
     async def _access(
@@ -228,11 +223,11 @@ class Process:
 
     async def _elector(self, source: Access) -> ElectorThread | None:
         """The elector, which shares neither its thread nor its connection with anything else."""
-        settings = self._configuration.leader_election
+        settings = self._settings.leader_election
         if not settings.leader_elect:
             return None
         # Its own credentials as well: they are renewed on its thread, and the others tell if they are not usable.
-        connection = await self._connection(self._configuration.source, is_quiet=True)
+        connection = await self._connection(self._settings.source, is_quiet=True)
         transport = HttpTransport(connection, max_in_flight=1, on_request=self._metrics.request_sent)
         self._election_events = ElectionEvents(
             self._component,
@@ -281,9 +276,7 @@ class Process:
         readers = [controllers, *admission.views]
         try:
             await stack.enter_async_context(
-                probes(
-                    self._configuration.server, self._metrics, clusters, readers, checks=admission.checks, files=files
-                )
+                probes(self._settings.server, self._metrics, clusters, readers, checks=admission.checks, files=files)
             )
         except ListenError as error:
             raise CommandError(str(error)) from error

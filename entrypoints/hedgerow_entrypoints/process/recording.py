@@ -1,31 +1,28 @@
 """The record of what a process decides: `hedgerow run … --record FILE`."""
 
-import secrets
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any
 
 from hedgerow.machinery.recording.codec import Header
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
+from hedgerow.machinery.recording.playback import Redaction
 from hedgerow.version import __version__
-from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 from hedgerow_adapters.recording import Recorder, RecordFile
 from hedgerow_adapters.telemetry import get_logger
 from hedgerow_entrypoints.errors import CommandError
-
-_KEY_LENGTH: Final = 32
 
 
 class Recording:
     """The record of one process: opened before it starts, so that a wrong path is told at once."""
 
-    def __init__(self, path: str, component: str, configuration: ResourceManagerConfiguration) -> None:
+    def __init__(self, path: str, component: str, configuration: Mapping[str, Any], redaction: Redaction) -> None:
         """Open the file.
 
         Args:
             path: where it is; what it holds already stays.
             component: whose decisions are recorded.
-            configuration: by which they are made.
+            configuration: by which they are made, as a document.
+            redaction: keeps confidential values out of it.
 
         Raises:
             CommandError: it cannot be opened.
@@ -33,6 +30,7 @@ class Recording:
         self._log = get_logger(component)
         self._component = component
         self._configuration = configuration
+        self._redaction = redaction
         try:
             self._file = RecordFile(Path(path), self._tell_of_end)
         except OSError as error:
@@ -44,11 +42,8 @@ class Recording:
         Args:
             cluster_id: the effective id of the source cluster.
         """
-        header = Header(__version__, self._component, cluster_id, self._configuration.manifest())
-        # The key is nowhere but here: who has the record cannot try out which value a fingerprint is of.
-        fingerprints = Fingerprints(secrets.token_bytes(_KEY_LENGTH))
-        redaction = SecretRedaction(fingerprints, Compression(brotli_decompressed, brotli_compressed))
-        return Recorder(self._file, header, redaction, self._tell_of_gap)
+        header = Header(__version__, self._component, cluster_id, self._configuration)
+        return Recorder(self._file, header, self._redaction, self._tell_of_gap)
 
     def end(self) -> None:
         """Have the rest of it written."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from hedgerow.admission import Webhook
-from hedgerow.resource_manager.configuration.process import WebhookEndpoint
+from hedgerow.machinery.configuration.process import WebhookEndpoint
 from hedgerow_adapters.listening import FileBudget
 from hedgerow_adapters.probes import Checks
 from hedgerow_adapters.runtime.caches import Caches

@@ -8,9 +8,9 @@ from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow_entrypoints.cli.controllers import NAMES, ControllerName
 from hedgerow_entrypoints.cli.plan import command as plan
 from hedgerow_entrypoints.cli.simulate import command as simulate
-from hedgerow_entrypoints.components.garden import OPERATOR
+from hedgerow_entrypoints.components import MODULES, component
 from hedgerow_entrypoints.components.registry import ControllerEntry
-from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 ALIASES = {
@@ -20,13 +20,13 @@ ALIASES = {
 }
 
 
-@pytest.mark.parametrize("entry", RESOURCE_MANAGER, ids=[entry.name for entry in RESOURCE_MANAGER])
+@pytest.mark.parametrize("entry", COMPONENT.controllers, ids=[entry.name for entry in COMPONENT.controllers])
 def test_a_controller_has_the_name_that_commands_show(entry: ControllerEntry[ResourceManagerConfiguration]) -> None:
     assert entry.build(ResourceManagerConfiguration(), "").name == entry.name
 
 
 def test_no_two_controllers_share_a_name_or_an_alias() -> None:
-    aliases = [alias for entries in (RESOURCE_MANAGER, OPERATOR) for entry in entries for alias in entry.aliases]
+    aliases = [alias for name in MODULES for entry in component(name).controllers for alias in entry.aliases]
 
     assert sorted(aliases) == sorted(ALIASES)
     assert len({*NAMES, *aliases}) == len(NAMES) + len(aliases)

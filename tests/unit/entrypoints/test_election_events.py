@@ -7,8 +7,8 @@ from datetime import timedelta
 from functools import partial
 
 from hedgerow.api.kubernetes import EVENTS
+from hedgerow.machinery.configuration.process import LeaderElection
 from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
-from hedgerow.resource_manager.configuration.process import LeaderElection
 from hedgerow_adapters.leader_election import LEASES, LeaderElector, LeadershipLostError
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory import requests as asking

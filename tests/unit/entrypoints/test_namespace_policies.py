@@ -3,8 +3,9 @@
 import pytest
 import yaml
 
+from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Found, NotAnswered
-from hedgerow_entrypoints.components.garden import gardens_told
+from hedgerow_entrypoints.components.operator import COMPONENT
 from hedgerow_entrypoints.errors import CommandError
 from tests.unit.entrypoints.command_line import REPOSITORY, Hedgerow
 
@@ -44,10 +45,24 @@ def test_policies_of_others_are_printed_by_nobody(hedgerow: Hedgerow) -> None:
     assert {policy["metadata"]["namespace"] for policy in printed} == {"garden", "istio-ingress", "shoot--dev--alpha"}
 
 
-def test_the_gardens_of_a_cluster_are_told_by_name_and_are_none_where_nobody_knows_gardens() -> None:
-    one, two = ({"metadata": {"name": name}} for name in ("b", "a"))
+def garden(name: str) -> Manifest:
+    networking = {"pods": "10.0.0.0/16", "services": "10.1.0.0/16", "nodes": "10.2.0.0/16"}
+    return {"metadata": {"name": name}, "spec": {"runtimeCluster": {"networking": networking}}}
 
-    assert gardens_told(Found((one, two))) == [two, one]
-    assert gardens_told(NotAnswered(404, "NotFound", "")) == ()
-    with pytest.raises(CommandError, match=r"gardens\.operator\.gardener\.cloud cannot be listed: boom"):
-        gardens_told(NotAnswered(500, "", "boom"))
+
+def test_of_the_gardens_of_a_cluster_the_first_by_name_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    COMPONENT.without_file(lambda _: Found((garden("b"), garden("a"))))
+
+    assert capsys.readouterr().err == "note: only the first Garden counts, a; left out: b\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (NotAnswered(404, "NotFound", ""), "and there is none$"),
+        (NotAnswered(500, "", "boom"), r"gardens\.operator\.gardener\.cloud cannot be listed: boom"),
+    ],
+)
+def test_where_nobody_knows_gardens_there_are_none_but_an_error_is_one(answer: NotAnswered, problem: str) -> None:
+    with pytest.raises(CommandError, match=problem):
+        COMPONENT.without_file(lambda _: answer)

@@ -17,13 +17,13 @@ from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, Mem
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response, Transport
-from hedgerow_entrypoints.cli.controllers import Chosen, chosen_controllers
+from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
 from hedgerow_entrypoints.cli.plan_files import in_files
 from hedgerow_entrypoints.cli.plan_live import ClusterAccess, LiveClusters, OnlyReading, WritingError
 from hedgerow_entrypoints.cli.planning import planned_in
 from hedgerow_entrypoints.cli.rendering import Planned
 from hedgerow_entrypoints.cli.worlds import ClusterFromFiles, clusters_of, objects_in_files
-from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.errors import CommandError
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
 from tests.unit.entrypoints.command_line import REPOSITORY
@@ -43,7 +43,7 @@ def runner() -> Iterator[asyncio.Runner]:
 
 
 def chosen(name: str, settings: ResourceManagerConfiguration = DEFAULTS) -> Chosen:
-    (only,) = chosen_controllers([name], settings)
+    (only,) = chosen_controllers([name], OfflineSettings(COMPONENT, settings), ask_files(()))
     return only
 
 
@@ -55,7 +55,8 @@ def example() -> ClusterFromFiles:
 def planned_live(runner: asyncio.Runner, transport: Transport, *names: str) -> list[Planned]:
     clusters = LiveClusters(runner, dict.fromkeys(Cluster, transport), NOWHERE)
     situations = [
-        clusters.situation(each.controller, NOW, each.remarks) for each in chosen_controllers(names, DEFAULTS)
+        clusters.situation(each.controller, NOW, each.remarks)
+        for each in chosen_controllers(names, OfflineSettings(COMPONENT, DEFAULTS), ask_files(()))
     ]
     planned, failures = planned_in(situations, NOW)
     assert failures == []
@@ -84,7 +85,7 @@ def test_nothing_is_written_whoever_plans(runner: asyncio.Runner) -> None:
     files = example()
     version, wire = files.cluster.resource_version, Wire(MemoryTransport(files.cluster))
 
-    planned = planned_live(runner, wire, *(entry.name for entry in RESOURCE_MANAGER))
+    planned = planned_live(runner, wire, *(entry.name for entry in COMPONENT.controllers))
 
     assert planned
     assert {request.method for request in wire.asked} == {"GET"}

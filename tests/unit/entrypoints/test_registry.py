@@ -20,13 +20,13 @@ from hedgerow.resource_manager.configuration import (
 from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
 from hedgerow_adapters import simulation
-from hedgerow_entrypoints.cli import plan, planning, replay, simulate
-from hedgerow_entrypoints.cli.controllers import chosen_controllers, chosen_for_cluster, controller_settings
+from hedgerow_entrypoints.cli import plan, planning, simulate
+from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.install import installing
 from hedgerow_entrypoints.cli.install.chart import CONTROLLERS
-from hedgerow_entrypoints.components import resource_manager
+from hedgerow_entrypoints.components import running
 from hedgerow_entrypoints.components.registry import ControllerEntry
-from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 SHARED = {"clusterID", "resourceClass"}
@@ -66,7 +66,7 @@ SECTIONS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """Every setting of every controller, none at its default."""
-NAMES = [entry.name for entry in RESOURCE_MANAGER]
+NAMES = [entry.name for entry in COMPONENT.controllers]
 Declaration = Mapping[str, Any]
 Entry = ControllerEntry[ResourceManagerConfiguration]
 
@@ -118,8 +118,8 @@ def run(hedgerow: Hedgerow, monkeypatch: pytest.MonkeyPatch, config_file: str) -
         async def run(self) -> None:
             """Nothing is to run."""
 
-    monkeypatch.setattr(resource_manager, "Process", OnlyDeclares)
-    monkeypatch.setattr(resource_manager, "leave_out_what_exists", lambda: None)
+    monkeypatch.setattr(running, "Process", OnlyDeclares)
+    monkeypatch.setattr(running, "leave_out_what_exists", lambda: None)
     hedgerow("run", "resource-manager", "--config", config_file)
     return declarations(built)
 
@@ -143,7 +143,7 @@ def test_plan_and_simulate_build_what_run_builds(
     for command in ("plan", "simulate"):
         hedgerow(command, *NAMES, "-f", "-", "--config", config_file, stdin=NAMESPACE + CART)
 
-    assert len(run) == len(RESOURCE_MANAGER)
+    assert len(run) == len(COMPONENT.controllers)
     assert declarations(planned) == run
     assert declarations(settled) == run
 
@@ -152,7 +152,7 @@ def test_plan_builds_for_a_live_cluster_what_run_builds(config_file: str, run: M
     def ask(question: Question) -> Answer:
         pytest.fail(f"the configuration leaves nothing to ask, but {question} is asked")
 
-    chosen = chosen_for_cluster(NAMES, controller_settings(config_file), ask)
+    chosen = chosen_controllers(NAMES, controller_settings(config_file), ask)
 
     assert declarations(each.controller for each in chosen) == run
 
@@ -160,7 +160,7 @@ def test_plan_builds_for_a_live_cluster_what_run_builds(config_file: str, run: M
 def test_replay_builds_what_run_builds(run: Mapping[str, Declaration]) -> None:
     configuration = decode_offline(EVERYTHING).unwrap().configuration
 
-    assert declarations(replay.restricted_controllers(configuration, "garden-1")) == run
+    assert declarations(COMPONENT.visible(configuration, "garden-1")) == run
 
 
 def test_roles_are_for_what_run_builds(monkeypatch: pytest.MonkeyPatch, run: Mapping[str, Declaration]) -> None:
@@ -192,7 +192,7 @@ def test_without_a_configuration_file_everything_is_as_in_an_empty_one() -> None
     assert empty == ResourceManagerConfiguration()
 
 
-@pytest.mark.parametrize("entry", RESOURCE_MANAGER, ids=NAMES)
+@pytest.mark.parametrize("entry", COMPONENT.controllers, ids=NAMES)
 def test_offline_a_controller_is_as_it_would_be_if_it_were_enabled(
     entry: Entry,
 ) -> None:
@@ -201,7 +201,7 @@ def test_offline_a_controller_is_as_it_would_be_if_it_were_enabled(
     disabled = decode_offline(document()).unwrap().configuration
     assert entry.is_enabled(enabled)
 
-    (offline,) = chosen_controllers([entry.name], disabled)
+    (offline,) = chosen_controllers([entry.name], OfflineSettings(COMPONENT, disabled), ask_files(()))
 
     assert declarations([offline.controller]) == declarations([entry.build(enabled, "")])
 
@@ -209,11 +209,11 @@ def test_offline_a_controller_is_as_it_would_be_if_it_were_enabled(
 def test_every_section_of_a_controller_is_that_of_an_entry() -> None:
     declared = {field.name for field in Controllers.declared} - SHARED
 
-    assert declared == {entry.section for entry in RESOURCE_MANAGER}
-    assert set(SECTIONS) == {entry.section for entry in RESOURCE_MANAGER}
+    assert declared == {entry.section for entry in COMPONENT.controllers}
+    assert set(SECTIONS) == {entry.section for entry in COMPONENT.controllers}
 
 
-@pytest.mark.parametrize("entry", RESOURCE_MANAGER, ids=NAMES)
+@pytest.mark.parametrize("entry", COMPONENT.controllers, ids=NAMES)
 def test_a_process_runs_a_controller_unless_its_section_disables_it(
     entry: Entry,
 ) -> None:

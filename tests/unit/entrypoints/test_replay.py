@@ -12,11 +12,11 @@ import yaml
 from click.testing import CliRunner
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.configuration import decode_offline
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
 from hedgerow.version import __version__
 from hedgerow_entrypoints.cli.command import ReaderGoneError
 from hedgerow_entrypoints.cli.command import hedgerow as hedgerow_command
-from hedgerow_entrypoints.cli.replay import restricted_controllers
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.recording import Recording
 from tests.unit.adapters.recording.session import Session, documents, encoded
@@ -43,12 +43,17 @@ def outer_secret(text: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"objects.yaml": encoded(text)}}
 
 
+def recording_of(path: str, configuration: ResourceManagerConfiguration) -> Recording:
+    assert COMPONENT.redaction is not None
+    return Recording(path, COMPONENT.name, configuration.manifest(), COMPONENT.redaction())
+
+
 @pytest.fixture
 def record(folder: Path) -> Path:
     """Of a process that was configured otherwise than by defaults."""
     decoded = decode_offline(CONFIGURATION).unwrap().configuration
-    recording = Recording(RECORD, "resource-manager", decoded)
-    session = Session(folder / "beside.jsonl", restricted_controllers(decoded, "seed-1"))
+    recording = recording_of(RECORD, decoded)
+    session = Session(folder / "beside.jsonl", COMPONENT.visible(decoded, "seed-1"))
     session.recorder = recording.begin("seed-1")
     session.put(outer_secret(documents(config_map("a"))), managed_resource("outer"), service(CART), service(TILL))
     session.work(rounds=2)
@@ -237,15 +242,15 @@ def test_a_record_that_others_may_read_ends_the_start(folder: Path) -> None:
     (folder / RECORD).touch(mode=0o644)
 
     with pytest.raises(CommandError, match=f"error opening record: {RECORD}: others may read or write it: chmod 600"):
-        Recording(RECORD, "resource-manager", decode_offline(CONFIGURATION).unwrap().configuration)
+        recording_of(RECORD, decode_offline(CONFIGURATION).unwrap().configuration)
 
 
 def test_the_same_value_is_another_fingerprint_in_the_record_of_another_run(folder: Path) -> None:
     decoded = decode_offline(CONFIGURATION).unwrap().configuration
     shown = []
     for name in ("a", "b"):
-        recording = Recording(name, "resource-manager", decoded)
-        session = Session(folder / f"{name} beside", restricted_controllers(decoded, ""))
+        recording = recording_of(name, decoded)
+        session = Session(folder / f"{name} beside", COMPONENT.visible(decoded, ""))
         session.recorder = recording.begin("")
         session.put(outer_secret("guessable"), managed_resource("outer"))
         session.work()

@@ -9,7 +9,7 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
 from hedgerow_adapters.certificate_requests import decoded_request
 from hedgerow_adapters.compression import brotli_decompressed
-from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
 ALWAYS = ["health", "health-progressing", "managedresource", "secret"]
 
@@ -44,11 +44,11 @@ def configuration(**controllers: Any) -> ResourceManagerConfiguration:
 
 
 def test_what_looks_after_managed_resources_always_runs() -> None:
-    assert [each.name for each in declared_controllers(configuration(), "")] == ALWAYS
+    assert [each.name for each in COMPONENT.declared(configuration(), "")] == ALWAYS
 
 
 def test_controllers_start_in_the_order_of_the_reference() -> None:
-    assert [each.name for each in declared_controllers(configuration(**OPTIONAL), "")] == [
+    assert [each.name for each in COMPONENT.declared(configuration(**OPTIONAL), "")] == [
         "kubelet-csr-approver",
         "garbage-collector",
         "health",
@@ -63,7 +63,7 @@ def test_controllers_start_in_the_order_of_the_reference() -> None:
 
 
 def test_a_cluster_that_does_not_know_managed_resources_yet_keeps_no_controller_from_being_ready() -> None:
-    watches = [watch for each in declared_controllers(configuration(), "") for watch in each.watches]
+    watches = [watch for each in COMPONENT.declared(configuration(), "") for watch in each.watches]
     reads = [watch for watch in watches if watch.resource == MANAGED_RESOURCES]
 
     assert [watch.may_be_absent for watch in reads] == [True] * len(ALWAYS)
@@ -94,7 +94,7 @@ def test_controllers_are_told_what_the_file_says() -> None:
             "sourceNamespaces": ["garden"],
         },
     )
-    by_name = {each.name: each for each in declared_controllers(told, "garden-1")}
+    by_name = {each.name: each for each in COMPONENT.declared(told, "garden-1")}
     judging = by_name["health"].config
 
     assert {name: each.concurrency for name, each in by_name.items()} == {
@@ -129,13 +129,13 @@ def test_controllers_are_told_what_the_file_says() -> None:
 
 
 def test_machines_are_looked_for_where_anything_is_seen_at_all() -> None:
-    (approver, *_) = declared_controllers(configuration(kubeletCSRApprover={"enabled": True}), "")
+    (approver, *_) = COMPONENT.declared(configuration(kubeletCSRApprover={"enabled": True}), "")
 
     assert (approver.config.machine_namespace, approver.config.namespaces) == ("", ("garden",))
 
 
 def test_nothing_but_what_every_cluster_serves_is_waited_for() -> None:
-    declared = declared_controllers(configuration(**OPTIONAL), "")
+    declared = COMPONENT.declared(configuration(**OPTIONAL), "")
     needed = {watch.resource.group for each in declared for watch in each.watches if not watch.may_be_absent}
 
     assert needed <= {"", "networking.k8s.io", "certificates.k8s.io"}
@@ -145,9 +145,9 @@ def test_a_process_loads_nothing_that_is_switched_off() -> None:
     program = f"""
 import sys
 from hedgerow.resource_manager.configuration import decode
-from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
-declared_controllers(decode({document()!r}).unwrap().configuration, "")
+COMPONENT.declared(decode({document()!r}).unwrap().configuration, "")
 print(*sys.modules)
 """
     optional = (
@@ -173,12 +173,11 @@ def test_a_process_with_everything_enabled_reads_its_configuration_without_pydan
 import sys
 import hedgerow_entrypoints.process.recording
 from hedgerow.resource_manager.configuration import decode
-from hedgerow_entrypoints.components.resource_manager import enabled_webhooks
-from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
 configuration = decode({document(**OPTIONAL)!r}).unwrap().configuration
-declared_controllers(configuration, "")
-enabled_webhooks(configuration.admission)
+COMPONENT.declared(configuration, "")
+COMPONENT.webhooks(configuration)
 print("pydantic" in sys.modules)
 """
 

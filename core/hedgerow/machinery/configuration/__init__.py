@@ -7,7 +7,8 @@ the printed configuration, `hedgerow config explain`, the page about the configu
 Controllers read the same class.
 
 `section.py` is the declaration, `rules.py` holds rules in the words of Kubernetes, `reading.py` goes from a parsed
-document to a valid configuration. A component declares a `Document`, and calls `decode` with it.
+document to a valid configuration, `process.py` has the sections of every process. A component declares a `Document`,
+and calls `decode` with it.
 
 pydantic is not used: to import it and to build its models took a sixth of the processor time of a start and 10 MiB, and
 all its messages had to be replaced, as the reference fixes ours.

@@ -13,7 +13,6 @@ from hedgerow.resource_manager.configuration.document import (
     ResourceManagerConfiguration,
     decode,
     decode_offline,
-    with_kubeconfigs,
 )
 
 __all__ = [
@@ -23,5 +22,4 @@ __all__ = [
     "ResourceManagerConfiguration",
     "decode",
     "decode_offline",
-    "with_kubeconfigs",
 ]

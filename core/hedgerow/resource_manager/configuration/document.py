@@ -4,19 +4,18 @@ Source: managed-resources §3.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, Final, TypeAlias
 
 from returns.result import Result
 
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.machinery.configuration import reading
+from hedgerow.machinery.configuration.process import ClientConnection, Debugging, LeaderElection, Server
 from hedgerow.machinery.configuration.reading import ConfigurationErrors, Document
 from hedgerow.machinery.configuration.rules import one_of
 from hedgerow.machinery.configuration.section import ZERO_IS_UNSET, Named, Purpose
 from hedgerow.machinery.failures import Problem, forbidden
 from hedgerow.resource_manager.configuration.controllers import Controllers, unlimited_token_requestor
-from hedgerow.resource_manager.configuration.process import ClientConnection, Debugging, LeaderElection, Server
 from hedgerow.resource_manager.configuration.webhooks import Webhooks
 
 API_VERSION: Final = "resourcemanager.config.gardener.cloud/v1alpha1"
@@ -37,7 +36,7 @@ class ResourceManagerConfiguration(Document):
     """The cluster that the controllers work on. Left out, it is the source; an empty section is a connection of its
     own."""
     server: Server = Server()
-    leader_election: LeaderElection = LeaderElection()
+    leader_election: LeaderElection = LeaderElection(resource_name="gardener-resource-manager")
     """Which Lease replicas compete for. Controllers work on the one that holds it, webhooks on all."""
     debugging: Debugging = Debugging()
     """Profiles."""
@@ -91,22 +90,3 @@ def decode_offline(document: object) -> Result[Decoded, ConfigurationErrors]:
     workers.
     """
     return reading.decode(ResourceManagerConfiguration, document, Purpose.OFFLINE)
-
-
-def with_kubeconfigs(
-    configuration: ResourceManagerConfiguration, source: str, target: str
-) -> ResourceManagerConfiguration:
-    """The configuration with the kubeconfig files that the environment names.
-
-    Args:
-        configuration: what the file says.
-        source: value of `KUBECONFIG`; empty: the file's stands.
-        target: value of `TARGET_KUBECONFIG`; empty: the file's stands. Without a separate target it is ignored.
-
-    Source: managed-resources §4.1.
-    """
-    if source:
-        configuration = replace(configuration, source=replace(configuration.source, kubeconfig=source))
-    if target and configuration.target is not None:
-        configuration = replace(configuration, target=replace(configuration.target, kubeconfig=target))
-    return configuration

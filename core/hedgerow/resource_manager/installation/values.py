@@ -14,9 +14,9 @@ from pydantic.alias_generators import to_camel
 
 from hedgerow.api.network_policies import ALLOWED, TO_DNS, TO_RUNTIME_API_SERVER, TO_TARGET_API_SERVER
 from hedgerow.api.shape import Items, Typed
+from hedgerow.machinery.configuration.process import PORTS
 from hedgerow.machinery.configuration.schema import Schema, document_schema, nullable
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
-from hedgerow.resource_manager.configuration.process import PORTS
 
 _PORT: Final = nullable({"type": "integer", "minimum": 0, "maximum": PORTS[-1]})
 _INGRESS_CONTROLLER: Final[Schema] = {

@@ -31,8 +31,7 @@ from hedgerow_entrypoints.cli.health.verdicts import (
     applied_by,
     judged,
 )
-from hedgerow_entrypoints.cli.worlds import abridged
-from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.errors import CommandError, abridged
 
 LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 """Finds out as which resource a cluster serves each of some kinds."""

@@ -20,7 +20,7 @@ from hedgerow.resource_manager.installation.permissions import (
 )
 from hedgerow_entrypoints.cli.install.installing import configuration_of, permissions_of_process
 from hedgerow_entrypoints.components.registry import ControllerEntry
-from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
 PREFIX: Final = "name-prefix-"
 NAMESPACE: Final = "release-namespace"
@@ -77,7 +77,7 @@ _INVALIDATION: Final = Switch(
 )
 """Controller and webhook are enabled together, or the configuration is not valid."""
 _SEPARATE: Final[Mapping[str, Any]] = {"targetClientConnection": {}}
-_OPTIONAL: Final = [entry for entry in RESOURCE_MANAGER if not entry.is_enabled(ResourceManagerConfiguration())]
+_OPTIONAL: Final = [entry for entry in COMPONENT.controllers if not entry.is_enabled(ResourceManagerConfiguration())]
 _SWITCHES: Final[dict[str, tuple[Switch, ...]]] = {entry.section: (_controller(entry),) for entry in _OPTIONAL}
 _SWITCHES["networkPolicy"] += (_INGRESSES,)
 _SWITCHES["tokenInvalidator"] = (_INVALIDATION,)

@@ -20,8 +20,7 @@ from hedgerow.resource_manager.installation.permissions import (
 )
 from hedgerow.resource_manager.installation.values import Values
 from hedgerow.version import __version__
-from hedgerow_entrypoints.components.resource_manager import enabled_webhooks
-from hedgerow_entrypoints.components.resource_manager_controllers import declared_controllers
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
 
 def installation(values: Values, namespace: str) -> Result[Installation, tuple[str, ...]]:
@@ -68,14 +67,14 @@ def _with_possible_ports(
 def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple[Permission, ...]:
     """All that a process with a configuration has to be allowed."""
     # The id of a cluster is found out when the process starts; nothing that is read or written depends on it.
-    controllers = declared_controllers(configuration, cluster_id="")
+    controllers = COMPONENT.declared(configuration, cluster_id="")
     mode = Mode.RUNTIME if configuration.target is None else Mode.TARGET
     called = {each.path for each in registered_webhooks(mode, "", "", configuration.admission)}
     election = configuration.leader_election
     lease = ObjectKey(election.resource_namespace, election.resource_name)
     return (
         *same_cluster_permissions(),
-        *permissions_of(controllers, enabled_webhooks(configuration.admission), called),
+        *permissions_of(controllers, COMPONENT.webhooks(configuration), called),
         *(election_permissions(lease) if election.leader_elect else ()),
         *(identity_permissions() if asks_for_identity(configuration.controllers.cluster_id) else ()),
     )

@@ -15,7 +15,7 @@ from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.files.loaded import STANDARD_INPUT
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_entrypoints.cli.controllers import offline_configuration
+from hedgerow_entrypoints.cli.controllers import controller_settings
 from hedgerow_entrypoints.cli.options import filenames, live_cluster
 from hedgerow_entrypoints.cli.review.course import Panel
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
@@ -149,8 +149,7 @@ def command(
     _check_usage(webhooks, (*paths, *old_paths, namespace_object or ""), everything=everything, host=host)
     if old_paths and operation not in {None, UPDATE}:
         raise click.UsageError(f"--old is for updates, and --operation says {operation}")
-    configuration = offline_configuration(config_file)
-    configured = configuration.admission if configuration else None
+    configured = controller_settings(config_file).admission if config_file is not None else None
     panel = whole_panel(configured, host, mode) if everything else named_panel(webhooks, configured, host, mode)
     namespaces = given_namespace(namespace_object)
     home = key_of(namespaces[0].manifest).name if namespaces else DEFAULT_NAMESPACE

@@ -1,14 +1,9 @@
-"""The configuration as a value: the kubeconfig files of the environment, and back to a document."""
+"""The configuration as a value, and back to a document."""
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode, with_kubeconfigs
-
-FILE = "sourceClientConnection: {kubeconfig: /file/source}"
-FILE_WITH_TARGET = f"{FILE}\ntargetClientConnection: {{kubeconfig: /file/target}}"
+from hedgerow.resource_manager.configuration import Decoded, decode
 
 FULL = """
     sourceClientConnection:
@@ -39,29 +34,6 @@ FULL = """
         - matchExpressions: [{key: env, operator: NotIn, values: [test, dev]}]
         ingressControllerSelector: {namespace: garden, podSelector: {matchLabels: {app: nginx}}}
 """
-
-
-def kubeconfigs(configuration: ResourceManagerConfiguration) -> tuple[str, str | None]:
-    target = configuration.target
-    return configuration.source.kubeconfig, None if target is None else target.kubeconfig
-
-
-@pytest.mark.parametrize(
-    ("file", "source", "target", "expected"),
-    [
-        pytest.param(FILE, "", "", ("/file/source", None), id="the file's"),
-        pytest.param(FILE, "/env/source", "", ("/env/source", None), id="the environment's source"),
-        pytest.param(FILE, "", "/env/target", ("/file/source", None), id="no target that could have one"),
-        pytest.param(
-            FILE_WITH_TARGET, "", "/env/target", ("/file/source", "/env/target"), id="the environment's target"
-        ),
-        pytest.param(FILE_WITH_TARGET, "/env/source", "", ("/env/source", "/file/target"), id="the file's target"),
-    ],
-)
-def test_kubeconfigs_of_the_environment_replace_those_of_the_file(
-    file: str, source: str, target: str, expected: tuple[str, str | None], decoded: Callable[[str], Decoded]
-) -> None:
-    assert kubeconfigs(with_kubeconfigs(decoded(file).configuration, source, target)) == expected
 
 
 def test_a_configuration_survives_the_way_through_a_document(decoded: Callable[[str], Decoded]) -> None:

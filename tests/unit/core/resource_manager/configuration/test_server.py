@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from hedgerow.machinery.configuration.process import TLS, Endpoint, Server, WebhookEndpoint
 from hedgerow.machinery.configuration.reading import ConfigurationErrors
 from hedgerow.resource_manager.configuration import Decoded
-from hedgerow.resource_manager.configuration.process import TLS, Endpoint, Server, WebhookEndpoint
 
 
 def test_endpoints_are_as_written_and_port_zero_is_unset(decoded: Callable[[str], Decoded]) -> None:

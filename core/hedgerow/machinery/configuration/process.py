@@ -1,4 +1,4 @@
-"""What the process is told about its clusters, its Lease and its ports.
+"""The sections that every component's configuration has: how the process reaches clusters, its Lease, its ports.
 
 Source: managed-resources §3.1.
 """
@@ -77,7 +77,7 @@ class LeaderElection(Section):
     """Between two attempts to take or renew the Lease."""
     resource_lock: Annotated[str, ZERO_IS_UNSET, one_of(("leases",))] = "leases"
     """The kind of the lock."""
-    resource_name: Annotated[str, ZERO_IS_UNSET, valid(dns_subdomain_problem)] = "gardener-resource-manager"
+    resource_name: Annotated[str, ZERO_IS_UNSET, valid(dns_subdomain_problem)] = ""
     """Name of the Lease."""
     resource_namespace: Annotated[str, valid(_lease_namespace_problem)] = ""
     """Namespace of the Lease, in the source cluster. Must be set; the chart and `hedgerow install` do so."""

@@ -25,8 +25,8 @@ from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating,
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from hedgerow_adapters.files.loaded import printable
-from hedgerow_entrypoints.cli.worlds import abridged
 from hedgerow_entrypoints.components.registry import Remarks
+from hedgerow_entrypoints.errors import abridged
 
 _WAITS: Final = "wait-for-state"
 
