@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.memory.kinds.core import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.statuses import method_not_allowed, no_such_path
 from hedgerow_adapters.protocol.transport import Request, Response
 

@@ -5,7 +5,7 @@ here.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,16 @@ def forbidden(field: str, detail: str) -> FieldError:
 def duplicate(field: str, value: Any) -> FieldError:
     """The error of a value that another entry has already."""
     return FieldError("FieldValueDuplicate", field, f"Duplicate value: {_shown(value)}")
+
+
+def missing(fields: Mapping[str, Any], path: str, *names: str) -> Iterable[FieldError]:
+    """An error for each of some fields that has no value."""
+    return (required(f"{path}.{name}") for name in names if not fields.get(name))
+
+
+def one_of(field: str, value: Any, supported: Sequence[str]) -> Iterable[FieldError]:
+    """The error of a value that is none of those that exist."""
+    return () if value in supported else (not_supported(field, value, supported),)
 
 
 def not_supported(field: str, value: Any, supported: Sequence[str]) -> FieldError:

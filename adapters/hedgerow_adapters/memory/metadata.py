@@ -10,8 +10,8 @@ from typing import Any, Final
 from hedgerow.machinery.names import annotation_key_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.field_errors import FieldError, checked, forbidden, invalid, required, too_long
+from hedgerow_adapters.memory.kinds.fields import label_errors
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.kinds.label_selectors import label_errors
 from hedgerow_adapters.memory.shapes import (
     ShapeError,
     flag,

@@ -20,8 +20,8 @@ from hedgerow_adapters.memory.deletion import DeleteOptions, failed_precondition
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.identities import Identities
 from hedgerow_adapters.memory.kinds import namespaces
+from hedgerow_adapters.memory.kinds.core import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.metadata import decoded, metadata_change_errors, metadata_errors
 from hedgerow_adapters.memory.patching import patched
 from hedgerow_adapters.memory.scales import scale_errors, scale_kind, scale_of, with_scale

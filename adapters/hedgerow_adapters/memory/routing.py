@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow_adapters.memory.kinds.core import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import no_such_path
 

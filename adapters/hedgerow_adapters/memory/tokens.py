@@ -12,8 +12,8 @@ from typing import Any, Final
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
+from hedgerow_adapters.memory.kinds.core import TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Fields
-from hedgerow_adapters.memory.kinds.service_accounts import TOKEN_REQUESTS
 from hedgerow_adapters.protocol import json_codec
 
 _ISSUER: Final = "https://kubernetes.default.svc"

@@ -13,8 +13,7 @@ from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, Mem
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served
-from hedgerow_adapters.memory.kinds.pods import PODS
-from hedgerow_adapters.memory.kinds.workloads import DEPLOYMENTS
+from hedgerow_adapters.memory.kinds.workloads import DEPLOYMENTS, PODS
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import METADATA_LIST
 from hedgerow_adapters.protocol.transport import Response, Transport

@@ -9,23 +9,18 @@ from typing import Final
 from hedgerow.api.kubernetes import CSI_NODES, ENDPOINTS, NODES
 from hedgerow_adapters.memory.kinds.autoscalers import AUTOSCALERS, AUTOSCALERS_V1
 from hedgerow_adapters.memory.kinds.certificate_requests import CERTIFICATE_REQUESTS
+from hedgerow_adapters.memory.kinds.core import CONFIG_MAPS, LEASES, SECRETS, SERVICE_ACCOUNTS
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
-from hedgerow_adapters.memory.kinds.endpoint_slices import ENDPOINT_SLICES
 from hedgerow_adapters.memory.kinds.events import SERVED_EVENTS, STORED_EVENTS
-from hedgerow_adapters.memory.kinds.ingresses import INGRESSES
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.kinds.leases import LEASES
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACES
-from hedgerow_adapters.memory.kinds.network_policies import NETWORK_POLICIES
-from hedgerow_adapters.memory.kinds.pods import PODS
-from hedgerow_adapters.memory.kinds.secrets import CONFIG_MAPS, SECRETS
-from hedgerow_adapters.memory.kinds.service_accounts import SERVICE_ACCOUNTS
-from hedgerow_adapters.memory.kinds.services import SERVICES
+from hedgerow_adapters.memory.kinds.networking import INGRESSES, NETWORK_POLICIES
+from hedgerow_adapters.memory.kinds.services import ENDPOINT_SLICES, SERVICES
 from hedgerow_adapters.memory.kinds.webhook_configurations import (
     MUTATING_CONFIGURATIONS,
     VALIDATING_CONFIGURATIONS,
 )
-from hedgerow_adapters.memory.kinds.workloads import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS
+from hedgerow_adapters.memory.kinds.workloads import DAEMON_SETS, DEPLOYMENTS, PODS, STATEFUL_SETS
 from hedgerow_adapters.memory.shapes import anything, list_of, open_structure, structure
 
 DEFAULT_RESOURCES: Final = (

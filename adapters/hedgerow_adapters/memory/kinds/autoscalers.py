@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, required
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind
+from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, missing, required
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind, fill, filled
 from hedgerow_adapters.memory.shapes import anything, number, structure, text
 
 V1: Final = Resource("autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
@@ -34,24 +34,14 @@ def _cpu_metric(utilization: int) -> dict[str, Any]:
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
+_DEFAULTS: Final = {"scaleTargetRef": {}, "minReplicas": 1, "maxReplicas": 0}
+
+
 def complete_v2(autoscaler: Fields, _old: Manifest | None) -> None:
     """At least one replica, scaled by the CPU."""
-    spec = _completed_spec(autoscaler)
-    if not spec.get("metrics"):
-        spec["metrics"] = [_cpu_metric(UTILIZATION)]
-
-
-def complete_v1(autoscaler: Fields, _old: Manifest | None) -> None:
-    """The same, as v1 says it."""
-    _completed_spec(autoscaler).setdefault("targetCPUUtilizationPercentage", UTILIZATION)
-
-
-def _completed_spec(autoscaler: Fields) -> Fields:
-    spec: Fields = autoscaler.setdefault("spec", {})
-    spec.setdefault("scaleTargetRef", {})
-    spec.setdefault("minReplicas", 1)
-    spec.setdefault("maxReplicas", 0)
-    return spec
+    fill(autoscaler, {"spec": _DEFAULTS})
+    if not autoscaler["spec"].get("metrics"):
+        autoscaler["spec"]["metrics"] = [_cpu_metric(UTILIZATION)]
 
 
 def as_v1(autoscaler: Manifest) -> Manifest:
@@ -76,9 +66,7 @@ def errors(autoscaler: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
     """Something is scaled, between two bounds."""
     spec = autoscaler["spec"]
     least, most = spec["minReplicas"], spec["maxReplicas"]
-    for field in ("kind", "name"):
-        if field not in spec["scaleTargetRef"]:
-            yield required(f"spec.scaleTargetRef.{field}")
+    yield from missing(spec["scaleTargetRef"], "spec.scaleTargetRef", "kind", "name")
     if least < 1:
         yield invalid("spec.minReplicas", least, "must be greater than or equal to 1")
     if least == 0:
@@ -101,7 +89,7 @@ AUTOSCALERS: Final = Kind(
 AUTOSCALERS_V1: Final = Kind(
     V1,
     fields={"spec": _SPEC_V1, "status": anything},
-    defaults=complete_v1,
+    defaults=filled({"spec": {**_DEFAULTS, "targetCPUUtilizationPercentage": UTILIZATION}}),
     rules=errors,
     has_status=True,
     initial_status={"currentReplicas": 0, "desiredReplicas": 0},

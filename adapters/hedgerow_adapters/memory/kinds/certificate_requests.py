@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.memory.field_errors import FieldError, duplicate, forbidden, invalid, not_supported, required
+from hedgerow_adapters.memory.field_errors import FieldError, duplicate, forbidden, invalid, one_of, required
+from hedgerow_adapters.memory.kinds.core import encoded
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind, Part
-from hedgerow_adapters.memory.kinds.secrets import encoded
 from hedgerow_adapters.memory.shapes import anything, list_of, number, optional_text, structure, text, texts, time
 
 _SPEC: Final = structure(
@@ -125,9 +125,8 @@ def _spec_errors(spec: Manifest) -> Iterator[FieldError]:
     if not usages:
         yield required("spec.usages")
     for index, usage in enumerate(usages):
-        if usage not in _USAGES:
-            yield not_supported(f"spec.usages[{index}]", usage, _USAGES)
-        elif usage in usages[:index]:
+        yield from one_of(f"spec.usages[{index}]", usage, _USAGES)
+        if usage in _USAGES and usage in usages[:index]:
             yield duplicate(f"spec.usages[{index}]", usage)
     yield from _signer_errors(spec.get("signerName", ""))
     seconds = spec.get("expirationSeconds")
@@ -162,10 +161,7 @@ def _condition_errors(conditions: list[Manifest]) -> Iterator[FieldError]:
 
 def _condition_status_errors(path: str, status: Any, name: str) -> Iterator[FieldError]:
     allowed = ("True",) if name in _FINAL else ("False", "True", "Unknown")
-    if not status:
-        yield required(path)
-    elif status not in allowed:
-        yield not_supported(path, status, allowed)
+    yield from one_of(path, status, allowed) if status else (required(path),)
 
 
 def _pem_type(written: str) -> str:

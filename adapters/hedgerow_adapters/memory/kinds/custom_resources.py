@@ -11,7 +11,7 @@ from typing import Any, Final
 from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, invalid, required
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind, no_defaults
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind, fill, no_defaults
 from hedgerow_adapters.memory.shapes import (
     anything,
     flag,
@@ -40,16 +40,14 @@ _NOT_THE_SPEC: Final = ("apiVersion", "metadata", "status")
 
 def complete(definition: Fields, old: Manifest | None) -> None:
     """Names follow from the kind, and nothing is converted; a definition takes effect at once."""
-    spec = definition.setdefault("spec", {})
-    spec.setdefault("conversion", {"strategy": "None"})
-    names = spec.setdefault("names", {})
-    kind = names.get("kind", "")
-    names.setdefault("singular", kind.lower())
-    names.setdefault("listKind", f"{kind}List")
+    kind = definition.get("spec", {}).get("names", {}).get("kind", "")
+    names = {"singular": kind.lower(), "listKind": f"{kind}List"}
+    fill(definition, {"spec": {"conversion": {"strategy": "None"}, "names": names}})
+    spec = definition["spec"]
     if old is None:
         conditions = [{"type": name, "status": "True"} for name in ("NamesAccepted", "Established")]
         stored = [version.get("name", "") for version in _versions(spec) if version.get("storage")]
-        definition["status"] = {"conditions": conditions, "acceptedNames": names, "storedVersions": stored}
+        definition["status"] = {"conditions": conditions, "acceptedNames": spec["names"], "storedVersions": stored}
 
 
 def errors(definition: Manifest, _old: Manifest | None) -> Iterator[FieldError]:

@@ -4,8 +4,9 @@ A kind is a declaration; the registry carries it out. Nothing here stores or ans
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, Resource
@@ -14,10 +15,36 @@ from hedgerow_adapters.memory.shapes import Shape, anything
 
 Fields: TypeAlias = dict[str, Any]
 """An object that is being made and nobody else has seen; it may be changed in place."""
+Defaulting: TypeAlias = Callable[[Fields, Manifest | None], None]
+"""Completes a decoded object, in place; the old one is none on creation."""
 
 
-def no_defaults(_fields: Fields, _old: Manifest | None) -> None:
-    """The defaulting of a kind that has none."""
+def fill(fields: Fields, defaults: Mapping[str, Any]) -> None:
+    """Set what is missing, in place.
+
+    Args:
+        fields: of an object.
+        defaults: values by name. `name[]` has those of each item of a list, `name?` those of an object if it is there.
+    """
+    for name, default in defaults.items():
+        if name.endswith("[]"):
+            for item in fields.get(name[:-2]) or ():
+                fill(item, default)
+        elif name.endswith("?"):
+            if name[:-1] in fields:
+                fill(fields[name[:-1]], default)
+        elif isinstance(default, Mapping):
+            fill(fields.setdefault(name, {}), default)
+        elif name not in fields:
+            fields[name] = copy(default)
+
+
+def filled(defaults: Mapping[str, Any]) -> Defaulting:
+    """The defaulting of a kind that is a table."""
+    return lambda fields, _old: fill(fields, defaults)
+
+
+no_defaults: Final = filled({})
 
 
 def no_rules(_new: Manifest, _old: Manifest | None) -> Iterable[FieldError]:
@@ -55,8 +82,7 @@ class Kind:
     selectable: tuple[str, ...] = ()
     """Fields of a stored object that it can be selected by, beside its name and namespace."""
     name_problem: Callable[[str], str | None] = dns_subdomain_problem
-    defaults: Callable[[Fields, Manifest | None], None] = no_defaults
-    """Completes a decoded object, in place; the old one is none on creation."""
+    defaults: Defaulting = no_defaults
     rules: Callable[[Manifest, Manifest | None], Iterable[FieldError]] = no_rules
     """What is wrong with a completed object beside its metadata; the old one is none on creation."""
     has_status: bool = False

@@ -10,8 +10,8 @@ from hedgerow.api.kubernetes import NAMESPACES as NAMESPACE_RESOURCE
 from hedgerow.machinery.names import dns_label_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
 from hedgerow_adapters.memory.field_errors import FieldError, checked, invalid
+from hedgerow_adapters.memory.kinds.fields import CONDITIONS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.kinds.observed import CONDITIONS
 from hedgerow_adapters.memory.shapes import structure, text, texts
 from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
 

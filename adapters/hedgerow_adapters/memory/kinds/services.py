@@ -1,28 +1,27 @@
-"""Services as the API server completes and refuses them, as far as controllers look at them.
+"""Services and EndpointSlices as the API server completes and refuses them; addresses and node ports are not allotted.
 
-Addresses and node ports are not allotted.
+Source: Kubernetes API, Service of v1 and EndpointSlice of discovery.k8s.io/v1.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from hedgerow.api import kubernetes
 from hedgerow.machinery.names import dns_label_problem, label_key_problem, port_name_problem
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow_adapters.memory.field_errors import (
     FieldError,
     checked,
     duplicate,
     invalid,
-    not_supported,
+    one_of,
     port_number_problem,
     required,
 )
-from hedgerow_adapters.memory.kinds.address_blocks import is_address
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.kinds.label_selectors import label_errors
-from hedgerow_adapters.memory.kinds.observed import CONDITIONS, LOAD_BALANCER_OF_A_SERVICE
+from hedgerow_adapters.memory.kinds.fields import CONDITIONS, LOAD_BALANCER_OF_A_SERVICE, is_address, label_errors
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind, fill, filled
 from hedgerow_adapters.memory.shapes import (
+    anything,
     flag,
     list_of,
     nonzero,
@@ -50,7 +49,7 @@ _PORT: Final = structure(
         "nodePort": nonzero,
     }
 )
-_SPEC: Final = structure(
+_SERVICE: Final = structure(
     {
         "ports": list_of(_PORT),
         "selector": text_map,
@@ -65,24 +64,26 @@ _SPEC: Final = structure(
         "sessionAffinityConfig": structure({"clientIP": structure({"timeoutSeconds": number})}),
     }
 )
-_STATUS: Final = structure({"loadBalancer": LOAD_BALANCER_OF_A_SERVICE, "conditions": CONDITIONS})
+_SERVICE_STATUS: Final = structure({"loadBalancer": LOAD_BALANCER_OF_A_SERVICE, "conditions": CONDITIONS})
 
 
-def complete(service: Fields, _old: Manifest | None) -> None:
+_SERVICE_DEFAULTS: Final = {
+    "spec": {"type": "ClusterIP", "sessionAffinity": "None", "ports[]": {"protocol": "TCP", "port": 0}}
+}
+
+
+def complete_service(service: Fields, _old: Manifest | None) -> None:
     """A ClusterIP service without affinity, whose ports are TCP and lead to the port of the same number."""
-    spec = service.setdefault("spec", {})
-    spec.setdefault("type", "ClusterIP")
-    spec.setdefault("sessionAffinity", "None")
+    fill(service, _SERVICE_DEFAULTS)
+    spec = service["spec"]
     if spec["type"] != "ExternalName":
         spec.setdefault("internalTrafficPolicy", "Cluster")
     for port in spec.get("ports", ()):
-        port.setdefault("protocol", "TCP")
-        port.setdefault("port", 0)
         if not port.get("targetPort"):
             port["targetPort"] = port["port"]
 
 
-def errors(service: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
+def service_errors(service: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
     """What is wrong with ports, selector and type."""
     spec = service["spec"]
     ports = spec.get("ports", ())
@@ -95,10 +96,8 @@ def errors(service: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
         yield required("spec.externalName")
     yield from _ports_errors(ports)
     yield from label_errors(spec.get("selector", {}), "spec.selector")
-    if spec["sessionAffinity"] not in AFFINITIES:
-        yield not_supported("spec.sessionAffinity", spec["sessionAffinity"], AFFINITIES)
-    if spec["type"] not in TYPES:
-        yield not_supported("spec.type", spec["type"], TYPES)
+    yield from one_of("spec.sessionAffinity", spec["sessionAffinity"], AFFINITIES)
+    yield from one_of("spec.type", spec["type"], TYPES)
 
 
 def _ports_errors(ports: list[Manifest]) -> Iterator[FieldError]:
@@ -122,8 +121,7 @@ def _ports_errors(ports: list[Manifest]) -> Iterator[FieldError]:
 
 def _port_errors(port: Manifest, path: str) -> Iterator[FieldError]:
     yield from checked(f"{path}.port", port["port"], port_number_problem(port["port"]))
-    if port["protocol"] not in PROTOCOLS:
-        yield not_supported(f"{path}.protocol", port["protocol"], PROTOCOLS)
+    yield from one_of(f"{path}.protocol", port["protocol"], PROTOCOLS)
     target = port["targetPort"]
     problem = port_name_problem(target) if isinstance(target, str) else port_number_problem(target)
     yield from checked(f"{path}.targetPort", target, problem)
@@ -133,11 +131,61 @@ def _port_errors(port: Manifest, path: str) -> Iterator[FieldError]:
 
 SERVICES: Final = Kind(
     kubernetes.SERVICES,
-    fields={"spec": _SPEC, "status": _STATUS},
+    fields={"spec": _SERVICE, "status": _SERVICE_STATUS},
     name_problem=dns_label_problem,
-    defaults=complete,
-    rules=errors,
+    defaults=complete_service,
+    rules=service_errors,
     has_status=True,
     initial_status={"loadBalancer": {}},
     answers_deleted_object=True,
+)
+
+
+ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
+
+_HINTS: Final = structure(dict.fromkeys(("forZones", "forNodes"), list_of(structure({"name": optional_text}))))
+_ENDPOINT: Final = structure(
+    {
+        "addresses": texts,
+        "conditions": structure(dict.fromkeys(("ready", "serving", "terminating"), flag)),
+        "deprecatedTopology": text_map,
+        **dict.fromkeys(("hostname", "nodeName", "zone"), optional_text),
+        "targetRef": anything,
+        "hints": _HINTS,
+    }
+)
+_SLICE_PORT: Final = structure(
+    {**dict.fromkeys(("name", "protocol", "appProtocol"), optional_text), "port": number},
+)
+_PARTS: Final = ("addressType", "endpoints", "ports")
+
+
+_SLICE_DEFAULTS: Final[dict[str, Any]] = {
+    "endpoints": None,
+    "ports": None,
+    "endpoints[]": {"conditions": {}},
+    "ports[]": {"name": "", "protocol": "TCP"},
+}
+
+
+def endpoint_slice_errors(endpoint_slice: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+    """The type of the addresses is one that exists, and stays."""
+    address_type = endpoint_slice.get("addressType", "")
+    yield from one_of("addressType", address_type, ADDRESS_TYPES) if address_type else (required("addressType"),)
+    if old is not None and address_type != old["addressType"]:
+        yield invalid("addressType", address_type, "field is immutable")
+
+
+def _differs(_given: Any, new: Manifest, old: Manifest) -> bool:
+    """An EndpointSlice has no spec: everything beside its metadata counts, and its labels do."""
+    return labels_of(new) != labels_of(old) or any(new.get(part) != old.get(part) for part in _PARTS)
+
+
+ENDPOINT_SLICES: Final = Kind(
+    kubernetes.ENDPOINT_SLICES,
+    fields={"addressType": optional_text, "endpoints": list_of(_ENDPOINT), "ports": list_of(_SLICE_PORT)},
+    defaults=filled(_SLICE_DEFAULTS),
+    rules=endpoint_slice_errors,
+    has_generation=True,
+    spec_differs=_differs,
 )

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from hedgerow.admission.review import VERSIONS
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, duplicate, invalid, not_supported, required
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.kinds.label_selectors import LABEL_SELECTOR, label_selector_errors
+from hedgerow_adapters.memory.field_errors import FieldError, duplicate, invalid, missing, one_of, required
+from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
+from hedgerow_adapters.memory.kinds.kind import Kind, filled
 from hedgerow_adapters.memory.shapes import (
     Shape,
     anything,
@@ -61,27 +61,15 @@ _VALIDATING: Final[Mapping[str, Shape]] = {
     "matchConditions": anything,
 }
 _MUTATING: Final = {**_VALIDATING, "reinvocationPolicy": optional_text}
-_DEFAULTS: Final = {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "timeoutSeconds": 10}
-
-
-def complete_validating(configuration: Fields, _old: Manifest | None) -> None:
-    """Webhooks select everything, count equivalent versions, wait for ten seconds, and stop what they cannot judge."""
-    for webhook in configuration.get("webhooks", ()):
-        for name, value in _DEFAULTS.items():
-            webhook.setdefault(name, value)
-        for name in ("namespaceSelector", "objectSelector"):
-            webhook.setdefault(name, {})
-        for rule in webhook.get("rules", ()):
-            rule.setdefault("scope", "*")
-        if "service" in webhook.get("clientConfig", {}):
-            webhook["clientConfig"]["service"].setdefault("port", 443)
-
-
-def complete_mutating(configuration: Fields, old: Manifest | None) -> None:
-    """The same; and they are asked once."""
-    complete_validating(configuration, old)
-    for webhook in configuration.get("webhooks", ()):
-        webhook.setdefault("reinvocationPolicy", "Never")
+_DEFAULTS: Final = {
+    "failurePolicy": "Fail",
+    "matchPolicy": "Equivalent",
+    "timeoutSeconds": 10,
+    "namespaceSelector": {},
+    "objectSelector": {},
+    "rules[]": {"scope": "*"},
+    "clientConfig?": {"service?": {"port": 443}},
+}
 
 
 def errors(configuration: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
@@ -103,8 +91,7 @@ def _errors(webhook: Manifest, path: str) -> Iterator[FieldError]:
     for index, rule in enumerate(webhook.get("rules", ())):
         yield from _rule_errors(rule, f"{path}.rules[{index}]")
     for field, choices in _CHOICES.items():
-        if webhook.get(field, choices[0]) not in choices:
-            yield not_supported(f"{path}.{field}", webhook[field], choices)
+        yield from one_of(f"{path}.{field}", webhook.get(field, choices[0]), choices)
     if "sideEffects" not in webhook:
         yield required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")
     if not 1 <= webhook["timeoutSeconds"] <= _LONGEST_TIMEOUT:
@@ -117,14 +104,10 @@ def _errors(webhook: Manifest, path: str) -> Iterator[FieldError]:
 
 
 def _rule_errors(rule: Manifest, path: str) -> Iterator[FieldError]:
-    for field in ("operations", "apiGroups", "apiVersions", "resources"):
-        if not rule.get(field):
-            yield required(f"{path}.{field}")
+    yield from missing(rule, path, "operations", "apiGroups", "apiVersions", "resources")
     for index, operation in enumerate(rule.get("operations", ())):
-        if operation not in _OPERATIONS:
-            yield not_supported(f"{path}.operations[{index}]", operation, _OPERATIONS)
-    if rule["scope"] not in _SCOPES:
-        yield not_supported(f"{path}.scope", rule["scope"], _SCOPES)
+        yield from one_of(f"{path}.operations[{index}]", operation, _OPERATIONS)
+    yield from one_of(f"{path}.scope", rule["scope"], _SCOPES)
     for field in ("apiVersions", "resources"):
         for index, name in enumerate(rule.get(field, ())):
             if not name:
@@ -166,7 +149,7 @@ def _resource(prefix: str) -> Resource:
 MUTATING_CONFIGURATIONS: Final = Kind(
     _resource("Mutating"),
     fields={"webhooks": list_of(structure(_MUTATING))},
-    defaults=complete_mutating,
+    defaults=filled({"webhooks[]": {**_DEFAULTS, "reinvocationPolicy": "Never"}}),
     rules=errors,
     has_generation=True,
     spec_differs=_differs,
@@ -174,7 +157,7 @@ MUTATING_CONFIGURATIONS: Final = Kind(
 VALIDATING_CONFIGURATIONS: Final = Kind(
     _resource("Validating"),
     fields={"webhooks": list_of(structure(_VALIDATING))},
-    defaults=complete_validating,
+    defaults=filled({"webhooks[]": _DEFAULTS}),
     rules=errors,
     has_generation=True,
     spec_differs=_differs,

@@ -1,87 +1,151 @@
-"""Deployments, StatefulSets and DaemonSets: what is read and written of them is completed and checked.
+"""Pods, Deployments, StatefulSets and DaemonSets: what is read and written of them is completed and checked.
 
-Source: Kubernetes API, Deployment, StatefulSet and DaemonSet of apps/v1.
+A new Pod also gets what the admission plugins of a real server add to it.
+Source: Kubernetes API, Pod of v1; Deployment, StatefulSet and DaemonSet of apps/v1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
-from hedgerow_adapters.memory.field_errors import FieldError, invalid, required
-from hedgerow_adapters.memory.kinds import pods
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind, differs
-from hedgerow_adapters.memory.kinds.label_selectors import LABEL_SELECTOR, label_selector_errors
-from hedgerow_adapters.memory.shapes import anything, number, open_structure
+from hedgerow_adapters.memory.field_errors import FieldError, invalid, missing, required
+from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
+from hedgerow_adapters.memory.kinds.kind import Defaulting, Fields, Kind, differs, fill
+from hedgerow_adapters.memory.shapes import anything, list_of, number, open_structure, text, text_map
 
-_FIELDS: Final = {
+_CONTAINERS: Final = list_of(
+    open_structure(
+        {**dict.fromkeys(("name", "image"), text), **dict.fromkeys(("ports", "env"), list_of(open_structure({})))}
+    )
+)
+POD_SPEC: Final = open_structure(
+    {
+        **dict.fromkeys(("containers", "initContainers"), _CONTAINERS),
+        **dict.fromkeys(("tolerations", "topologySpreadConstraints", "volumes"), list_of(open_structure({}))),
+        **dict.fromkeys(("restartPolicy", "dnsPolicy", "schedulerName", "serviceAccountName"), text),
+        "nodeSelector": text_map,
+        "securityContext": open_structure({}),
+    }
+)
+POD_TEMPLATE: Final = open_structure(
+    {"metadata": open_structure(dict.fromkeys(("labels", "annotations"), text_map)), "spec": POD_SPEC}
+)
+_SECONDS_ON_A_FAILING_NODE: Final = 300
+_FAILURES: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_CONTAINER: Final = {
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+    "resources": {},
+    "ports[]": {"protocol": "TCP"},
+}
+
+
+_POD_SPEC: Final = {
+    "restartPolicy": "Always",
+    "terminationGracePeriodSeconds": 30,
+    "dnsPolicy": "ClusterFirst",
+    "schedulerName": "default-scheduler",
+    "securityContext": {},
+    "initContainers[]": _CONTAINER,
+    "containers[]": _CONTAINER,
+}
+_TEMPLATE: Final = {"metadata": {}, "spec": _POD_SPEC}
+
+
+def complete_pod(pod: Fields, old: Manifest | None) -> None:
+    """What every pod spec gets; a new Pod also tolerates failing nodes for a while, and has the priority 0."""
+    fill(pod, {"spec?": {**_POD_SPEC, "enableServiceLinks": True}})
+    _complete_spec(pod.get("spec", {}))
+    if old is None and "spec" in pod:
+        _complete_new(pod["spec"])
+
+
+def _complete_spec(spec: Fields) -> None:
+    """What in a pod spec follows from other fields."""
+    if "serviceAccountName" in spec:
+        spec["serviceAccount"] = spec["serviceAccountName"]
+    for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
+        container.setdefault("imagePullPolicy", _pull_policy(container.get("image", "")))
+
+
+def _pull_policy(image: str) -> str:
+    """An image whose tag may mean another one tomorrow is always pulled."""
+    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+    return "Always" if tag in ("", "latest") and "@" not in image else "IfNotPresent"
+
+
+def _complete_new(spec: Fields) -> None:
+    fill(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    tolerations = spec.get("tolerations", [])
+    added = [
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _SECONDS_ON_A_FAILING_NODE}
+        for key in _FAILURES
+        if not any(_tolerates(toleration, key) for toleration in tolerations)
+    ]
+    if added:
+        spec["tolerations"] = [*tolerations, *added]
+
+
+def _tolerates(toleration: Manifest, key: str) -> bool:
+    return toleration.get("key") in (None, "", key) and toleration.get("effect") in (None, "", "NoExecute")
+
+
+PODS: Final = Kind(
+    kubernetes.PODS,
+    fields={"spec": POD_SPEC, "status": anything},
+    selectable=(
+        *(f"spec.{field}" for field in ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")),
+        *(f"status.{field}" for field in ("phase", "podIP", "nominatedNodeName")),
+    ),
+    defaults=complete_pod,
+    has_status=True,
+    initial_status={"phase": "Pending"},
+    has_generation=True,
+    answers_deleted_object=True,
+)
+
+
+_WORKLOAD: Final = {
     "spec": open_structure(
         {
             "replicas": number,
             "selector": LABEL_SELECTOR,
-            "template": pods.POD_TEMPLATE,
+            "template": POD_TEMPLATE,
             **dict.fromkeys(("strategy", "updateStrategy"), open_structure({"rollingUpdate": open_structure({})})),
         }
     ),
     "status": anything,
 }
-_QUARTER: Final = "25%"
 
 
-def complete_deployment(deployment: Fields, _old: Manifest | None) -> None:
-    """One replica, replaced step by step."""
-    spec = _completed_spec(deployment)
-    spec.setdefault("progressDeadlineSeconds", 600)
-    strategy = spec.setdefault("strategy", {})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        rolling = strategy.setdefault("rollingUpdate", {})
-        rolling.setdefault("maxUnavailable", _QUARTER)
-        rolling.setdefault("maxSurge", _QUARTER)
+def _workload_defaults(strategy: str, rolling: Mapping[str, Any], **others: Any) -> Defaulting:
+    """The defaulting of a kind of workloads.
+
+    Args:
+        strategy: the name of the field that says how pods are replaced.
+        rolling: how they are if they are replaced step by step.
+        others: further values of the spec.
+    """
+    spec = {**others, "revisionHistoryLimit": 10, "template": _TEMPLATE, strategy: {"type": "RollingUpdate"}}
+
+    def complete(workload: Fields, _old: Manifest | None) -> None:
+        fill(workload, {"spec": spec})
+        _complete_spec(workload["spec"]["template"]["spec"])
+        if workload["spec"][strategy]["type"] == "RollingUpdate":
+            fill(workload["spec"][strategy], {"rollingUpdate": rolling})
+
+    return complete
 
 
-def complete_stateful_set(stateful_set: Fields, _old: Manifest | None) -> None:
-    """One replica, replaced one after the other; its volumes outlive it."""
-    spec = _completed_spec(stateful_set)
-    spec.setdefault("podManagementPolicy", "OrderedReady")
-    spec.setdefault("persistentVolumeClaimRetentionPolicy", {"whenDeleted": "Retain", "whenScaled": "Retain"})
-    strategy = spec.setdefault("updateStrategy", {})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
-
-
-def complete_daemon_set(daemon_set: Fields, _old: Manifest | None) -> None:
-    """A pod on every node, replaced one node after the other."""
-    spec = _completed_template(daemon_set)
-    strategy = spec.setdefault("updateStrategy", {})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        rolling = strategy.setdefault("rollingUpdate", {})
-        rolling.setdefault("maxUnavailable", 1)
-        rolling.setdefault("maxSurge", 0)
-
-
-def _completed_spec(workload: Fields) -> Fields:
-    spec = _completed_template(workload)
-    spec.setdefault("replicas", 1)
-    return spec
-
-
-def _completed_template(workload: Fields) -> Fields:
-    spec: Fields = workload.setdefault("spec", {})
-    spec.setdefault("revisionHistoryLimit", 10)
-    template = spec.setdefault("template", {})
-    template.setdefault("metadata", {})
-    pods.complete_spec(template.setdefault("spec", {}))
-    return spec
-
-
-def errors(workload: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+def workload_errors(workload: Manifest, old: Manifest | None) -> Iterator[FieldError]:
     """Replicas are counted, and the selector, which never changes, selects the pods of the template."""
     spec = workload["spec"]
     if spec.get("replicas", 0) < 0:
         yield invalid("spec.replicas", spec["replicas"], "must be greater than or equal to 0")
     yield from _selector_errors(spec, workload["kind"])
-    yield from pods.spec_errors(spec["template"]["spec"], "spec.template.spec")
+    yield from missing(spec["template"]["spec"], "spec.template.spec", "containers")
     if old is not None and spec.get("selector") != old["spec"].get("selector"):
         yield invalid("spec.selector", spec.get("selector"), "field is immutable")
 
@@ -106,9 +170,11 @@ def _deployment_differs(given: Any, new: Manifest, old: Manifest) -> bool:
 
 DEPLOYMENTS: Final = Kind(
     kubernetes.DEPLOYMENTS,
-    fields=_FIELDS,
-    defaults=complete_deployment,
-    rules=errors,
+    fields=_WORKLOAD,
+    defaults=_workload_defaults(
+        "strategy", {"maxUnavailable": "25%", "maxSurge": "25%"}, replicas=1, progressDeadlineSeconds=600
+    ),
+    rules=workload_errors,
     has_status=True,
     has_scale=True,
     initial_status={},
@@ -117,9 +183,15 @@ DEPLOYMENTS: Final = Kind(
 )
 STATEFUL_SETS: Final = Kind(
     kubernetes.STATEFUL_SETS,
-    fields=_FIELDS,
-    defaults=complete_stateful_set,
-    rules=errors,
+    fields=_WORKLOAD,
+    defaults=_workload_defaults(
+        "updateStrategy",
+        {"partition": 0},
+        replicas=1,
+        podManagementPolicy="OrderedReady",
+        persistentVolumeClaimRetentionPolicy={"whenDeleted": "Retain", "whenScaled": "Retain"},
+    ),
+    rules=workload_errors,
     has_status=True,
     has_scale=True,
     initial_status={"replicas": 0, "availableReplicas": 0},
@@ -127,9 +199,9 @@ STATEFUL_SETS: Final = Kind(
 )
 DAEMON_SETS: Final = Kind(
     kubernetes.DAEMON_SETS,
-    fields=_FIELDS,
-    defaults=complete_daemon_set,
-    rules=errors,
+    fields=_WORKLOAD,
+    defaults=_workload_defaults("updateStrategy", {"maxUnavailable": 1, "maxSurge": 0}),
+    rules=workload_errors,
     has_status=True,
     initial_status={
         "currentNumberScheduled": 0,

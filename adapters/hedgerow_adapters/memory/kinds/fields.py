@@ -1,0 +1,142 @@
+"""Fields that several kinds have: label selectors, conditions, IP addresses and blocks of them."""
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Final
+
+from hedgerow.machinery.names import label_key_problem, label_value_problem
+from hedgerow.machinery.objects import Manifest
+from hedgerow_adapters.memory.field_errors import FieldError, checked, forbidden, invalid, required
+from hedgerow_adapters.memory.shapes import (
+    Shape,
+    list_of,
+    long_number,
+    number,
+    optional_text,
+    structure,
+    text,
+    text_map,
+    texts,
+    time,
+)
+
+LABEL_SELECTOR: Final[Shape] = structure(
+    {
+        "matchLabels": text_map,
+        "matchExpressions": list_of(structure({"key": optional_text, "operator": optional_text, "values": texts})),
+    }
+)
+
+
+def label_errors(labels: Manifest, path: str) -> Iterator[FieldError]:
+    """Errors of labels, or of what has to be equal to labels."""
+    for key, value in labels.items():
+        yield from checked(path, key, label_key_problem(key))
+        yield from checked(path, value, label_value_problem(value))
+
+
+def label_selector_errors(selector: Manifest, path: str) -> Iterator[FieldError]:
+    """Errors of a label selector."""
+    yield from label_errors(selector.get("matchLabels", {}), f"{path}.matchLabels")
+    for index, requirement in enumerate(selector.get("matchExpressions", ())):
+        yield from _requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
+
+
+def _requirement_errors(requirement: Manifest, path: str) -> Iterator[FieldError]:
+    operator, values = requirement.get("operator", ""), requirement.get("values", ())
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    else:
+        yield invalid(f"{path}.operator", operator, "not a valid selector operator")
+    key = requirement.get("key", "")
+    yield from checked(f"{path}.key", key, label_key_problem(key))
+    for index, value in enumerate(values):
+        yield from checked(f"{path}.values[{index}]", value, label_value_problem(value))
+
+
+CONDITIONS: Final = list_of(
+    structure(
+        {
+            **dict.fromkeys(("type", "status"), optional_text),
+            **dict.fromkeys(("reason", "message"), text),
+            "lastTransitionTime": time,
+            "observedGeneration": long_number,
+        }
+    )
+)
+_PORTS: Final = list_of(structure({"port": number, "protocol": optional_text, "error": optional_text}))
+_ADDRESS: Final = {"ip": text, "hostname": text, "ports": _PORTS}
+LOAD_BALANCER_OF_AN_INGRESS: Final = structure({"ingress": list_of(structure(_ADDRESS))})
+LOAD_BALANCER_OF_A_SERVICE: Final = structure({"ingress": list_of(structure({**_ADDRESS, "ipMode": optional_text}))})
+
+
+_NO_BLOCK: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F:])0+(?=\d)")
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an IP address."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def ip_block_errors(block: Manifest, path: str) -> Iterator[FieldError]:
+    """Errors of an ipBlock: its CIDR, and exceptions that are not strictly inside of it."""
+    written = block.get("cidr", "")
+    if not written:
+        yield required(f"{path}.cidr")
+        return
+    yield from _cidr_errors(written, f"{path}.cidr")
+    whole = _network(written)
+    if whole is None:
+        return
+    for index, exception in enumerate(block.get("except", ())):
+        where = f"{path}.except[{index}]"
+        yield from _cidr_errors(exception, where)
+        part = _network(exception)
+        if part is not None and not _strictly_inside(part, whole):
+            yield invalid(where, exception, "must be a strict subset of `cidr`")
+
+
+def _cidr_errors(written: str, path: str) -> Iterator[FieldError]:
+    network = _network(written)
+    if network is None:
+        yield invalid(path, written, _NO_BLOCK)
+        return
+    if "." in written and _LEADING_ZEROS.search(written):
+        yield invalid(path, written, "must not have leading 0s in IP or prefix length")
+    if isinstance(network, IPv6Network) and network.network_address.ipv4_mapped is not None:
+        yield invalid(path, written, "must not have an IPv4-mapped IPv6 address")
+    elif _has_host_bits(written):
+        yield invalid(path, written, "must not have bits set beyond the prefix length")
+
+
+def _network(written: str) -> IPv4Network | IPv6Network | None:
+    """The network that is meant, read as leniently as the server does; none if there is none."""
+    address, slash, length = _LEADING_ZEROS.sub("", written).partition("/")
+    if not slash or not (length.isascii() and length.isdigit()) or "%" in address:
+        return None
+    try:
+        return ip_network(f"{address}/{length}", strict=False)
+    except ValueError:
+        return None
+
+
+def _has_host_bits(written: str) -> bool:
+    try:
+        ip_network(_LEADING_ZEROS.sub("", written), strict=True)
+    except ValueError:
+        return True
+    return False
+
+
+def _strictly_inside(part: IPv4Network | IPv6Network, whole: IPv4Network | IPv6Network) -> bool:
+    return part.version == whole.version and part.network_address in whole and part.prefixlen > whole.prefixlen
