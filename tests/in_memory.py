@@ -18,7 +18,7 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.kubernetes.questions import pages_of
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.memory.deletion import FOREGROUND
+from hedgerow_adapters.memory.options import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.discovery_documents import no_match

@@ -1,6 +1,7 @@
-"""A clock that stands still until somebody sets it."""
+"""Times, UIDs and names that the server makes up: a clock that stands still until somebody sets it, and counters."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Final
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -24,3 +25,30 @@ class SettableClock:
 def timestamp(moment: datetime) -> str:
     """A moment as metadata spells it: RFC 3339, whole seconds, UTC."""
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+
+
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH: Final = 5
+_STEP: Final = 10_000_019
+"""A prime: neighbouring numbers get suffixes that look unlike each other."""
+
+
+class Identities:
+    """UIDs and name suffixes, each handed out once."""
+
+    def __init__(self) -> None:
+        self._uids = count(1)
+        self._suffixes = count(1)
+
+    def uid(self) -> str:
+        """A new UID."""
+        return f"00000000-0000-4000-8000-{next(self._uids):012x}"
+
+    def name(self, prefix: str) -> str:
+        """A name that begins with a prefix and is unlikely to be taken."""
+        number = next(self._suffixes) * _STEP % len(_ALPHABET) ** _SUFFIX_LENGTH
+        suffix = ""
+        for _ in range(_SUFFIX_LENGTH):
+            number, digit = divmod(number, len(_ALPHABET))
+            suffix += _ALPHABET[digit]
+        return prefix + suffix

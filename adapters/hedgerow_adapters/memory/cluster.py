@@ -15,22 +15,24 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission import Admission, CallWebhook, nobody
 from hedgerow_adapters.memory.clock import SettableClock
-from hedgerow_adapters.memory.definitions import follow_definitions
-from hedgerow_adapters.memory.deletion import parse_delete_options
 from hedgerow_adapters.memory.discovery import discovery_document
 from hedgerow_adapters.memory.faults import Answered, Fault, NoAnswerError, outcome_for
 from hedgerow_adapters.memory.garbage import Housekeeping
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE, NAMESPACES
-from hedgerow_adapters.memory.lists import page
-from hedgerow_adapters.memory.presentation import metadata_of, presented_list, wants_metadata
+from hedgerow_adapters.memory.lists import metadata_of, page, presented_list, wants_metadata
+from hedgerow_adapters.memory.options import (
+    is_dry_run,
+    parse_delete_options,
+    parse_list_options,
+    parse_selection,
+    whole_number,
+)
 from hedgerow_adapters.memory.registry import Registry
 from hedgerow_adapters.memory.routing import Routes, Target
-from hedgerow_adapters.memory.selection import parse_list_options, parse_selection, whole_number
-from hedgerow_adapters.memory.served import ServedKinds
+from hedgerow_adapters.memory.served import ServedKinds, follow_definitions
 from hedgerow_adapters.memory.statuses import RefusedError
 from hedgerow_adapters.memory.storage import Backup, Storage, StoredChange
-from hedgerow_adapters.memory.trials import is_dry_run
 from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription, parse_start
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, uid_of
-from hedgerow_adapters.memory.deletion import FOREGROUND, ORPHAN, DeleteOptions
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.kinds.namespaces import NAMESPACES
+from hedgerow_adapters.memory.options import FOREGROUND, ORPHAN, DeleteOptions
 from hedgerow_adapters.memory.registry import Registry
 from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import RefusedError

@@ -1,14 +1,18 @@
-"""Metadata of any object: how it is read from a request, and when the API server refuses it.
+"""Objects in requests: how a body or a patch becomes an object, and when the API server refuses its metadata.
 
-Knows no kind of object and no other object.
+Knows no kind of object and no other object. That the `test` of a JSON patch compares how a real server spells texts is
+left to its sender, as requests come as values.
 """
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from returns.pipeline import is_successful
+
 from hedgerow.machinery.names import annotation_key_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow_adapters.memory.field_errors import FieldError, checked, forbidden, invalid, required, too_long
 from hedgerow_adapters.memory.kinds.fields import label_errors
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
@@ -24,6 +28,9 @@ from hedgerow_adapters.memory.shapes import (
     texts,
     time,
 )
+from hedgerow_adapters.memory.statuses import bad_request, unsupported_media_type, unusable_patch
+from hedgerow_adapters.protocol.json_patch import apply_json_patch
+from hedgerow_adapters.protocol.requests import JSON_PATCH, MERGE_PATCH
 
 STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _ANNOTATIONS_LIMIT: Final = 256 * 1024
@@ -152,3 +159,21 @@ def _finalizer_errors(finalizers: Sequence[str]) -> Iterator[FieldError]:
                 finalizer,
                 "name is neither a standard finalizer name nor is it fully qualified",
             )
+
+
+def patched(document: Manifest, patch: Any, content_type: str) -> Any:
+    """The document after a patch of that type; refused if the type is unknown or the patch does not apply."""
+    if content_type not in (MERGE_PATCH, JSON_PATCH) or patch is None:
+        raise unsupported_media_type()
+    if content_type == MERGE_PATCH:
+        if not isinstance(patch, Mapping):
+            raise bad_request(
+                "error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}"
+            )
+        return apply_merge_patch(document, patch)
+    if not isinstance(patch, list | tuple) or not all(isinstance(operation, Mapping) for operation in patch):
+        raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type []handlers.jsonPatchOp")
+    result = apply_json_patch(document, patch)
+    if not is_successful(result):
+        raise unusable_patch()
+    return result.unwrap()

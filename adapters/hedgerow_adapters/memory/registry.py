@@ -15,19 +15,24 @@ from hedgerow.api.kubernetes import NAMESPACES as NAMESPACE_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission import Admission, Operation
-from hedgerow_adapters.memory.clock import timestamp
-from hedgerow_adapters.memory.deletion import DeleteOptions, failed_precondition, remaining_finalizers
+from hedgerow_adapters.memory.clock import Identities, timestamp
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
-from hedgerow_adapters.memory.identities import Identities
 from hedgerow_adapters.memory.kinds import namespaces
 from hedgerow_adapters.memory.kinds.core import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.metadata import decoded, metadata_change_errors, metadata_errors
-from hedgerow_adapters.memory.patching import patched
-from hedgerow_adapters.memory.scales import scale_errors, scale_kind, scale_of, with_scale
+from hedgerow_adapters.memory.metadata import decoded, metadata_change_errors, metadata_errors, patched
+from hedgerow_adapters.memory.options import DeleteOptions, failed_precondition, remaining_finalizers
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
-from hedgerow_adapters.memory.tokens import answered, complete_token_request, name_errors
+from hedgerow_adapters.memory.subresources import (
+    answered,
+    complete_token_request,
+    name_errors,
+    scale_errors,
+    scale_kind,
+    scale_of,
+    with_scale,
+)
 
 _KEPT_ON_UPDATE = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 

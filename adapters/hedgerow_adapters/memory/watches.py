@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.presentation import presented
-from hedgerow_adapters.memory.selection import Selection
+from hedgerow_adapters.memory.lists import presented
+from hedgerow_adapters.memory.options import Selection
 from hedgerow_adapters.memory.statuses import internal, status_body
 from hedgerow_adapters.memory.storage import Storage, StoredChange, with_revision
 from hedgerow_adapters.protocol.transport import TransportError

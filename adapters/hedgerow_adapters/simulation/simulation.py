@@ -30,7 +30,7 @@ from hedgerow.machinery.plan import Action, Decision, Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
-from hedgerow_adapters.memory.deletion import FOREGROUND
+from hedgerow_adapters.memory.options import FOREGROUND
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.caches import Caches

@@ -20,7 +20,7 @@ from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission.answers import UnusableAnswerError, Verdict, verdict_of
 from hedgerow_adapters.memory.admission.calls import CallFailedError, CallWebhook, WebhookCall
 from hedgerow_adapters.memory.admission.operation import Operation
-from hedgerow_adapters.memory.identities import Identities
+from hedgerow_adapters.memory.clock import Identities
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.kinds.webhook_configurations import MUTATING_CONFIGURATIONS, VALIDATING_CONFIGURATIONS
 from hedgerow_adapters.memory.metadata import decoded

@@ -1,6 +1,6 @@
-"""Tokens of ServiceAccounts: made up, of the form of real ones, each given once and never checked by anybody.
+"""Subresources that are objects of another kind: the Scale of a workload, and the token of a ServiceAccount.
 
-What a token is bound to is not looked at.
+Tokens have the form of real ones. Each is given once, nobody checks it, and what it is bound to is not looked at.
 """
 
 import base64
@@ -9,12 +9,59 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.selectors import parse_label_selector, selector_query
 from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.kinds.core import TOKEN_REQUESTS
-from hedgerow_adapters.memory.kinds.kind import Fields
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind
+from hedgerow_adapters.memory.shapes import nonzero, structure
 from hedgerow_adapters.protocol import json_codec
+
+_SCALED: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def scale_kind(workload: Kind) -> Kind:
+    """The type of the Scale of a workload: another object in the place of the workload."""
+    resource = workload.resource
+    return Kind(
+        Resource("autoscaling", "v1", resource.plural, "Scale", namespaced=resource.namespaced),
+        fields={"spec": structure({"replicas": nonzero}), "status": structure({})},
+    )
+
+
+def scale_of(workload: Manifest) -> dict[str, Any]:
+    """The Scale of a workload."""
+    replicas, observed = workload["spec"]["replicas"], workload.get("status", {}).get("replicas", 0)
+    selector = parse_label_selector(workload["spec"]["selector"]).map(selector_query).value_or("")
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: value for name, value in workload["metadata"].items() if name in _SCALED},
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": {"replicas": observed, "selector": selector},
+    }
+
+
+def with_scale(workload: Manifest, scale: Manifest) -> dict[str, Any]:
+    """The workload with the replicas of a Scale, which may say for which version it was made."""
+    metadata = {**workload["metadata"], **_given_version(scale)}
+    replicas = scale.get("spec", {}).get("replicas", 0)
+    return {**workload, "metadata": metadata, "spec": {**workload["spec"], "replicas": replicas}}
+
+
+def scale_errors(scale: Manifest) -> tuple[FieldError, ...]:
+    """What is wrong with a Scale."""
+    replicas = scale.get("spec", {}).get("replicas", 0)
+    if replicas >= 0:
+        return ()
+    return (invalid("spec.replicas", replicas, "must be greater than or equal to 0"),)
+
+
+def _given_version(scale: Manifest) -> dict[str, str]:
+    version = scale["metadata"].get("resourceVersion")
+    return {"resourceVersion": version} if version else {}
+
 
 _ISSUER: Final = "https://kubernetes.default.svc"
 

@@ -1,6 +1,7 @@
-"""Which objects a list, a watch or a deletion of many speaks of, and how a list is to be cut.
+"""What a request asks for beside its object: which objects, how a list is cut, how to delete, whether only to try.
 
-Reads query parameters; knows no storage.
+Reads query parameters and bodies; knows no storage. Source: Kubernetes documentation, "Kubernetes API concepts",
+"Garbage Collection" and "Finalizers".
 """
 
 import base64
@@ -8,7 +9,7 @@ import binascii
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from returns.result import Failure
 
@@ -16,8 +17,8 @@ from hedgerow.machinery.objects import Manifest, labels_of
 from hedgerow.machinery.selectors import FieldTerm, LabelSelector, parse_field_query, parse_selector_query
 from hedgerow_adapters.memory.field_errors import forbidden, not_supported
 from hedgerow_adapters.memory.statuses import bad_request, invalid_options
+from hedgerow_adapters.protocol.transport import Request
 
-EVERYTHING: Final = LabelSelector()
 INCONSISTENT: Final = -1
 """The revision in a token that continues a list with whatever there is now."""
 _FIELDS: Final = ("metadata.name", "metadata.namespace")
@@ -141,3 +142,82 @@ def _fields(query: str, selectable: Sequence[str]) -> tuple[FieldTerm, ...]:
         known = ", ".join(f'"{field}"' for field in _FIELDS)
         raise bad_request(f'"{term.field}" is not a known field selector: only {known}')
     return terms.unwrap()
+
+
+ORPHAN: Final = "orphan"
+FOREGROUND: Final = "foregroundDeletion"
+POLICIES: Final = ("Foreground", "Background", "Orphan", "nil")
+_HELD_BY: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """Of which very object a deletion speaks, and what becomes of those that it owns. The grace period is ignored."""
+
+    uid: str | None = None
+    resource_version: str | None = None
+    propagation: str = ""
+
+
+def parse_delete_options(body: Any, query: Mapping[str, str]) -> DeleteOptions:
+    """The options in the body of a deletion, or in its query; refused if they cannot be read."""
+    options = {} if body is None else body
+    if not isinstance(options, Mapping):
+        raise bad_request("cannot read the body as DeleteOptions")
+    preconditions = options.get("preconditions") or {}
+    propagation = options.get("propagationPolicy") or query.get("propagationPolicy", "")
+    if propagation not in ("", *POLICIES[:-1]):
+        error = not_supported("propagationPolicy", propagation, POLICIES)
+        raise invalid_options("DeleteOptions", (error,))
+    return DeleteOptions(preconditions.get("uid"), preconditions.get("resourceVersion"), propagation)
+
+
+def failed_precondition(manifest: Manifest, options: DeleteOptions) -> str | None:
+    """Why the object is not the one to delete; none if it is."""
+    uid, version = manifest["metadata"]["uid"], manifest["metadata"]["resourceVersion"]
+    if options.uid not in (None, uid):
+        return (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "
+            "The object might have been deleted and then recreated"
+        )
+    if options.resource_version not in (None, version):
+        return (
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not match "
+            f"the ResourceVersion in record ({version}). The object might have been modified"
+        )
+    return None
+
+
+def remaining_finalizers(present: Sequence[str], propagation: str) -> list[str]:
+    """What holds an object once its deletion is asked for: the garbage collector too, if it has work first."""
+    if not propagation:
+        return list(present)
+    others = [name for name in present if name not in (ORPHAN, FOREGROUND)]
+    return [*others, _HELD_BY[propagation]] if propagation in _HELD_BY else others
+
+
+_ALL: Final = "All"
+"""The one stage up to which a dry run can go."""
+_OPTIONS: Final = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions", "DELETE": "DeleteOptions"}
+
+
+def is_dry_run(request: Request) -> bool:
+    """Whether a request asks for a dry run; refused if it asks for something unknown.
+
+    A deletion that has options in its body says it there, and nowhere else.
+    """
+    options = _OPTIONS.get(request.method)
+    stages = _stages(request)
+    if options is None or not stages:
+        return False
+    for stage in stages:
+        if stage != _ALL:
+            raise invalid_options(options, (not_supported("dryRun", stages, (_ALL,)),))
+    return True
+
+
+def _stages(request: Request) -> list[Any]:
+    if request.method == "DELETE" and isinstance(request.body, dict):
+        return list(request.body.get("dryRun") or ())
+    written = request.query.get("dryRun", "")
+    return [written] if written else []
