@@ -16,10 +16,10 @@ from hedgerow.api.gardener import CLUSTERS, GARDENS
 from hedgerow.machinery.clusters import READ
 from hedgerow.operator.namespace_network_policies import (
     NamespacePolicyConfig,
-    Resolved,
     RuntimeNetworks,
     namespace_network_policy_controller,
 )
+from hedgerow.operator.namespace_network_policies.views import Resolved
 from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests

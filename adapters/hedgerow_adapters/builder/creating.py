@@ -10,13 +10,8 @@ from typing import Any, Final
 from returns.result import Failure, Result
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.resource_manager.builder import (
-    new_for_seed,
-    new_for_shoot,
-    new_managed_resource,
-    new_secret,
-    unstructured_data,
-)
+from hedgerow.resource_manager.builder import new_for_seed, new_for_shoot, new_managed_resource, new_secret
+from hedgerow.resource_manager.builder.secret import unstructured_data
 from hedgerow_adapters.builder.asking import NotDone
 from hedgerow_adapters.builder.managed_resource import reconcile
 from hedgerow_adapters.builder.secret import reconcile_secret

@@ -10,13 +10,8 @@ from returns.result import Failure, Result, Success
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
-from hedgerow.resource_manager.builder import (
-    any_of_class,
-    desired_managed_resource,
-    keep_objects_patch,
-    secrets_to_delete,
-    secrets_to_mark,
-)
+from hedgerow.resource_manager.builder import desired_managed_resource, secrets_to_delete
+from hedgerow.resource_manager.builder.managed_resource import any_of_class, keep_objects_patch, secrets_to_mark
 from hedgerow_adapters.builder.asking import PATIENCE, NotDone, ask, read, unless_absent, unless_overtaken, write
 from hedgerow_adapters.builder.secret import mark
 from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list

@@ -10,7 +10,8 @@ from returns.result import Failure, Result, Success
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of
 from hedgerow.machinery.patches import merge_patch
-from hedgerow.resource_manager.builder import desired_secret, marked_garbage_collectable
+from hedgerow.resource_manager.builder import desired_secret
+from hedgerow.resource_manager.builder.managed_resource import marked_garbage_collectable
 from hedgerow_adapters.builder.asking import NotDone, ask, read, unless_absent, unless_overtaken, write
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Transport

@@ -14,7 +14,8 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.resource_manager.builder import deletion_problem, health_problem, progress_problem, still_exists
+from hedgerow.resource_manager.builder import health_problem, progress_problem
+from hedgerow.resource_manager.builder.managed_resource import deletion_problem, still_exists
 from hedgerow_adapters.builder.asking import NotDone, ask
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport

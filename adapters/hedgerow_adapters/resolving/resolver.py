@@ -11,7 +11,7 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeAlias
 
-from hedgerow.operator.namespace_network_policies import Resolved
+from hedgerow.operator.namespace_network_policies.views import Resolved
 from hedgerow_adapters.resolving.endpoint import Endpoint
 
 RESOLVE_EVERY: Final = 30.0

@@ -8,14 +8,7 @@ Source: webhooks-and-tokens §1 to §9, §11.2.
 """
 
 from hedgerow.admission.decision import Allowed, Decision, Denied, Mutated, Mutation
-from hedgerow.admission.request import (
-    AdmissionRequest,
-    GroupVersionKind,
-    GroupVersionResource,
-    creation,
-    deletion,
-    update,
-)
+from hedgerow.admission.request import AdmissionRequest, creation, deletion, update
 from hedgerow.admission.webhook import Webhook
 
 __all__ = [
@@ -23,8 +16,6 @@ __all__ = [
     "Allowed",
     "Decision",
     "Denied",
-    "GroupVersionKind",
-    "GroupVersionResource",
     "Mutated",
     "Mutation",
     "Webhook",

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.execution import Execution
+from hedgerow.machinery.fields import Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.selectors import selected_by
@@ -43,6 +44,11 @@ def own_key(manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
 
 def no_key(_manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
     """What a watch enqueues whose objects are only looked up."""
+    return ()
+
+
+def nothing_wrong(_manifest: Manifest) -> tuple[Problem, ...]:
+    """The check of a resource whose decisions read nothing but metadata, or check what they read."""
     return ()
 
 
@@ -83,6 +89,9 @@ class Read:
     """The query's field selector: only objects that match are read; empty: all objects."""
     namespace: str = ""
     """The only namespace that is read, so that a role in it is enough; empty: all namespaces."""
+    problems: Callable[[Manifest], Iterable[Problem]] = nothing_wrong
+    """What in an object of this kind no API server would have stored, as far as decisions read it without checks of
+    their own. Asked about plain manifests alone."""
 
     def reads(self, manifest: Manifest) -> bool:
         """True if selectors and namespace select the object."""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Kind, key_of, labels_of
-from hedgerow.resource_manager.health import Observed, Verdict, evaluate_health, evaluate_progress
 from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of
+from hedgerow.resource_manager.health.verdicts import Observed, Verdict, evaluate_health, evaluate_progress
 from tests.golden.reference.recordings import cases
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

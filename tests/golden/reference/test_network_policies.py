@@ -14,11 +14,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.network_policies import (
-    IngressController,
-    NetworkPolicyConfig,
-    network_policy_controller,
-)
+from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.golden.reference.recordings import cases
 

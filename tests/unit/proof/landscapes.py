@@ -13,11 +13,7 @@ from typing_extensions import override
 from hedgerow.machinery.controller import plans
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.network_policies import (
-    IngressController,
-    NetworkPolicyConfig,
-    network_policy_controller,
-)
+from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription
 from hedgerow_adapters.protocol.transport import Request, Response

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hedgerow.admission import AdmissionRequest, GroupVersionKind, GroupVersionResource
+from hedgerow.admission import AdmissionRequest
+from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.memory.kinds.kind import Kind

@@ -6,41 +6,18 @@ them; `namespace_network_policy_controller` is the same as a controller. What st
 """
 
 from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller
-from hedgerow.operator.namespace_network_policies.egress import EgressProblem
-from hedgerow.operator.namespace_network_policies.policies import (
-    Apply,
-    Decision,
-    Delete,
-    Failed,
-    Keep,
-    NamespacePolicy,
-    decide,
-)
-from hedgerow.operator.namespace_network_policies.views import (
-    EndpointSubset,
-    NamespaceFacts,
-    NamespacePolicyConfig,
-    NamespaceView,
-    Resolved,
-    RuntimeNetworks,
-    ShootView,
-)
+from hedgerow.operator.namespace_network_policies.policies import Apply, Decision, Delete, Failed, Keep, decide
+from hedgerow.operator.namespace_network_policies.views import NamespaceFacts, NamespacePolicyConfig, RuntimeNetworks
 
 __all__ = [
     "Apply",
     "Decision",
     "Delete",
-    "EgressProblem",
-    "EndpointSubset",
     "Failed",
     "Keep",
     "NamespaceFacts",
-    "NamespacePolicy",
     "NamespacePolicyConfig",
-    "NamespaceView",
-    "Resolved",
     "RuntimeNetworks",
-    "ShootView",
     "decide",
     "namespace_network_policy_controller",
 ]

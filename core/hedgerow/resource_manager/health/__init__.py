@@ -15,20 +15,14 @@ from hedgerow.resource_manager.health.object_health import (
     object_health,
 )
 from hedgerow.resource_manager.health.object_progress import object_progressing
-from hedgerow.resource_manager.health.verdicts import Absence, Observed, Verdict, evaluate_health, evaluate_progress
 
 __all__ = [
-    "Absence",
     "HealthConfig",
     "Healthy",
     "NotChecked",
     "NotReadable",
     "ObjectHealth",
-    "Observed",
     "Unhealthy",
-    "Verdict",
-    "evaluate_health",
-    "evaluate_progress",
     "health_controller",
     "object_health",
     "object_progressing",

@@ -232,10 +232,10 @@ async def _judged(
     judge: Callable[[Manifest], Coroutine[Any, Any, Verdict | Failure]],
 ) -> Plan:
     """Have one ManagedResource judged, if it is its turn, and its status say so if it does not yet."""
-    managed_resource = _judgeable(key, snapshot, context.config)
-    if isinstance(managed_resource, Plan):
-        return managed_resource
     try:
+        managed_resource = _judgeable(key, snapshot, context.config)
+        if isinstance(managed_resource, Plan):
+            return managed_resource
         verdict = await judge(managed_resource)
         if isinstance(verdict, Failure):
             return failed(verdict)

@@ -6,13 +6,12 @@ object. `managed_resource_controller` is the whole controller. `merge` merges a 
 exported names follow semantic versioning. `hedgerow.resource_manager.builder` builds ManagedResources.
 """
 
-from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, Scaling, scaled_objects
+from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
-from hedgerow.resource_manager.managed_resources.desired import Desired, DesiredObject, build_desired
+from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
+from hedgerow.resource_manager.managed_resources.desired import build_desired
 from hedgerow.resource_manager.managed_resources.merge.application import (
-    Application,
     CreateObject,
     LeaveObject,
     UpdateObject,
@@ -21,20 +20,14 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
 
 __all__ = [
-    "Application",
     "CreateObject",
-    "DecodedValue",
-    "Desired",
-    "DesiredObject",
     "Instructions",
     "LeaveObject",
     "ManagedResourceConfig",
-    "ScaledObjects",
     "Scaling",
     "UpdateObject",
     "application",
     "build_desired",
     "decoded_secret",
     "managed_resource_controller",
-    "scaled_objects",
 ]

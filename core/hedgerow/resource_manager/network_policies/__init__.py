@@ -8,32 +8,18 @@ semantic versioning.
 from hedgerow.resource_manager.network_policies.controller import network_policy_controller
 from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, RefusedPolicy, desired_network_policies
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy, network_policy_label
-from hedgerow.resource_manager.network_policies.ports import (
-    PolicyPort,
-    allowed_ports_annotation,
-    namespace_selectors_annotation,
-)
-from hedgerow.resource_manager.network_policies.views import (
-    IngressController,
-    IngressView,
-    NamespaceView,
-    NetworkPolicyConfig,
-    ServiceView,
-)
+from hedgerow.resource_manager.network_policies.ports import PolicyPort, allowed_ports_annotation
+from hedgerow.resource_manager.network_policies.views import IngressController, NetworkPolicyConfig
 
 __all__ = [
     "DesiredPolicies",
     "IngressController",
-    "IngressView",
-    "NamespaceView",
     "NetworkPolicy",
     "NetworkPolicyConfig",
     "PolicyPort",
     "RefusedPolicy",
-    "ServiceView",
     "allowed_ports_annotation",
     "desired_network_policies",
-    "namespace_selectors_annotation",
     "network_policy_controller",
     "network_policy_label",
 ]

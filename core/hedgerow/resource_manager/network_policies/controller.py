@@ -25,7 +25,7 @@ from hedgerow.machinery.selectors import matches_any
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.network_policies.allowed_ports import parse_namespace_selectors, services_of_ingress
 from hedgerow.resource_manager.network_policies.reconcile import POLICIES_BY_SERVICE, reconcile
-from hedgerow.resource_manager.network_policies.views import NamespaceView, NetworkPolicyConfig
+from hedgerow.resource_manager.network_policies.views import NamespaceView, NetworkPolicyConfig, shape_problems
 
 _NOTHING: Mapping[str, Any] = {}
 _SINGLE_ANNOTATIONS: Final = (NAMESPACE_SELECTORS, NAMESPACE_ALIAS, FROM_WORLD_TO_PORTS)
@@ -105,13 +105,31 @@ def network_policy_controller(
 ) -> Controller[NetworkPolicyConfig]:
     """The controller for a configuration; without an ingress controller it does not watch Ingresses."""
     watches: tuple[Watch, ...] = (
-        Watch(SERVICES, transform_service, own_key, predicate=creation_deletion_or(service_changed)),
+        Watch(
+            SERVICES,
+            transform_service,
+            own_key,
+            predicate=creation_deletion_or(service_changed),
+            problems=partial(shape_problems, SERVICES),
+        ),
         Watch(NETWORK_POLICIES, transform_policy, lambda policy, _: service_of_policy(policy), predicate=every_change),
-        Watch(NAMESPACES, transform_namespace, partial(_concerned_services, config=config), metadata_only=True),
+        Watch(
+            NAMESPACES,
+            transform_namespace,
+            partial(_concerned_services, config=config),
+            metadata_only=True,
+            problems=partial(shape_problems, NAMESPACES),
+        ),
     )
     if config.ingress_controller:
         changed = creation_deletion_or(ingress_changed)
-        ingresses = Watch(INGRESSES, transform_ingress, lambda ingress, _: services_of_ingress(ingress), changed)
+        ingresses = Watch(
+            INGRESSES,
+            transform_ingress,
+            lambda ingress, _: services_of_ingress(ingress),
+            changed,
+            problems=partial(shape_problems, INGRESSES),
+        )
         watches = (*watches, ingresses)
     return Controller(
         name=NAME,

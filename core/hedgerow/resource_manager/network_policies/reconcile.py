@@ -67,11 +67,9 @@ def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicy
 def _asked_for(
     service: Manifest, snapshot: Snapshot, config: NetworkPolicyConfig
 ) -> Result[DesiredPolicies, tuple[Failure, ...]]:
-    """What the Service asks for. An API server has checked what it stored, which is read at once; files are checked."""
+    """What the Service asks for. What is in the snapshot has been checked, by an API server or as it came in."""
     namespaces = _relevant_namespaces(service, snapshot, config)
     ingresses = snapshot.list(INGRESSES, namespace=key_of(service).namespace) if config.ingress_controller else ()
-    if resource_version_of(service) is None:
-        return desired_network_policies(service, namespaces, ingresses, config)
     views = map(NamespaceView.of, namespaces), map(IngressView.of, ingresses)
     return desired_network_policies(ServiceView.of(service), *views, config)
 

@@ -263,15 +263,15 @@ _SHAPES: Final[Mapping[Resource, _Shape]] = {SERVICES: _SERVICE, NAMESPACES: _NA
 _VIEWS: Final = (ServiceView, NamespaceView, IngressView)
 
 
+def shape_problems(resource: Resource, manifest: Manifest) -> list[Problem]:
+    """What keeps a manifest from being read as what it should be, field by field; nothing for all that is stored."""
+    return [Problem(path.removeprefix("."), problem) for path, problem in _SHAPES[resource](manifest)]
+
+
 def shape_failures(resource: Resource, objects: Iterable[Service | Namespace | Ingress]) -> tuple[Failure, ...]:
-    """What keeps manifests from being read as what they should be, field by field; empty for all that is stored."""
-    shape = _SHAPES[resource]
-    failures = [
-        Failure(resource, _key(each), Problem(path.removeprefix("."), problem))
-        for each in objects
-        if not isinstance(each, _VIEWS)
-        for path, problem in shape(each)
-    ]
+    """What keeps manifests from being read as what they should be; views have been checked."""
+    unchecked = [each for each in objects if not isinstance(each, _VIEWS)]
+    failures = [Failure(resource, _key(each), found) for each in unchecked for found in shape_problems(resource, each)]
     return tuple(sorted(failures, key=str))
 
 

@@ -15,9 +15,7 @@ from hedgerow.resource_manager.nodes.readiness import (
     RemoveTaint,
     Wait,
     decide,
-    required_drivers,
 )
-from hedgerow.resource_manager.nodes.scheduling import NodeView, should_run_on
 
 __all__ = [
     "CriticalComponents",
@@ -25,12 +23,9 @@ __all__ = [
     "Decision",
     "Done",
     "NodeConfig",
-    "NodeView",
     "PodView",
     "RemoveTaint",
     "Wait",
     "decide",
     "node_controller",
-    "required_drivers",
-    "should_run_on",
 ]

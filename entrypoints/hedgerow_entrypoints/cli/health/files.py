@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.health import Absence
 from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of
+from hedgerow.resource_manager.health.verdicts import Absence
 from hedgerow_entrypoints.cli.health.judgement import Judgement
 from hedgerow_entrypoints.cli.health.verdicts import MANAGED_RESOURCE, Subject, Verdict, applied_by, judged
 

@@ -13,8 +13,8 @@ from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.health import Absence
 from hedgerow.resource_manager.health.object_progress import counts_pods
+from hedgerow.resource_manager.health.verdicts import Absence
 from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, list_transformed

@@ -18,16 +18,10 @@ from hedgerow.api.references import references_of
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.health import (
-    Absence,
-    NotChecked,
-    NotReadable,
-    Unhealthy,
-    object_health,
-    object_progressing,
-)
+from hedgerow.resource_manager.health import NotChecked, NotReadable, Unhealthy, object_health, object_progressing
 from hedgerow.resource_manager.health.object_health import is_skipped
 from hedgerow.resource_manager.health.object_progress import rolls_out
+from hedgerow.resource_manager.health.verdicts import Absence
 
 MANAGED_RESOURCE: Final = MANAGED_RESOURCES.object_kind
 _PROGRESSING: Final[Mapping[str, bool]] = {ConditionStatus.TRUE: True, ConditionStatus.FALSE: False}

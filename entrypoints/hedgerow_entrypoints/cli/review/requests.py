@@ -13,6 +13,7 @@ from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.request import DELETE, UPDATE, AdmissionRequest, creation, deletion, update
 from hedgerow.admission.review import KIND, VERSIONS, parse_review
 from hedgerow.api import gardener, kubernetes
+from hedgerow.machinery.manifests import object_problems
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import (
     CLUSTER_SCOPED_KINDS,
@@ -23,7 +24,6 @@ from hedgerow_adapters.files import (
     load_manifests,
 )
 from hedgerow_adapters.files.loaded import printable
-from hedgerow_adapters.files.manifests import OBJECT_RULES, object_problems
 from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.cli.review import recorded
 from hedgerow_entrypoints.cli.review.completion import Default, as_defaulted, default_of
@@ -179,7 +179,7 @@ def deleted_members(candidates: Iterable[Candidate]) -> list[LoadedObject]:
         if request.operation != DELETE or request.name or request.old_object is None:
             continue
         member = _typed(request)
-        wrong = object_problems(member, OBJECT_RULES)
+        wrong = object_problems(member)
         problems += [LoadProblem(each.source, f"AdmissionReview: request.oldObject: {problem}") for problem in wrong]
         if not wrong:
             found.append(LoadedObject(member, each.source))

@@ -60,6 +60,17 @@ def problems(document: Any) -> list[str]:
             ],
             id="values that are no texts",
         ),
+        pytest.param(
+            service(finalizers="a", ownerReferences=["b", {}]),
+            [
+                "metadata.finalizers: must be a list, got a string",
+                "metadata.ownerReferences[0]: must be a mapping, got a string",
+            ],
+            id="lists of metadata",
+        ),
+        pytest.param(
+            service(finalizers=["a", 1]), ["metadata.finalizers[1]: must be a string, got 1 (quote it)"], id="finalizer"
+        ),
         pytest.param(service(labels=["a"]), ["metadata.labels: must be a mapping, got a list"], id="labels as a list"),
         pytest.param(
             service(annotations="x" * 100),

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from hedgerow.operator.namespace_network_policies import Resolved
+from hedgerow.operator.namespace_network_policies.views import Resolved
 from hedgerow_adapters.resolving import Endpoint, HostResolver
 from tests.virtual_clock import virtual_time
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.admission import AdmissionRequest, Allowed, Denied, GroupVersionKind, GroupVersionResource, deletion
+from hedgerow.admission import AdmissionRequest, Allowed, Denied, deletion
 from hedgerow.admission.deletion_protection import (
     CUSTOM_RESOURCES,
     DEFINITIONS,
@@ -16,6 +16,7 @@ from hedgerow.admission.deletion_protection import (
     review,
     webhook,
 )
+from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
 from hedgerow.api.gardener import DELETION_CONFIRMATION, DELETION_PROTECTED
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, PODS
 from hedgerow.machinery.clusters import Cluster

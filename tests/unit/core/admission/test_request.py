@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, GroupVersionKind, GroupVersionResource, creation, deletion, update
+from hedgerow.admission import AdmissionRequest, creation, deletion, update
+from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
 from hedgerow.api.kubernetes import DEPLOYMENTS, NODES
 from hedgerow.machinery.objects import ObjectKey
 

@@ -7,9 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.admission import AdmissionRequest, Allowed, Decision, GroupVersionKind, GroupVersionResource, Mutated
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Mutated
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import WorkloadFacts, decide, webhook
+from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from tests.unit.core.admission.high_availability.objects import (

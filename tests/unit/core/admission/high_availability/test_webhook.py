@@ -4,17 +4,10 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import (
-    AdmissionRequest,
-    Allowed,
-    Denied,
-    GroupVersionKind,
-    GroupVersionResource,
-    Mutated,
-    creation,
-)
+from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated, creation
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import WorkloadFacts, decide, webhook
+from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
 from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES, STATEFUL_SETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey

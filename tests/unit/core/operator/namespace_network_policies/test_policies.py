@@ -17,13 +17,18 @@ from hedgerow.operator.namespace_network_policies import (
     Failed,
     Keep,
     NamespacePolicyConfig,
-    Resolved,
     RuntimeNetworks,
     decide,
 )
 from hedgerow.operator.namespace_network_policies.egress import EgressProblem
 from hedgerow.operator.namespace_network_policies.policies import policies_for_labels, relevant_namespaces
-from hedgerow.operator.namespace_network_policies.views import NamespaceFacts, NamespaceView, ShootView, subsets_of
+from hedgerow.operator.namespace_network_policies.views import (
+    NamespaceFacts,
+    NamespaceView,
+    Resolved,
+    ShootView,
+    subsets_of,
+)
 from tests.unit.core.operator.namespace_network_policies.objects import (
     API_SERVER,
     BLOCKED,

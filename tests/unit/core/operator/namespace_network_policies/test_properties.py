@@ -13,11 +13,12 @@ from hedgerow.machinery.controller import all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of
 from hedgerow.machinery.plan import Action, Create, Plan
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.operator.namespace_network_policies import Apply, NamespacePolicyConfig, Resolved, RuntimeNetworks, decide
+from hedgerow.operator.namespace_network_policies import Apply, NamespacePolicyConfig, RuntimeNetworks, decide
 from hedgerow.operator.namespace_network_policies.views import (
     EndpointSubset,
     NamespaceFacts,
     NamespaceView,
+    Resolved,
     ShootNetworks,
     ShootView,
 )

@@ -11,13 +11,15 @@ from returns.result import Failure
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch, merge_patch
 from hedgerow.resource_manager.builder import (
-    Marking,
     desired_managed_resource,
     desired_secret,
-    keep_objects_patch,
-    marked_garbage_collectable,
     new_managed_resource,
     secrets_to_delete,
+)
+from hedgerow.resource_manager.builder.managed_resource import (
+    Marking,
+    keep_objects_patch,
+    marked_garbage_collectable,
     secrets_to_mark,
 )
 

@@ -5,14 +5,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.builder import (
-    any_of_class,
-    deletion_problem,
-    error_codes,
-    health_problem,
-    progress_problem,
-    still_exists,
-)
+from hedgerow.resource_manager.builder import health_problem, progress_problem
+from hedgerow.resource_manager.builder.managed_resource import any_of_class, deletion_problem, error_codes, still_exists
 
 PENDING = "deletion of old resource is still pending"
 

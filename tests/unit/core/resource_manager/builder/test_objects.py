@@ -3,7 +3,8 @@
 import pytest
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.builder import new_for_seed, new_for_shoot, new_secret, unstructured_data, with_labels
+from hedgerow.resource_manager.builder import new_for_seed, new_for_shoot, new_secret
+from hedgerow.resource_manager.builder.secret import unstructured_data, with_labels
 
 LABEL = "resources.gardener.cloud/garbage-collectable-reference"
 GROUP_AND_KIND = {"apiVersion": "resources.gardener.cloud/v1alpha1", "kind": "ManagedResource"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from returns.result import Failure
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.builder import make_unique
+from hedgerow.resource_manager.builder.secret import make_unique
 
 LABEL = "resources.gardener.cloud/garbage-collectable-reference"
 

@@ -8,8 +8,14 @@ import pytest
 
 from hedgerow.machinery.conditions import Condition, ConditionStatus
 from hedgerow.machinery.objects import Kind, ObjectKey
-from hedgerow.resource_manager.health import Absence, Observed, Verdict, evaluate_health, evaluate_progress
-from hedgerow.resource_manager.health.verdicts import recorded
+from hedgerow.resource_manager.health.verdicts import (
+    Absence,
+    Observed,
+    Verdict,
+    evaluate_health,
+    evaluate_progress,
+    recorded,
+)
 from tests.unit.core.resource_manager.health.objects import condition, deployment, live, load_balancer, pod, skipped
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

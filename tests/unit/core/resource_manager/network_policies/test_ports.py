@@ -17,14 +17,11 @@ from hedgerow.api.network_policies import (
 )
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.network_policies import PortManifest
-from hedgerow.resource_manager.network_policies import (
-    PolicyPort,
-    allowed_ports_annotation,
-    namespace_selectors_annotation,
-)
+from hedgerow.resource_manager.network_policies import PolicyPort, allowed_ports_annotation
 from hedgerow.resource_manager.network_policies.allowed_ports import from_policy_aliases, parse_namespace_selectors
 from hedgerow.resource_manager.network_policies.ports import (
     MOST_PORTS,
+    namespace_selectors_annotation,
     number_if_digits,
     parse_ports_annotation,
     port_problem,

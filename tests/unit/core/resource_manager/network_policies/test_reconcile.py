@@ -8,6 +8,7 @@ import pytest
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Context
+from hedgerow.machinery.manifest_snapshot import snapshot_of
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Create, Delete, Event, MergePatch, Plan
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
@@ -243,13 +244,14 @@ def test_ingresses_are_not_read_where_no_ingress_controller_is_configured() -> N
         ),
     ],
 )
-def test_what_files_hold_in_a_wrong_shape_is_a_failure_and_nothing_is_written(
+def test_what_no_server_has_checked_is_checked_as_it_enters_a_snapshot(
     malformed: Mapping[str, Any], failure: str
 ) -> None:
-    stopped = plan(SHOP, *([] if malformed["kind"] == "Service" else [service()]), malformed, policy("old"))
+    world = [SHOP, *([] if malformed["kind"] == "Service" else [service()]), malformed, policy("old")]
 
-    assert stopped.actions == ()
-    assert [str(each) for each in stopped.failures] == [failure]
+    for_controller = snapshot_of(network_policy_controller(BEHIND_INGRESS), world)
+
+    assert [str(each) for each in for_controller.failure()] == [failure]
 
 
 def test_objects_of_a_server_and_of_files_get_the_same_plan() -> None:

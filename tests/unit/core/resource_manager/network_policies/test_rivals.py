@@ -121,7 +121,7 @@ def test_what_a_rival_with_many_policies_asks_for_is_found_out_once(monkeypatch:
     asked: list[ObjectKey] = []
 
     def counted(service: Any, *others: Any) -> Any:
-        asked.append(key_of(service))
+        asked.append(service.key)
         return desired_network_policies(service, *others)
 
     monkeypatch.setattr(reconcile, "desired_network_policies", counted)
