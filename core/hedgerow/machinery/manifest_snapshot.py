@@ -106,10 +106,14 @@ def _unlike_an_object(value: Any) -> Iterator[Failure]:
 
 def _unfit(watch: Watch, manifest: Manifest) -> Iterator[Failure]:
     """What keeps an object from being one of its kind, as far as decisions read it."""
+    problems = [*watch.problems(manifest)]
+    if not problems:
+        problems = [
+            wrong_type(name, "a mapping", manifest[name])
+            for name in ("spec", "status")
+            if manifest.get(name) is not None and not isinstance(manifest[name], dict)
+        ]
     key = key_of(manifest)
-    if watch.resource.namespaced and not key.namespace:
-        yield Failure(watch.resource, key, Problem("metadata.namespace", "is missing"))
-    for name in ("spec", "status"):
-        if manifest.get(name) is not None and not isinstance(manifest[name], dict):
-            yield Failure(watch.resource, key, wrong_type(name, "a mapping", manifest[name]))
-    yield from (Failure(watch.resource, key, problem) for problem in watch.problems(manifest))
+    if watch.resource.namespaced and not key.namespace and not problems:
+        problems.append(Problem("metadata.namespace", "is missing"))
+    yield from (Failure(watch.resource, key, problem) for problem in problems)
