@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.manifests import object_problems, type_problems, wrong_type
 
 _LIST: Final = "List"

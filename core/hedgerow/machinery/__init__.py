@@ -17,8 +17,7 @@ from hedgerow.machinery.controller import (
     plans,
 )
 from hedgerow.machinery.execution import Execution
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.manifest_snapshot import snapshot_of
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import (

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.execution import Execution
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.selectors import selected_by

@@ -9,8 +9,7 @@ from returns.result import Result, Success
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, Watch
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.manifests import object_problems, wrong_type
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 
 _REVIEW: Final = "AdmissionReview"
 _LONGEST_SHOWN: Final = 40

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission import AdmissionRequest, Denied, GroupVersionKind, creation, deletion, update
+from hedgerow.admission import AdmissionRequest, Denied, creation, deletion, update
 from hedgerow.admission.decision import forbidden
 from hedgerow.admission.registration.webhooks import Rule, Scope
+from hedgerow.admission.request import GroupVersionKind
 from hedgerow.api.kubernetes import (
     CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,

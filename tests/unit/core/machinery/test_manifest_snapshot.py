@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hedgerow.api.kubernetes import NAMESPACES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Watch, all_keys, own_key
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.manifest_snapshot import snapshot_of
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, WriteResult
