@@ -25,7 +25,7 @@ from hedgerow.operator.namespace_network_policies import (
     namespace_network_policy_controller,
 )
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
-from hedgerow_entrypoints.components.resource_manager_controllers import RESOURCE_MANAGER
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from tests.executions import executed
 
 BY_COLOUR = Index("services by colour", SERVICES, lambda service: labels_of(service).values())
@@ -148,7 +148,7 @@ def test_a_watch_may_know_more_that_is_wrong() -> None:
 
 
 CONTROLLERS = [
-    *(entry.build(ResourceManagerConfiguration(), "") for entry in RESOURCE_MANAGER),
+    *(entry.build(ResourceManagerConfiguration(), "") for entry in COMPONENT.controllers),
     namespace_network_policy_controller(NamespacePolicyConfig(RuntimeNetworks("10.0.0.0/16", "10.1.0.0/16"))),
 ]
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
