@@ -17,8 +17,9 @@ from returns.pipeline import is_successful
 from hedgerow.admission.decision import Decision, bad_request, internal_error
 from hedgerow.admission.review import BadReview, Review, answer, parse_review
 from hedgerow.machinery.scalars import parse_duration
+from hedgerow_adapters.admission.computing import ON_LOOP, BesideLoop, Computing
 from hedgerow_adapters.admission.observer import AdmissionObserver
-from hedgerow_adapters.admission.parsing import HUGE, CrowdedError, Parsing, parsed, parsed_size
+from hedgerow_adapters.admission.parsing import HUGE, LONG, CrowdedError, Parsing, parsed, parsed_size
 from hedgerow_adapters.admission.reviewer import Reviewer
 from hedgerow_adapters.protocol import json_codec
 
@@ -40,6 +41,7 @@ class Exchange:
         self._reviewer = reviewer
         self._observer = observer
         self._parsing = Parsing()
+        self._beside_loop = BesideLoop()
 
     async def answer(self, path: str, query: str, content_type: str, body: bytes | bytearray) -> bytes:
         """The answer to a review.
@@ -62,26 +64,22 @@ class Exchange:
         if not await self._reviewer.wait_for_caches(path, limit) and size > HUGE:
             raise CrowdedError("the caches are not complete, and a huge review is not parsed in vain")
         async with self._parsing.room_for(size, deadline=began + limit * _LAST_CALL):
-            return await self._answer(path, content_type, body, limit, began)
-
-    async def _answer(self, path: str, content_type: str, body: bytes | bytearray, limit: float, began: float) -> bytes:
-        review = _review_in(body)
-        if isinstance(review, BadReview):
-            self._observer.unreadable(path, review.message)
-            return _written(review.api_version, review.uid, review.decision)
-        decision: Decision
-        if content_type.partition(";")[0].strip().lower() == CONTENT_TYPE:
+            review = _review_in(body)
+            if isinstance(review, BadReview):
+                self._observer.unreadable(path, review.message)
+                return _written(review, review.decision)
+            if content_type.partition(";")[0].strip().lower() != CONTENT_TYPE:
+                problem = f"contentType={content_type}, expected {CONTENT_TYPE}"
+                self._observer.unreadable(path, problem)
+                return _written(review, bad_request(problem))
+            computing: Computing = self._beside_loop if size > LONG else ON_LOOP
             spent = asyncio.get_running_loop().time() - began
-            decision = await self._reviewer.review(path, review.request, limit, spent)
-        else:
-            problem = f"contentType={content_type}, expected {CONTENT_TYPE}"
-            self._observer.unreadable(path, problem)
-            decision = bad_request(problem)
-        try:
-            return _written(review.api_version, review.request.uid, decision)
-        except Exception as error:  # noqa: BLE001 -- a decision that cannot be written denies the one operation
-            self._observer.raised(path, review.request, error)
-            return _written(review.api_version, review.request.uid, internal_error(f"panic: {error} [recovered]"))
+            decision = await self._reviewer.review(path, review.request, limit, spent, computing)
+            try:
+                return await computing.run(lambda: _written(review, decision))
+            except Exception as error:  # noqa: BLE001 -- a decision that cannot be written denies the one operation
+                self._observer.raised(path, review.request, error)
+                return _written(review, internal_error(f"panic: {error} [recovered]"))
 
 
 @lru_cache(maxsize=64)
@@ -101,5 +99,5 @@ def _review_in(body: bytes | bytearray) -> Review | BadReview:
     return review.unwrap() if is_successful(review) else review.failure()
 
 
-def _written(api_version: str, uid: str, decision: Decision) -> bytes:
-    return json_codec.encode(answer(api_version, uid, decision, json_codec.encode))
+def _written(review: Review | BadReview, decision: Decision) -> bytes:
+    return json_codec.encode(answer(review.api_version, review.uid, decision, json_codec.encode))

@@ -1,8 +1,8 @@
 """How many reviews are parsed at a time: a budget for the memory of parsed documents, and for the time that it takes.
 
 A parsed document takes up to 40 times the memory of its text, so the number of reviews says nothing. The size is
-estimated from the text before it is parsed. Small reviews always find room beside large ones. A huge one keeps the
-event loop busy for 50 ms and more, so there is one at a time, and others are served between two of them.
+estimated from the text before it is parsed. Small reviews always find room beside large ones. To parse a huge one
+blocks the event loop for up to 50 ms, so there is one at a time, and others are served between two of them.
 """
 
 import asyncio
@@ -21,6 +21,8 @@ SMALL: Final = 2**20
 SHARE_OF_SMALL: Final = 16 * 2**20
 HUGE: Final = 16 * 2**20
 """Bytes of a parsed review that is alone among large ones."""
+LONG: Final = 4 * 2**20
+"""Bytes of a parsed review that is computed beside the event loop, which it would block for some 30 ms."""
 REST: Final = 0.05
 """Seconds from the end of a huge review to the beginning of another large one."""
 LARGE_BODY: Final = 64 * 2**10
@@ -59,7 +61,10 @@ async def parsed_size(body: bytes | bytearray) -> int:
 
 
 class Parsing:
-    """The reviews of one server that are parsed, from before until their answers are written."""
+    """The reviews of one server that are parsed, from before until their answers are written.
+
+    Reviews get room in the order in which they ask for it, large ones among themselves and small ones among themselves.
+    """
 
     def __init__(self, most: int = MOST, share_of_small: int = SHARE_OF_SMALL) -> None:
         """No review yet.
@@ -70,9 +75,8 @@ class Parsing:
         """
         self._most = most
         self._most_of_large = most - share_of_small
-        self._used = 0
-        self._used_by_large = 0
-        self._freed = asyncio.Event()
+        self._large = _Used()
+        self._small = _Used()
 
     def check(self, size: int) -> None:
         """Refuse a review that is larger than the room for all large ones.
@@ -94,39 +98,66 @@ class Parsing:
         Raises:
             CrowdedError: the deadline passed.
         """
-        is_large, is_huge = size > SMALL, size > HUGE
+        used, is_huge = (self._large if size > SMALL else self._small), size > HUGE
         room = self._most_of_large if is_huge else size
-        if not self._has(room, is_large=is_large):
-            await self._wait_for(room, deadline, is_large=is_large)
-        self._take(room, is_large=is_large)
+        waiter = asyncio.get_running_loop().create_future()
+        used.waiting[waiter] = room
+        self._give_room()
+        if not waiter.done():
+            await self._wait(used, waiter, deadline)
+        give_back = functools.partial(self._give_back, used, room)
         try:
             with _no_search_for_cycles() if is_huge else contextlib.nullcontext():
                 yield
         finally:
-            let_go = functools.partial(self._take, -room, is_large=is_large)
             if is_huge:
-                asyncio.get_running_loop().call_later(REST, let_go)
+                asyncio.get_running_loop().call_later(REST, give_back)
             else:
-                let_go()
+                give_back()
 
-    def _has(self, room: int, *, is_large: bool) -> bool:
-        fits_among_large = not is_large or self._used_by_large + room <= self._most_of_large
-        return fits_among_large and self._used + room <= self._most
-
-    async def _wait_for(self, room: int, deadline: float, *, is_large: bool) -> None:
+    async def _wait(self, used: "_Used", waiter: asyncio.Future[None], deadline: float) -> None:
+        room = used.waiting[waiter]
         try:
             async with asyncio.timeout_at(deadline):
-                while not self._has(room, is_large=is_large):
-                    self._freed.clear()
-                    await self._freed.wait()
-        except TimeoutError:
-            raise CrowdedError("parsed reviews take as many bytes as they may") from None
+                await waiter
+        except BaseException as error:
+            is_given = used.waiting.pop(waiter, None) is None and not waiter.cancelled()
+            self._give_back(used, room if is_given else 0)
+            if isinstance(error, TimeoutError):
+                raise CrowdedError("parsed reviews take as many bytes as they may") from None
+            raise
 
-    def _take(self, room: int, *, is_large: bool) -> None:
-        """Use so much more room, or so much less."""
-        self._used += room
-        self._used_by_large += room if is_large else 0
-        self._freed.set()
+    def _give_room(self) -> None:
+        """Let reviews begin in their order, as far as there is room.
+
+        While a large review waits, small ones use no more than their share, so that its room becomes free.
+        """
+        large, small = self._large, self._small
+        large.give(min(self._most_of_large, self._most - small.taken))
+        small.give(self._most - (self._most_of_large if large.waiting else large.taken))
+
+    def _give_back(self, used: "_Used", room: int) -> None:
+        used.taken -= room
+        self._give_room()
+
+
+class _Used:
+    """The room that reviews of one sort have taken, and what those that wait need, in their order."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self.waiting: dict[asyncio.Future[None], int] = {}
+
+    def give(self, most: int) -> None:
+        """Give room to those that wait, as long as no more than so many bytes are taken."""
+        for waiter, room in [*self.waiting.items()]:
+            if waiter.cancelled():
+                continue
+            if self.taken + room > most:
+                return
+            del self.waiting[waiter]
+            self.taken += room
+            waiter.set_result(None)
 
 
 def parsed(body: bytes | bytearray) -> Any:

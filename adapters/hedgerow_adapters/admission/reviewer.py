@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeAlias
 
 from hedgerow.admission import AdmissionRequest, Decision, Denied, Webhook
@@ -16,6 +17,7 @@ from hedgerow.admission.webhook import read_in
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Step
+from hedgerow_adapters.admission.computing import ON_LOOP, Computing
 from hedgerow_adapters.admission.observer import AdmissionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
@@ -78,7 +80,14 @@ class Reviewer:
                 await served.complete()
         return served.is_complete
 
-    async def review(self, path: str, request: AdmissionRequest, patience: float, spent: float = 0) -> Decision:
+    async def review(
+        self,
+        path: str,
+        request: AdmissionRequest,
+        patience: float,
+        spent: float = 0,
+        computing: Computing = ON_LOOP,
+    ) -> Decision:
         """What the webhook at a path decides.
 
         Args:
@@ -86,12 +95,13 @@ class Reviewer:
             request: what it is asked about.
             patience: seconds for which the client waits; a review that cannot end before is a denial.
             spent: seconds of them that have passed.
+            computing: where the decision is computed.
         """
         served = self._served[path]
         time_limit = asyncio.timeout(patience - spent)
         try:
             async with time_limit:
-                decision = await self._decide(served, request)
+                decision = await self._decide(served, request, computing)
         except TimeoutError as error:
             if not time_limit.expired():
                 return self._broken(path, request, error)
@@ -105,12 +115,13 @@ class Reviewer:
             self._observer.allowed(path, request, decision)
         return decision
 
-    async def _decide(self, served: _Served, request: AdmissionRequest) -> Decision:
+    async def _decide(self, served: _Served, request: AdmissionRequest, computing: Computing) -> Decision:
         await served.complete()
-        with served.webhook.execution(request, served.view.snapshot) as execution:
-            step = execution.begin()
+        snapshot = computing.reading(served.view.snapshot)
+        with await computing.run(lambda: served.webhook.execution(request, snapshot)) as execution:
+            step = await computing.run(execution.begin)
             while isinstance(step, Step):
-                step = execution.go_on(await self._ask(read_in(step)))
+                step = await computing.run(partial(execution.go_on, await self._ask(read_in(step))))
         return step
 
     def _broken(self, path: str, request: AdmissionRequest, error: Exception) -> Denied:

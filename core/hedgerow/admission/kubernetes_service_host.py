@@ -35,7 +35,7 @@ def with_service_host(pod: Manifest, host: str) -> Manifest:
     """The pod with the host in the environment of its containers, unless the variable stands there with any value."""
 
     def told(container: Mapping[str, Any]) -> Mapping[str, Any]:
-        if any(variable.get("name") == VARIABLE for variable in objects_at(container, "env")):
+        if VARIABLE in [variable.get("name") for variable in objects_at(container, "env")]:
             return container
         return with_value(container, ("env",), [*list_at(container, "env"), {"name": VARIABLE, "value": host}])
 

@@ -37,6 +37,11 @@ class Review:
     api_version: str
     request: AdmissionRequest
 
+    @property
+    def uid(self) -> str:
+        """Of the request."""
+        return self.request.uid
+
 
 @dataclass(frozen=True, slots=True)
 class BadReview:

@@ -116,7 +116,8 @@ def _of_lists(
     for index in range(len(before), len(after)):
         yield {"op": "add", "path": f"{path}/{index}", "value": after[index]}
     for index, (old, new) in enumerate(zip(before, after, strict=False)):
-        yield from _operations(old, new, f"{path}/{index}")
+        if old is not new:  # most items of a long list are shared
+            yield from _operations(old, new, f"{path}/{index}")
 
 
 def _below(path: str, name: str) -> str:

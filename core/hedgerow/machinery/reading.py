@@ -4,7 +4,8 @@ Nothing but a shape is looked at here: an object, a list, a text where a rule wa
 raises UnreadableError, which tells the path. What no rule reads may be of any shape, and stays as it is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from hedgerow.machinery.failures import Problem, shape_of
@@ -80,13 +81,17 @@ def objects_at(manifest: Manifest, *path: str) -> Sequence[Mapping[str, Any]]:
 
 def each_at(read: Callable[[Mapping[str, Any]], T], manifest: Manifest, *path: str) -> tuple[T, ...]:
     """Every object of the list at a path, as a function reads it; none where the list is absent or null."""
-    found = []
-    for index, item in enumerate(objects_at(manifest, *path)):
+    return tuple(_read_each(read, objects_at(manifest, *path), path))
+
+
+def _read_each(
+    read: Callable[[Mapping[str, Any]], T], items: Sequence[Mapping[str, Any]], path: Sequence[str]
+) -> Iterator[T]:
+    for index, item in enumerate(items):
         try:
-            found.append(read(item))
+            yield read(item)
         except UnreadableError as error:
             raise error.below(f"{'.'.join(path)}[{index}]") from error
-    return tuple(found)
 
 
 def text_at(manifest: Manifest, *path: str) -> str | None:
@@ -145,8 +150,9 @@ def with_each(
         path: where the list is; an absent or null one has no objects.
         changed: what becomes of an object of the list: the very same one if it stays as it is.
     """
-    before, after = objects_at(manifest, *path), each_at(changed, manifest, *path)
-    if all(new is old for new, old in zip(after, before, strict=True)):
+    before = objects_at(manifest, *path)
+    after = [*_read_each(changed, before, path)]
+    if all(map(operator.is_, after, before)):
         return manifest
     raw = list_at(manifest, *path)
     kept = [item if new is old else new for item, old, new in zip(raw, before, after, strict=True)]

@@ -74,6 +74,53 @@ async def test_a_huge_review_is_the_only_large_one_and_others_are_served_before_
 
 
 @virtual_time
+async def test_large_reviews_begin_in_the_order_in_which_they_arrive() -> None:
+    parsing, began = Parsing(100 * MEBIBYTE, 10 * MEBIBYTE), now()
+
+    async def one_after_the_other() -> None:
+        for _ in range(100):
+            await use(parsing, 15 * MEBIBYTE, seconds=1)
+
+    streams = [asyncio.create_task(one_after_the_other()) for _ in range(8)]
+    await asyncio.sleep(0.5)
+
+    assert await use(parsing, HUGE + 1, seconds=1) - began < 3
+    for stream in streams:
+        stream.cancel()
+
+
+@virtual_time
+async def test_small_reviews_leave_their_room_to_a_large_one_that_waits() -> None:
+    parsing, began = Parsing(12 * MEBIBYTE, 2 * MEBIBYTE), now()
+    small = [asyncio.create_task(use(parsing, MEBIBYTE, seconds=3)) for _ in range(12)]
+    await asyncio.sleep(0)
+    large = asyncio.create_task(use(parsing, 10 * MEBIBYTE, seconds=1))
+    await asyncio.sleep(0)
+
+    late = [asyncio.create_task(use(parsing, MEBIBYTE, seconds=3)) for _ in range(12)]
+
+    assert [at - began for at in await asyncio.gather(*small)] == [0] * 12
+    assert await large - began == 3
+    assert sorted(at - began for at in await asyncio.gather(*late)) == [3, 3, *[4] * 10]
+
+
+@virtual_time
+async def test_a_review_whose_client_leaves_gives_up_its_room_and_its_place() -> None:
+    parsing, began = Parsing(12 * MEBIBYTE, 2 * MEBIBYTE), now()
+    first = asyncio.create_task(use(parsing, 10 * MEBIBYTE, seconds=5))
+    await asyncio.sleep(0)
+    waiting, given = (asyncio.create_task(use(parsing, 10 * MEBIBYTE, seconds=5)) for _ in range(2))
+    last = asyncio.create_task(use(parsing, 10 * MEBIBYTE, seconds=5))
+    await asyncio.sleep(1)
+
+    waiting.cancel()
+    first.cancel()  # which gives room to the next
+    given.cancel()
+
+    assert await last - began == 1
+
+
+@virtual_time
 async def test_large_reviews_leave_the_share_of_small_ones_to_them() -> None:
     parsing, began = Parsing(100 * MEBIBYTE, 10 * MEBIBYTE), now()
     small = [asyncio.create_task(use(parsing, MEBIBYTE, seconds=5)) for _ in range(10)]

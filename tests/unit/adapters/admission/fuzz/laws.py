@@ -19,6 +19,7 @@ from hedgerow.admission.review import KIND, VERSIONS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow_adapters.admission import AdmissionObserver, Exchange, Reviewer
+from hedgerow_adapters.admission.computing import ON_LOOP, Computing
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol.json_codec import Codec, fastest, standard
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
@@ -109,8 +110,15 @@ class _Recording(Reviewer):
     _last: tuple[AdmissionRequest, Decision] | None = None
 
     @override
-    async def review(self, path: str, request: AdmissionRequest, patience: float, spent: float = 0) -> Decision:
-        decision = await super().review(path, request, patience, spent)
+    async def review(
+        self,
+        path: str,
+        request: AdmissionRequest,
+        patience: float,
+        spent: float = 0,
+        computing: Computing = ON_LOOP,
+    ) -> Decision:
+        decision = await super().review(path, request, patience, spent, computing)
         self._last = request, decision
         return decision
 
