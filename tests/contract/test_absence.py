@@ -12,7 +12,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.discovery_documents import lacks_version
 from hedgerow_adapters.protocol.status_errors import status_error
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.runtime.cluster_identity import uid_in
+from hedgerow_adapters.runtime.clusters import uid_in
 from tests.contract.targets import MemoryTarget, Send, Target
 from tests.contract.test_custom_resources import define
 from tests.contract.webhook_bench import until

@@ -22,7 +22,6 @@ from hedgerow_adapters.informer import InformerObserver, Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.kubernetes.questions import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters
-from hedgerow_adapters.runtime.dynamic_watches import DynamicWatches, Ground, Keeps
 from hedgerow_adapters.runtime.long_decisions import LongDecisions
 from hedgerow_adapters.runtime.shared_cache import Cache, Listener
 from hedgerow_adapters.runtime.view import View
@@ -71,8 +70,6 @@ class Caches:
         controller: Controller[Any],
         listener_of: Callable[[Watch], Listener],
         observer: InformerObserver,
-        *,
-        keeps: Keeps = lambda _resource, _silence: None,
     ) -> View:
         """The view of a controller; `run`, started afterwards, keeps it in step.
 
@@ -80,28 +77,13 @@ class Caches:
             controller: reads the view.
             listener_of: the listener of the changes that a watch of the controller sees.
             observer: is told what happens to the watches.
-            keeps: called for each resource of a dynamic watch, with a function that returns the seconds since the
-                server last sent anything about it.
 
         Raises:
-            ValueError: another controller has an index of the same name over the same objects; or the index of a
-                dynamic watch is over objects that the controller does not watch; or a dynamic watch and a declared one
-                transform the same objects differently.
+            ValueError: another controller has an index of the same name over the same objects.
         """
-        _insist_on_one_projection(controller)
         view = self.reading(controller.watches, controller.indexes, observer)
-        listeners = [(watch, listener_of(watch)) for watch in controller.watches]
-        for watch, listener in listeners:
-            self._cache(watch).subscribe(listener)
-        for dynamic in controller.dynamic_watches:
-            naming = [(watch, listener) for watch, listener in listeners if is_over(dynamic.kinds, watch)]
-            if not naming:
-                raise ValueError(f"what {dynamic.kinds.resource} name is followed, and they are not watched")
-            cache = self._cache(naming[0][0])
-            cache.store.add_index(dynamic.kinds)
-            ground = Ground(self, view, controller.indexes, listener_of, observer, keeps)
-            wakes = [listener for _, listener in naming]
-            cache.subscribe(DynamicWatches(dynamic, ground, names=cache.store, wakes=wakes).names_changed)
+        for watch in controller.watches:
+            self.cache(watch).subscribe(listener_of(watch))
         return view
 
     def reading(self, reads: Iterable[Read], indexes: Sequence[Index[Any]], observer: InformerObserver) -> View:
@@ -176,7 +158,8 @@ class Caches:
         """Wait for so many seconds, or until an API server that was away is ready again; whether it is."""
         return await self._recoveries[cluster].pause(seconds)
 
-    def _cache(self, read: Read) -> Cache:
+    def cache(self, read: Read) -> Cache:
+        """The cache of a read that has a reader."""
         return self._caches[self._shared(read)]
 
     def _shared(self, read: Read) -> Shared:
@@ -213,16 +196,6 @@ class Caches:
     def _end_with(self, defect: Exception) -> None:
         if not self._end.done():
             self._end.set_exception(defect)
-
-
-def _insist_on_one_projection(controller: Controller[Any]) -> None:
-    """Of one object a snapshot shows one projection: who reads another member of it would not find it."""
-    for dynamic in controller.dynamic_watches:
-        for watch in controller.watches:
-            for followed in dynamic.watches(watch.resource):
-                is_same = (followed.resource, followed.cluster) == (watch.resource, watch.cluster)
-                if is_same and followed.transform != watch.transform:
-                    raise ValueError(f"{watch.resource} is watched and followed, and not the same is kept of it")
 
 
 def _hints(resource: Resource, discovery: Discovery) -> Listener:

@@ -6,7 +6,7 @@ that it may want.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
 from hedgerow.api.kubernetes import NAMESPACES
@@ -26,7 +26,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_
 from hedgerow.machinery.plan import Plan, actions_in
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.runtime.forecast import Forecast, Foreseen, foresee
+from hedgerow_adapters.runtime.forecast import Deleted, Forecast, foresee
 
 STOPPED_FOR: Final = 60.0
 """Seconds for which a refusal stands before the world is looked at again."""
@@ -40,7 +40,7 @@ class _Held(NamedTuple):
     """What is held back in one namespace since the guard stopped."""
 
     fingerprint: str
-    deleted: Mapping[ObjectKey, frozenset[str]]
+    deleted: Deleted
 
     @property
     def deletions(self) -> int:
@@ -169,7 +169,7 @@ class DeletionLedger:
             return self._accept(held.deleted, f"Namespace {key.namespace}")
         return None
 
-    def _accept(self, deleted: Mapping[ObjectKey, frozenset[str]], annotated: str) -> str:
+    def _accept(self, deleted: Deleted, annotated: str) -> str:
         self._allowed.update(deleted)
         count = sum(map(len, deleted.values()))
         return f"the annotation {ALLOW_DELETIONS} of {annotated} allows {count} deletions"
@@ -211,8 +211,7 @@ class DeletionLedger:
         async with self._judging:
             if deletions <= self._left() or self._now() < self._stopped_until:
                 return None
-            foreseen, verdict = await self._judged()
-            forecast = foreseen.forecast
+            deleted, forecast, verdict = await self._judged()
             if verdict is Verdict.PROCEED:
                 self._covered = forecast.deletions + ALWAYS_ALLOWED
                 self._covered_until = self._now() + COVERED_FOR
@@ -220,7 +219,7 @@ class DeletionLedger:
             self._covered = 0
             self._stopped_until = self._now() + STOPPED_FOR
             self._refused = forecast
-            self._held = _by_namespace(foreseen.deleted)
+            self._held = _by_namespace(deleted)
             self._told.clear()
             return forecast
 
@@ -240,25 +239,25 @@ class DeletionLedger:
     def _owner(self, key: ObjectKey) -> Manifest | None:
         return primary_object(self._controller, self._snapshot, key)
 
-    async def _judged(self) -> tuple[Foreseen, Verdict]:
-        foreseen = await self._foresee()
-        verdict = judge_deletions(*foreseen.forecast, confirmed=False)
+    async def _judged(self) -> tuple[Deleted, Forecast, Verdict]:
+        deleted, forecast = await self._foresee()
+        verdict = judge_deletions(*forecast, confirmed=False)
         if verdict is not Verdict.CONFIRM:
-            return foreseen, verdict
+            return deleted, forecast, verdict
         try:
             async with asyncio.timeout(LISTED_WITHIN):
                 await self._relist()
         except TimeoutError:
-            return foreseen, Verdict.STOP
-        foreseen = await self._foresee()
-        return foreseen, judge_deletions(*foreseen.forecast, confirmed=True)
+            return deleted, forecast, Verdict.STOP
+        deleted, forecast = await self._foresee()
+        return deleted, forecast, judge_deletions(*forecast, confirmed=True)
 
-    async def _foresee(self) -> Foreseen:
+    async def _foresee(self) -> tuple[Deleted, Forecast]:
         """A forecast that no list has overtaken while it was made."""
         while True:
-            seen = self._replacements
+            replacements = self._replacements
             foreseen = await foresee(self._controller, self._snapshot, self._deleted_by)
-            if seen == self._replacements:
+            if replacements == self._replacements:
                 return foreseen
 
     def _deleted_by(self, key: ObjectKey) -> frozenset[str]:
@@ -274,7 +273,7 @@ class DeletionLedger:
         return frozenset() if self._is_allowed(key, plan) else deleted_by(plan)
 
 
-def _by_namespace(deleted: Mapping[ObjectKey, frozenset[str]]) -> dict[str, _Held]:
+def _by_namespace(deleted: Deleted) -> dict[str, _Held]:
     grouped: defaultdict[str, dict[ObjectKey, frozenset[str]]] = defaultdict(dict)
     for key, of_key in deleted.items():
         grouped[key.namespace][key] = of_key

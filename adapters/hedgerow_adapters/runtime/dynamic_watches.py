@@ -12,13 +12,13 @@ enqueue its keys twice, from the one cache.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change, DynamicWatch, Read, Watch
+from hedgerow.machinery.controller import Change, Controller, DynamicWatch, Watch
 from hedgerow.machinery.objects import Kind, Resource
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.snapshot import Index
@@ -26,7 +26,7 @@ from hedgerow_adapters.cache import ObjectStore, is_over
 from hedgerow_adapters.informer import InformerObserver
 from hedgerow_adapters.informer.backoff import restart_delay
 from hedgerow_adapters.kubernetes.discovery import Discovery
-from hedgerow_adapters.runtime.shared_cache import Cache, Listener
+from hedgerow_adapters.runtime.caches import Caches, Listener, View
 
 Keeps: TypeAlias = Callable[[Resource, Callable[[], float]], None]
 """Is told that a resource is kept, and how to ask for how many seconds nothing has been heard of it."""
@@ -35,57 +35,12 @@ GRACE: Final = 60.0
 """Seconds for which a kind is still watched after the last object has ceased to name it."""
 
 
-class CachePool(Protocol):
-    """The caches of a process, which come and go."""
-
-    @property
-    def random(self) -> Callable[[], float]:
-        """Numbers between 0 and 1, for jitter."""
-        ...
-
-    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Have something done beside, for as long as the caches are kept in step."""
-        ...
-
-    def join(self, read: Read) -> Cache:
-        """The cache of a read, kept in step while it has readers."""
-        ...
-
-    def leave(self, read: Read) -> None:
-        """Remove a reader; the cache ends with its last one."""
-        ...
-
-    def discovery_of(self, cluster: Cluster) -> Discovery:
-        """What is known of the kinds of a cluster."""
-        ...
-
-    async def pause(self, cluster: Cluster, seconds: float) -> bool:
-        """Wait for so many seconds, or until an unreachable API server is ready again; true if it is."""
-        ...
-
-
-class Showcase(Protocol):
-    """The snapshot that a controller reads."""
-
-    def show(self, cluster: Cluster, cache: Cache) -> None:
-        """Add a cache to the snapshot; it is visible while it is complete."""
-        ...
-
-    def hide(self, cluster: Cluster, cache: Cache) -> None:
-        """Remove a cache from the snapshot."""
-        ...
-
-    def silence_of(self, cluster: Cluster, resource: Resource) -> float:
-        """Seconds since the API server last sent anything about a resource; 0 if no dynamic watch reads it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What the dynamic watches of one controller use."""
+class Reader:
+    """The controller for which kinds are watched."""
 
-    caches: CachePool
-    view: Showcase
+    caches: Caches
+    view: View
     indexes: Sequence[Index[Any]]
     listener_of: Callable[[Watch], Listener]
     observer: InformerObserver
@@ -93,20 +48,49 @@ class Ground:
     """Called once for each resource that a dynamic watch reads."""
 
 
+def watch_named_kinds(controller: Controller[Any], reader: Reader) -> None:
+    """Begin to watch whatever kinds the objects of a controller name, and go on for as long as its caches.
+
+    Raises:
+        ValueError: the index of a dynamic watch is over objects that the controller does not watch; or a dynamic watch
+            and a declared one transform the same objects differently.
+    """
+    _insist_on_one_projection(controller)
+    for dynamic in controller.dynamic_watches:
+        naming = [watch for watch in controller.watches if is_over(dynamic.kinds, watch)]
+        if not naming:
+            raise ValueError(f"what {dynamic.kinds.resource} name is followed, and they are not watched")
+        cache = reader.caches.cache(naming[0])
+        cache.store.add_index(dynamic.kinds)
+        wakes = [reader.listener_of(watch) for watch in naming]
+        cache.subscribe(DynamicWatches(dynamic, reader, names=cache.store, wakes=wakes).names_changed)
+
+
+def _insist_on_one_projection(controller: Controller[Any]) -> None:
+    """Of one object a snapshot shows one projection: who reads another member of it would not find it."""
+    for dynamic in controller.dynamic_watches:
+        for watch in controller.watches:
+            for followed in dynamic.watches(watch.resource):
+                is_same = (followed.resource, followed.cluster) == (watch.resource, watch.cluster)
+                if is_same and followed.transform != watch.transform:
+                    raise ValueError(f"{watch.resource} is watched and followed, and not the same is kept of it")
+
+
 class DynamicWatches:
     """The kinds that some objects name, each watched while it is served."""
 
-    def __init__(self, dynamic: DynamicWatch, ground: Ground, *, names: ObjectStore, wakes: Sequence[Listener]) -> None:
+    def __init__(self, dynamic: DynamicWatch, reader: Reader, *, names: ObjectStore, wakes: Sequence[Listener]) -> None:
         """Nothing is named yet.
 
         Args:
             dynamic: the declaration.
-            ground: the caches and the snapshot of the controller.
+            reader: the controller.
             names: the objects that name kinds.
             wakes: the listeners of these objects.
         """
+        self.caches: Final = reader.caches
         self._dynamic = dynamic
-        self._ground = ground
+        self._reader = reader
         self._names = names
         self._wakes = wakes
         self._kinds: dict[Kind, _NamedKind] = {}
@@ -133,7 +117,7 @@ class DynamicWatches:
     @property
     def discovery(self) -> Discovery:
         """The discovery of the cluster whose kinds are watched."""
-        return self._ground.caches.discovery_of(self._dynamic.cluster)
+        return self.caches.discovery_of(self._dynamic.cluster)
 
     async def pause(self, attempt: int, *, is_away: bool) -> None:
         """Wait before the next attempt.
@@ -142,20 +126,15 @@ class DynamicWatches:
             attempt: how many attempts have failed in a row.
             is_away: true if the API server is unreachable: the wait ends when it is ready again.
         """
-        caches = self._ground.caches
-        seconds = restart_delay(attempt, caches.random())
-        await (caches.pause(self._dynamic.cluster, seconds) if is_away else asyncio.sleep(seconds))
-
-    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Start a task in the background."""
-        return self._ground.caches.start(work)
+        seconds = restart_delay(attempt, self.caches.random())
+        await (self.caches.pause(self._dynamic.cluster, seconds) if is_away else asyncio.sleep(seconds))
 
     def read(self, kind: Kind, resource: Resource) -> None:
         """Begin the watches that a kind needs."""
         for watch in self._dynamic.watches(resource):
             reading = self._readings.get(watch)
             if reading is None:
-                reading = self._readings[watch] = _Reading(watch, self._ground, self._wake)
+                reading = self._readings[watch] = _Reading(watch, self._reader, self._wake)
                 self._tell_of(watch.cluster, watch.resource)
             reading.begin(kind)
 
@@ -169,7 +148,7 @@ class DynamicWatches:
     def _tell_of(self, cluster: Cluster, resource: Resource) -> None:
         if (cluster, resource) not in self._told:
             self._told.add((cluster, resource))
-            self._ground.keeps(resource, partial(self._ground.view.silence_of, cluster, resource))
+            self._reader.keeps(resource, partial(self._reader.view.silence_of, cluster, resource))
 
     def _wake(self, kind: Kind) -> None:
         """Enqueue the keys of the objects that name a kind, as if a list had just returned them."""
@@ -185,7 +164,7 @@ class _NamedKind:
         self._kind = kind
         self._watches = watches
         self._resource: Resource | None = None
-        self._task = watches.start(self._pursue())
+        self._task = watches.caches.start(self._pursue())
 
     def end(self) -> None:
         """Stop watching the kind."""
@@ -220,18 +199,18 @@ class _NamedKind:
 class _Reading:
     """One watch that one or several kinds need."""
 
-    def __init__(self, watch: Watch, ground: Ground, wake: Callable[[Kind], None]) -> None:
+    def __init__(self, watch: Watch, reader: Reader, wake: Callable[[Kind], None]) -> None:
         # The API server may stop serving the resource at any time. That is no error.
         self._read = replace(watch, may_be_absent=True)
-        self._ground = ground
+        self._reader = reader
         self._wake = wake
         self._kinds: set[Kind] = set()
-        self._listener = ground.listener_of(watch)
-        self._cache = ground.caches.join(self._read)
+        self._listener = reader.listener_of(watch)
+        self._cache = reader.caches.join(self._read)
         self._is_at_hand = self._cache.is_complete
-        self._cache.serve(ground.observer, [index for index in ground.indexes if is_over(index, watch)])
+        self._cache.serve(reader.observer, [index for index in reader.indexes if is_over(index, watch)])
         self._cache.subscribe(self._hear)
-        ground.view.show(watch.cluster, self._cache)
+        reader.view.show(watch.cluster, self._cache)
         if self._is_at_hand:
             self._listener([Change(None, manifest) for manifest in self._cache.store.all()], is_event=False)
 
@@ -248,9 +227,9 @@ class _Reading:
 
     def end(self) -> None:
         """End the watch."""
-        self._ground.view.hide(self._read.cluster, self._cache)
-        self._cache.dismiss(self._hear, self._ground.observer)
-        self._ground.caches.leave(self._read)
+        self._reader.view.hide(self._read.cluster, self._cache)
+        self._cache.dismiss(self._hear, self._reader.observer)
+        self._reader.caches.leave(self._read)
 
     def _hear(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
         queued = self._listener(changes, is_event=is_event, continues=continues)

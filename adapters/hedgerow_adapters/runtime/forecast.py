@@ -5,7 +5,7 @@ Others get a turn all the while: of what happens meanwhile a part is seen.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, is_owned, keys_from
@@ -17,11 +17,17 @@ BREATH: Final = 20
 """Decisions between which others get a turn."""
 
 
+Deleted: TypeAlias = Mapping[ObjectKey, frozenset[str]]
+"""The objects that would be deleted, by the keys that would delete them."""
+
+
 class Forecast(NamedTuple):
-    """What a controller would do to the objects that it owns."""
+    """How many objects a controller would delete, and how many it owns.
+
+    Deletions for owners that were seen to go or to change are left out.
+    """
 
     deletions: int
-    """How many it would delete, those of owners that were seen to go or to change left out."""
     owned: int
 
     def __str__(self) -> str:
@@ -29,23 +35,10 @@ class Forecast(NamedTuple):
         return f"{self.deletions} of {self.owned} owned objects would be deleted"
 
 
-class Foreseen(NamedTuple):
-    """A forecast, with the objects that it counts."""
-
-    deleted: Mapping[ObjectKey, frozenset[str]]
-    """By the keys that would delete them."""
-    owned: int
-
-    @property
-    def forecast(self) -> Forecast:
-        """The numbers."""
-        return Forecast(sum(map(len, self.deleted.values())), self.owned)
-
-
 async def foresee(
     controller: Controller[Any], snapshot: Snapshot, deleted_by: Callable[[ObjectKey], frozenset[str]]
-) -> Foreseen:
-    """What the keys of a controller would delete.
+) -> tuple[Deleted, Forecast]:
+    """What each key of a controller would delete, and how much that is altogether.
 
     Args:
         controller: whose keys they are.
@@ -58,7 +51,7 @@ async def foresee(
             deleted[key] = of_key
         if position % BREATH == 0:
             await asyncio.sleep(0)
-    return Foreseen(deleted, await _owned(controller, snapshot))
+    return deleted, Forecast(sum(map(len, deleted.values())), await _owned(controller, snapshot))
 
 
 async def _all_keys(controller: Controller[Any], snapshot: Snapshot) -> Mapping[ObjectKey, None]:

@@ -10,44 +10,58 @@ import asyncio
 import contextvars
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.runtime.backoff import OverallLimit, failure_delay
+from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.precedence import AT_MOST, Precedence, Way
+
+FIRST_DELAY: Final = 0.005
+LONGEST_DELAY: Final = 1000.0
+OVERALL_RATE: Final = 10.0
+OVERALL_BURST: Final = 100
+_DOUBLINGS: Final = 18
+
+
+def failure_delay(failures: int, longest: float | None = None) -> float:
+    """Seconds after so many failures in a row: 5 ms, doubling up to 1000 s, or to less.
+
+    Args:
+        failures: at least one.
+        longest: seconds that the key waits at most; none: 1000.
+    """
+    delay = min(FIRST_DELAY * 2.0 ** min(failures - 1, _DOUBLINGS), LONGEST_DELAY)
+    return delay if longest is None else min(delay, longest)
+
+
+class OverallLimit:
+    """A limit over all keys together: 100 retries at once, then 10 a second."""
+
+    def __init__(self) -> None:
+        self._next_free = float("-inf")
+
+    def reserve(self, now: float) -> float:
+        """Take the next place; seconds until it comes.
+
+        Args:
+            now: a monotonic time in seconds.
+        """
+        burst = (OVERALL_BURST - 1) / OVERALL_RATE
+        place = max(self._next_free, now - burst)
+        self._next_free = place + 1 / OVERALL_RATE
+        return max(0.0, place - now)
+
 
 PATIENT_TURN: Final = 5
 """Of so many keys taken in a row one is a patient one, if any waits."""
 
 
-class QueueObserver(Protocol):
-    """Is told what happens to the queue, for metrics."""
-
-    def added(self, depth: int) -> None:
-        """A key was put in line; so many wait now."""
-        ...
-
-    def taken(self, depth: int, waited: float) -> None:
-        """A worker took a key that had waited so many seconds."""
-        ...
-
-    def finished(self, worked: float) -> None:
-        """A worker is done with a key after so many seconds."""
-        ...
-
-    def retried(self) -> None:
-        """A key was put back because it failed."""
-        ...
-
-    def slowed(self, keys: int) -> None:
-        """A hold has begun or ended; so many keys are held now."""
-        ...
-
-
 class WorkQueue:
     """Keys of one controller that wait to be reconciled."""
 
-    def __init__(self, observer: QueueObserver, way: Way | None = None, *, longest_wait: float | None = None) -> None:
+    def __init__(
+        self, observer: ControllerObserver, way: Way | None = None, *, longest_wait: float | None = None
+    ) -> None:
         """A queue in which nothing waits.
 
         Args:

@@ -28,8 +28,8 @@ from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import is_over
 from hedgerow_adapters.kubernetes.server_version import server_version
 from hedgerow_adapters.runtime.caches import Caches, Listener
-from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
+from hedgerow_adapters.runtime.dynamic_watches import Reader, watch_named_kinds
 from hedgerow_adapters.runtime.events import Recorder
 from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
@@ -46,6 +46,14 @@ from hedgerow_adapters.runtime.turns import (
 )
 from hedgerow_adapters.runtime.write_conflicts import BESIDE_WAIT
 from hedgerow_adapters.slices import slices
+
+KEYS_OF_A_WORKER: Final = 3
+
+
+def keys_under_way(controller: Controller[Any]) -> int:
+    """The most keys that are reconciled at a time, which metrics call concurrent reconciles."""
+    return controller.concurrency * KEYS_OF_A_WORKER
+
 
 TIME_LIMIT: Final = 180.0
 """Seconds that one reconciliation may take."""
@@ -105,7 +113,11 @@ class ControllerRunner:
         self._clusters = clusters
         self._states: dict[ObjectKey, object] = {}
         """What the last turn of a key wants its next one to be told."""
-        self._view = caches.view(self.controller, self._listener, self._observer, keeps=self._observer.keeps)
+        self._view = caches.view(self.controller, self._listener, self._observer)
+        reader = Reader(
+            caches, self._view, self.controller.indexes, self._listener, self._observer, self._observer.keeps
+        )
+        watch_named_kinds(self.controller, reader)
         caches.when_recovered(self.queue.hasten)
         self.snapshot: Final = self._view.snapshot
         for resource, silence in self._view.silences():

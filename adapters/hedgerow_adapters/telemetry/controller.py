@@ -15,9 +15,9 @@ from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow_adapters.informer import Watched
-from hedgerow_adapters.runtime.concurrency import keys_under_way
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
+from hedgerow_adapters.runtime.runner import keys_under_way
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics

@@ -32,8 +32,7 @@ from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.leader_election import ElectorThread, LeadershipLostError
 from hedgerow_adapters.listening import FileBudget, ListenError
 from hedgerow_adapters.runtime.caches import Caches
-from hedgerow_adapters.runtime.cluster_identity import AnotherClusterError, SameCluster
-from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.clusters import Access, AnotherClusterError, Clusters, SameCluster
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner

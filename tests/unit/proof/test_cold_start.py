@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.runtime.concurrency import keys_under_way
+from hedgerow_adapters.runtime.runner import keys_under_way
 from tests.unit.adapters.runtime.world import (
     CONTROLLER,
     POLICIES,

@@ -11,7 +11,7 @@ import pytest
 from hedgerow.machinery.controller import Change
 from hedgerow_adapters.memory import Answered, Fault, Lost
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.runtime.concurrency import keys_under_way
+from hedgerow_adapters.runtime.runner import keys_under_way
 from tests.unit.adapters.runtime.world import CONTROLLER, POLICIES, Ears, World, at_work, shops
 from tests.unit.proof.network import Network
 from tests.virtual_clock import run

@@ -17,6 +17,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Stream
 from hedgerow_adapters.runtime.caches import Caches, Listener, View
 from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.dynamic_watches import Reader, watch_named_kinds
 from tests.comparisons import is_comparison
 from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS, MIRRORING, kept, own_key
 from tests.unit.adapters.runtime.world import Ears, Wire, caches_of
@@ -110,9 +111,10 @@ class Stage:
 
             return hear
 
-        views.append(
-            self.caches.view(controller or naming_controller(), listener_of, self.ears, keeps=self.silences.__setitem__)
-        )
+        controller = controller or naming_controller()
+        views.append(self.caches.view(controller, listener_of, self.ears))
+        reader = Reader(self.caches, views[0], controller.indexes, listener_of, self.ears, self.silences.__setitem__)
+        watch_named_kinds(controller, reader)
         return views[0]
 
     def name(self, name: str, *kinds: Kind | Resource) -> None:

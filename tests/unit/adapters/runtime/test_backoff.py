@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.runtime.backoff import OverallLimit, failure_delay
+from hedgerow_adapters.runtime.queue import OverallLimit, failure_delay
 
 
 def test_a_key_waits_five_milliseconds_doubling_up_to_a_thousand_seconds() -> None:

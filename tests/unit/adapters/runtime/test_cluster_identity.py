@@ -18,7 +18,7 @@ from hedgerow_adapters.memory import (
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.runtime.cluster_identity import COMPARED_EVERY, AnotherClusterError, SameCluster
+from hedgerow_adapters.runtime.clusters import COMPARED_EVERY, AnotherClusterError, SameCluster
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")

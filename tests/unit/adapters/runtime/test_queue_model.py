@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.runtime.backoff import failure_delay
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.queue import PATIENT_TURN, WorkQueue
+from hedgerow_adapters.runtime.queue import PATIENT_TURN, WorkQueue, failure_delay
 from tests.virtual_clock import VirtualClockLoop
 
 KEYS = [ObjectKey("shop", name) for name in "abcdef"]

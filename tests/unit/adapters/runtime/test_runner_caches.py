@@ -7,7 +7,7 @@ from typing import Any
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import Create
 from hedgerow_adapters.memory import MemoryTransport
-from hedgerow_adapters.runtime.concurrency import keys_under_way
+from hedgerow_adapters.runtime.runner import keys_under_way
 from tests.unit.adapters.runtime.world import (
     CART,
     CONTROLLER,

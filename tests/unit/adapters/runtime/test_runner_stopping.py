@@ -9,8 +9,7 @@ from typing_extensions import override
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.memory import Fault, Lost, MemoryTransport, requests
 from hedgerow_adapters.runtime.clusters import Access, Clusters
-from hedgerow_adapters.runtime.concurrency import keys_under_way
-from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.runner import ControllerRunner, keys_under_way
 from tests.unit.adapters.runtime.world import (
     CART,
     CONTROLLER,
