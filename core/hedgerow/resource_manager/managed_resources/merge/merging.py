@@ -11,7 +11,7 @@ Source: managed-resources §7.9, §8.1 to §8.3.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from returns.result import Failure, Result, Success
 
@@ -23,22 +23,12 @@ from hedgerow.api.managed_resources import (
     PRESERVE_RESOURCES,
     REFERENCE_PREFIX,
 )
-from hedgerow.api.references import group_of
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, object_at, texts_at, with_each, with_value
 from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling
+from hedgerow.resource_manager.managed_resources.merge.kinds import kind_rule
 from hedgerow.resource_manager.managed_resources.merge.selectors import selector_problem
-from hedgerow.resource_manager.managed_resources.merge.services import merged_service
-from hedgerow.resource_manager.managed_resources.merge.workloads import (
-    KindRule,
-    merged_cron_job,
-    merged_daemon_set,
-    merged_deployment,
-    merged_job,
-    merged_stateful_set,
-    with_live_value,
-)
 
 
 def with_injected_labels(manifest: Manifest, labels: Mapping[str, str]) -> Manifest:
@@ -82,9 +72,6 @@ def merged_map(desired: Mapping[str, str], current: Mapping[str, str], previous:
     return merged
 
 
-_CRON_JOB_VERSIONS: Final = ("v1", "v1beta1")
-
-
 @dataclass(frozen=True, slots=True)
 class Instructions:
     """What the ManagedResource, its status and the autoscalers say about one object."""
@@ -120,7 +107,7 @@ def merge(desired: Manifest, live: Manifest | None, instructions: Instructions) 
         injected = with_injected_labels(desired, instructions.labels)
         current = desired if live is None else live
         merged: Manifest = _with_metadata(injected, current, instructions)
-        if rule := _rule(desired):
+        if rule := kind_rule(desired):
             merged = rule(merged, current, _scaling(desired, instructions.scaling))
     except UnreadableError as error:
         return Failure(error.problem)
@@ -183,30 +170,3 @@ def _scaling(desired: Manifest, scaled: Scaling) -> Scaling:
         replicas=scaled.replicas or annotations.get(PRESERVE_REPLICAS) == "true",
         resources=scaled.resources or annotations.get(PRESERVE_RESOURCES) == "true",
     )
-
-
-def _merged_service_account(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
-    """The Secrets of a ServiceAccount are added by controllers."""
-    return with_live_value(with_live_value(desired, live, "secrets"), live, "imagePullSecrets")
-
-
-_RULES: Final[Mapping[tuple[str, str], KindRule]] = {
-    ("apps", "Deployment"): merged_deployment,
-    ("extensions", "Deployment"): merged_deployment,
-    ("apps", "StatefulSet"): merged_stateful_set,
-    ("extensions", "StatefulSet"): merged_stateful_set,
-    ("apps", "DaemonSet"): merged_daemon_set,
-    ("batch", "Job"): merged_job,
-    ("batch", "CronJob"): merged_cron_job,
-    ("", "Service"): merged_service,
-    ("", "ServiceAccount"): _merged_service_account,
-}
-
-
-def _rule(desired: Manifest) -> KindRule | None:
-    """What else is kept for an object of this kind; versions are not converted, so a rule holds for all of them."""
-    api_version, kind = str(desired.get("apiVersion") or ""), str(desired.get("kind") or "")
-    group, version = group_of(api_version), api_version.rpartition("/")[2]
-    if (group, kind) == ("batch", "CronJob") and version not in _CRON_JOB_VERSIONS:
-        raise UnreadableError(Problem("", f"cannot merge objects with gvk: {api_version}, Kind=CronJob"))
-    return _RULES.get((group, kind))

@@ -1,0 +1,161 @@
+"""What else of a live object is kept, by its kind: what autoscalers or controllers set, or the API server allocated.
+
+Source: managed-resources §8.3, §8.4.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from hedgerow.api.references import group_kind_of
+from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import (
+    UnreadableError,
+    object_at,
+    objects_at,
+    text_at,
+    texts_at,
+    with_each,
+    with_value,
+    without,
+)
+from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
+
+KindRule: TypeAlias = Callable[[Manifest, Manifest, Scaling], Manifest]
+"""Merges an object of one kind with the live one, given what of it is scaled; raises UnreadableError."""
+
+_POD_TEMPLATE: Final = ("spec", "template")
+_CRON_JOB_TEMPLATE: Final = ("spec", "jobTemplate", "spec", "template")
+_CRON_JOB_VERSIONS: Final = ("v1", "v1beta1")
+_SIZED: Final = ("cpu", "memory")
+_LOAD_BALANCER_ANNOTATIONS: Final = "loadbalancer.openstack.org"
+"""Prefix of the annotations in which a cloud controller remembers the load balancer of a Service."""
+
+
+def kind_rule(desired: Manifest) -> KindRule | None:
+    """The rule for objects of a kind in all its versions; none if nothing else is kept.
+
+    Raises:
+        UnreadableError: the version is one that cannot be merged.
+    """
+    kind, version = group_kind_of(desired), str(desired.get("apiVersion") or "").rpartition("/")[2]
+    if kind == ("batch", "CronJob") and version not in _CRON_JOB_VERSIONS:
+        raise UnreadableError(Problem("", f"cannot merge objects with gvk: batch/{version}, Kind=CronJob"))
+    return _RULES.get(kind)
+
+
+def _deployment(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
+    """Replicas stay if the manifest leaves them open or they are scaled."""
+    if scaling.replicas or object_at(desired, "spec").get("replicas") is None:
+        desired = _with_live_value(desired, live, "spec", "replicas")
+    return _with_live_resources(desired, live, scaling)
+
+
+def _stateful_set(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
+    """As a Deployment; and the claim templates of one that exists cannot be changed."""
+    merged = _deployment(desired, live, scaling)
+    if object_at(live, "metadata").get("creationTimestamp"):
+        return _with_live_value(merged, live, "spec", "volumeClaimTemplates")
+    return merged
+
+
+def _job(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
+    """The selector and the template's labels that the API server generated cannot be changed."""
+    merged = _with_live_value(desired, live, "spec", "selector")
+    path = (*_POD_TEMPLATE, "metadata", "labels")
+    if labels := {**texts_at(live, *path), **texts_at(desired, *path)}:
+        merged = with_value(merged, path, labels)
+    return _with_live_resources(merged, live, scaling)
+
+
+def _cron_job(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
+    return _with_live_resources(desired, live, scaling, _CRON_JOB_TEMPLATE)
+
+
+def _service_account(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
+    """Controllers add the Secrets of a ServiceAccount."""
+    return _with_live_value(_with_live_value(desired, live, "secrets"), live, "imagePullSecrets")
+
+
+def _with_live_value(desired: Manifest, live: Manifest, *path: str) -> Manifest:
+    """The desired object with what the live one has at a path; with nothing there if the live one has nothing."""
+    value = object_at(live, *path[:-1]).get(path[-1])
+    present = path[-1] in object_at(desired, *path[:-1])  # which also checks that with_value may descend
+    if value is not None:
+        return with_value(desired, path, value)
+    return without(desired, path) if present else desired
+
+
+def _with_live_resources(
+    desired: Manifest, live: Manifest, scaling: Scaling, template: Sequence[str] = _POD_TEMPLATE
+) -> Manifest:
+    """The desired object, if its resources are scaled with the processor and memory of the live containers."""
+    if not scaling.resources:
+        return desired
+    path = (*template, "spec", "containers")
+    named = ((each.get("name"), each) for each in objects_at(live, *path))
+    sized = {name: container for name, container in named if isinstance(name, str)}
+    return with_each(desired, path, lambda container: _resized(container, sized.get(text_at(container, "name") or "")))
+
+
+def _resized(container: Manifest, live: Manifest | None) -> Manifest:
+    for amounts in ("requests", "limits"):
+        path = ("resources", amounts)
+        wanted, found = object_at(container, *path), object_at(live or {}, *path)
+        if kept := {name: found[name] for name in _SIZED if found.get(name) is not None}:
+            container = with_value(container, path, {**wanted, **kept})
+    return container
+
+
+def _service(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
+    """Allocated addresses and ports stay, as far as the type of the Service still has a use for them."""
+    desired_type, live_type = (text_at(service, "spec", "type") or "ClusterIP" for service in (desired, live))
+    merged: Manifest = with_value(_with_kept_annotations(desired, live), ("spec", "type"), desired_type)
+    if desired_type in {"LoadBalancer", "NodePort"}:
+        allocated = objects_at(live, "spec", "ports")
+        merged = with_each(merged, ("spec", "ports"), lambda port: _with_node_port(port, allocated))
+        if not object_at(merged, "spec").get("loadBalancerIP"):
+            merged = _with_live_value(merged, live, "spec", "loadBalancerIP")
+    if desired_type == "ExternalName":
+        return merged
+    if live_type != "ExternalName" and object_at(merged, "spec").get("clusterIP") != "None":
+        merged = _with_live_value(merged, live, "spec", "clusterIP")
+    if desired_type == live_type == "LoadBalancer" and _has_health_check_of_its_own(merged, live):
+        merged = _with_live_value(merged, live, "spec", "healthCheckNodePort")
+    return merged
+
+
+def _with_kept_annotations(desired: Manifest, live: Manifest) -> Manifest:
+    path = ("metadata", "annotations")
+    found = texts_at(live, *path).items()
+    kept = {key: value for key, value in found if key.startswith(_LOAD_BALANCER_ANNOTATIONS)}
+    return with_value(desired, path, {**kept, **texts_at(desired, *path)}) if kept else desired
+
+
+def _with_node_port(port: Manifest, allocated: Sequence[Mapping[str, Any]]) -> Manifest:
+    """A port without a node port gets that of the last live port of the same number or name."""
+    if port.get("nodePort"):
+        return port
+    name = port.get("name") or ""
+    same = [each for each in allocated if each.get("port") == port.get("port") or (each.get("name") or "") == name]
+    node_port = same[-1].get("nodePort") if same else None
+    return {**port, "nodePort": node_port} if node_port else port
+
+
+def _has_health_check_of_its_own(desired: Manifest, live: Manifest) -> bool:
+    """True if both send traffic to local endpoints alone, and the manifest leaves open where these are checked."""
+    are_local = all(object_at(each, "spec").get("externalTrafficPolicy") == "Local" for each in (desired, live))
+    return are_local and not object_at(desired, "spec").get("healthCheckNodePort")
+
+
+_RULES: Final[Mapping[tuple[str, str], KindRule]] = {
+    ("apps", "Deployment"): _deployment,
+    ("extensions", "Deployment"): _deployment,
+    ("apps", "StatefulSet"): _stateful_set,
+    ("extensions", "StatefulSet"): _stateful_set,
+    ("apps", "DaemonSet"): _with_live_resources,
+    ("batch", "Job"): _job,
+    ("batch", "CronJob"): _cron_job,
+    ("", "Service"): _service,
+    ("", "ServiceAccount"): _service_account,
+}
