@@ -1,4 +1,4 @@
-"""Which objects autoscalers size, so that what they set is left alone.
+"""The objects that autoscalers scale, so that what they set is left alone.
 
 HorizontalPodAutoscalers and Hvpas write into workloads. VerticalPodAutoscalers do not: they change Pods as these are
 admitted, so there is nothing of theirs to preserve.
@@ -6,15 +6,23 @@ admitted, so there is nothing of theirs to preserve.
 Source: managed-resources §9.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.api.references import Identity, group_of, identity
-from hedgerow.machinery.objects import Manifest, key_of
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.failures import Problem
+from hedgerow.machinery.objects import Manifest, Resource, key_of
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at
+from hedgerow.machinery.remembering import latest_remembered
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.managed_resources.equivalences import Equivalences
 
 
@@ -26,10 +34,7 @@ class Scaling(NamedTuple):
 
 
 NOT_SCALED: Final = Scaling()
-
-
-class _MalformedTargetError(Exception):
-    """The target of an autoscaler has an `apiVersion` that is none; the text says which autoscaler and which."""
+_NAMES: Final = {HORIZONTAL_POD_AUTOSCALERS: "HPAs", HVPAS: "HVPAs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +57,20 @@ class ScaledObjects:
 
 
 def scaled_objects(hpas: Iterable[Manifest], hvpas: Iterable[Manifest]) -> Result[ScaledObjects, str]:
-    """What autoscalers size, or why that cannot be told, in which case nothing may be applied.
+    """What autoscalers scale, or why that cannot be told, in which case nothing may be applied.
 
     Args:
         hpas: HorizontalPodAutoscalers of the cluster.
-        hvpas: Hvpas of the cluster; one without a target sizes nothing.
+        hvpas: Hvpas of the cluster; one without a target scales nothing.
     """
     hvpas = tuple(hvpas)
     try:
-        return Success(
-            ScaledObjects(
-                frozenset(_target(hpa, "HorizontalPodAutoscaler", "scaleTargetRef") for hpa in hpas)
-                | frozenset(_target(hvpa, "Hvpa", "targetRef") for hvpa in hvpas if _deploys(hvpa, "hpa")),
-                frozenset(_target(hvpa, "Hvpa", "targetRef") for hvpa in hvpas if _deploys(hvpa, "vpa")),
-            )
-        )
-    except (UnreadableError, _MalformedTargetError) as error:
-        return Failure(f"failed to compute all HPA and HVPA target ref object keys: {error}")
+        horizontally = [_target(hpa, "HorizontalPodAutoscaler", "scaleTargetRef") for hpa in hpas]
+        horizontally += [_target(hvpa, "Hvpa", "targetRef") for hvpa in hvpas if _deploys(hvpa, "hpa")]
+        vertically = [_target(hvpa, "Hvpa", "targetRef") for hvpa in hvpas if _deploys(hvpa, "vpa")]
+    except UnreadableError as error:
+        return Failure(f"failed to compute all HPA and HVPA target ref object keys: {error.problem}")
+    return Success(ScaledObjects(frozenset(horizontally), frozenset(vertically)))
 
 
 def _deploys(hvpa: Manifest, autoscaler: str) -> bool:
@@ -76,19 +78,47 @@ def _deploys(hvpa: Manifest, autoscaler: str) -> bool:
 
 
 def _target(autoscaler: Manifest, kind: str, field: str) -> Identity:
-    """The object that an autoscaler sizes: one of its own namespace.
+    """The object that an autoscaler scales: one of its own namespace.
 
     Raises:
-        UnreadableError: a field that says which has another shape.
-        _MalformedTargetError: its `apiVersion` is none.
+        UnreadableError: a field that says which has another shape, or the `apiVersion` is none.
     """
     key = key_of(autoscaler)
     api_version, target_kind, name = (
         text_at(autoscaler, "spec", field, part) or "" for part in ("apiVersion", "kind", "name")
     )
     if api_version.count("/") > 1:
-        raise _MalformedTargetError(
-            f"invalid API version in scaleTargetReference of {kind} '{key}': "
-            f"unexpected GroupVersion string: {api_version}"
-        )
+        problem = f"invalid API version in scaleTargetReference of {kind} '{key}': unexpected GroupVersion string: "
+        raise UnreadableError(Problem("", f"{problem}{api_version}"))
     return identity(group_of(api_version), target_kind, key.namespace, name)
+
+
+@latest_remembered
+def _scaled(autoscalers: Sequence[Sequence[Manifest]]) -> Result[ScaledObjects, str]:
+    hpas, hvpas = autoscalers
+    return scaled_objects(hpas, hvpas)
+
+
+async def all_scaled_objects(snapshot: Snapshot) -> ScaledObjects | tuple[str, bool]:
+    """What all autoscalers of the target cluster scale; those that are not watched are listed.
+
+    Returns:
+        Or why that is not known, and whether that is because the API server did not answer.
+    """
+    unwatched = [resource for resource in _NAMES if not snapshot.has_synced(resource)]
+    questions = tuple(ListQuestion(resource, Cluster.TARGET) for resource in unwatched)
+    answers = await AtOnce(questions) if questions else ()
+    listed: dict[Resource, Sequence[Manifest]] = {}
+    for resource, answer in zip(unwatched, answers, strict=True):
+        if isinstance(answer, NotAnswered) and not answer.is_not_found:
+            return f"failed to list all {_NAMES[resource]}: {answer.message}", answer.is_unreachable
+        listed[resource] = answer.objects if isinstance(answer, Found) else ()
+    scaled = _scaled([listed[each] if each in listed else snapshot.list(each) for each in _NAMES])
+    return scaled.value_or(None) or (scaled.failure(), False)
+
+
+def watched_scaled_objects(snapshot: Snapshot) -> ScaledObjects | None:
+    """What autoscalers scale, from watches alone; none if these do not tell."""
+    if not all(map(snapshot.has_synced, _NAMES)):
+        return None
+    return _scaled([snapshot.list(each) for each in _NAMES]).value_or(None)

@@ -13,25 +13,25 @@ from typing import Any, Final, NamedTuple
 from hedgerow.api.managed_resources import MANAGED_BY, MODE, MODE_IGNORE
 from hedgerow.api.references import Identity, Reference, in_order, references_in
 from hedgerow.machinery.documents.budget import SliceCounter, Slices, finished
-from hedgerow.machinery.objects import Kind, Manifest, Resource
+from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import text_at, texts_at, too_much
-from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
+from hedgerow.resource_manager.managed_resources.decoding import DecodedValue
 from hedgerow.resource_manager.managed_resources.equivalences import PreviousReferences, previous_references
 from hedgerow.resource_manager.managed_resources.normalising import Normalised, kind_of, normalised, texts_of
 
-__all__ = [
-    "DecodedValue",
-    "Desired",
-    "DesiredObject",
-    "build_desired",
-    "checked_values",
-    "decoded_secret",
-    "unknown_kinds",
-]
-
 MOST_INJECTED: Final = 8 * 1024
 """Characters of `spec.injectLabels`: the status repeats them for each object."""
+INSTALL_ORDER: Final = (
+    *("PriorityClass", "Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodSecurityPolicy"),
+    *("PodDisruptionBudget", "ServiceAccount", "Secret", "SecretList", "ConfigMap", "StorageClass"),
+    *("PersistentVolume", "PersistentVolumeClaim", "CustomResourceDefinition", "ClusterRole", "ClusterRoleList"),
+    *("ClusterRoleBinding", "ClusterRoleBindingList", "Role", "RoleList", "RoleBinding", "RoleBindingList"),
+    *("Service", "DaemonSet", "Pod", "ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler"),
+    *("StatefulSet", "Job", "CronJob", "IngressClass", "Ingress", "APIService"),
+)
+"""Kinds that come first, in this order; all others follow, by name of kind."""
+_RANK: Final = {kind: rank for rank, kind in enumerate(INSTALL_ORDER)}
 NODES_OF_AN_OBJECT: Final = 10
 """What is done with an object takes the time that it takes to read so many nodes, however small it is."""
 
@@ -244,3 +244,14 @@ def _orphans(mentioned: Iterable[_Mentioned]) -> tuple[Reference, ...]:
     wanted = {each.reference.identity for each in mentioned if not each.is_ignored}
     released = (each for each in mentioned if each.is_ignored and each.reference.identity not in wanted)
     return tuple(each.reference for each in released if each.previous is not None)
+
+
+def in_install_order(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """The objects as they are applied one after the other; those of one kind by name, then by namespace."""
+    return sorted(manifests, key=_place)
+
+
+def _place(manifest: Manifest) -> tuple[int, str, str, str]:
+    kind = str(manifest.get("kind") or "")
+    key = key_of(manifest)
+    return (_RANK.get(kind, len(_RANK)), kind, str(key.name), str(key.namespace))

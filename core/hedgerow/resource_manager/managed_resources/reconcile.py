@@ -29,16 +29,14 @@ from hedgerow.resource_manager.managed_resources.reconciliation.conditions impor
     invalidate,
     record,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.deletion import delete, hand_over
-from hedgerow.resource_manager.managed_resources.reconciliation.finalizers import hold
+from hedgerow.resource_manager.managed_resources.reconciliation.deletion import delete, hand_over, hold
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Reconciliation,
     Statement,
     status_write,
     write,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.orphans import release_orphans
-from hedgerow.resource_manager.managed_resources.reconciliation.pruning import RETRY_AFTER, prune
+from hedgerow.resource_manager.managed_resources.reconciliation.pruning import RETRY_AFTER, prune, release_orphans
 from hedgerow.resource_manager.managed_resources.reconciliation.secrets import decode, desired_state, read_secrets
 from hedgerow.resource_manager.managed_resources.reconciliation.state import State
 from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import completed_state, is_unchanged
@@ -107,10 +105,11 @@ async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each
         return await _reconciled(mr)
     if end := await invalidate(mr, desired):
         return end
-    foreign = await prune(mr, desired.left, attempted(mr, desired))
+    attempt = attempted(mr, desired)
+    foreign = await prune(mr, desired.left, attempt)
     if isinstance(foreign, Plan):
         return foreign
-    if end := await release_orphans(mr, desired) or await record(mr, desired):
+    if end := await release_orphans(mr, desired, attempt) or await record(mr, desired):
         return end
     if mr.course != course:
         return await _reconciled(mr)

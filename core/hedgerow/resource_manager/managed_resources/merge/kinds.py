@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from hedgerow.api.references import group_kind_of
-from hedgerow.machinery.fields import Problem
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import (
     UnreadableError,

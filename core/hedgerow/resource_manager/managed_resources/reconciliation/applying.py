@@ -6,13 +6,11 @@ is left is read at once, so that a ManagedResource whose objects all exist is as
 Source: managed-resources §7.9.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Any, Final
-
-from returns.result import Failure
+from typing import Final
 
 from hedgerow.api.managed_resources import APPLY_FAILED
 from hedgerow.api.references import Identity, references_of
@@ -20,23 +18,19 @@ from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import InOrder, Plan, RecordEvents, Update, WriteResult
 from hedgerow.machinery.questions import defines_kinds
 from hedgerow.machinery.steps import AtOnce, Now
-from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects
-from hedgerow.resource_manager.managed_resources.desired import Desired
-from hedgerow.resource_manager.managed_resources.ordering import in_install_order
+from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, all_scaled_objects
+from hedgerow.resource_manager.managed_resources.desired import Desired, in_install_order
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import attempted
-from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Unanswered
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+    Obstacle,
     Reconciliation,
-    not_found_out,
-    status_write,
     trouble,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import merge_options, scaled
 from hedgerow.resource_manager.managed_resources.reconciliation.object_application import (
     Done,
-    Fails,
     ObjectApplication,
     Rules,
+    merge_options,
     rule_of,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.ownership_conflicts import contested_events
@@ -65,56 +59,52 @@ async def apply(mr: Reconciliation, content: Content, desired: Desired) -> Appli
         content: what its Secrets hold.
         desired: what it asks for.
     """
-    autoscaled = await scaled(mr)
-    if isinstance(autoscaled, Unanswered):
-        return not_found_out(mr, autoscaled.text, attempted(mr, desired))
-    if isinstance(autoscaled, Failure):
-        return await _failed(mr, desired, autoscaled.failure())
+    autoscaled = await all_scaled_objects(mr.snapshot)
+    if not isinstance(autoscaled, ScaledObjects):
+        return await _failed(mr, desired, Obstacle(*autoscaled))
     rules: dict[Resource, Stored | None] = {}
     mr.now = await Now()
-    objects = await _objects(mr, desired, autoscaled.unwrap())
+    objects = await _objects(mr, desired, autoscaled, rules)
     while True:
         await _read(objects)
         await _read_definitions(objects, rules)
-        await _decide(mr, objects, rules)
+        await _decide(mr, objects)
         writes = [each for each in _before_an_obstacle(objects) if each.write is not None]
         if not writes:
             return await _end(mr, desired, objects)
-        outcomes = await _write(mr, writes)
+        results = await _write(mr, writes)
         mr.now = await Now()
-        for each, outcome in zip(writes, outcomes, strict=False):
+        for each, result in zip(writes, results, strict=False):
             await mr.work(each.nodes)
-            each.take_outcome(outcome, rules)
-        if any(defines_kinds(outcome.action.resource) for outcome in outcomes):
+            each.take_result(result)
+        if any(defines_kinds(result.action.resource) for result in results):
             desired = await desired_state(mr, content)
-            objects = _carried_over(objects, await _objects(mr, desired, autoscaled.unwrap()))
+            begun = {each.wanted.identity: each for each in objects if each.writes or each.is_read}
+            objects = await _objects(mr, desired, autoscaled, rules)
+            objects = [begun.get(each.wanted.identity, each) for each in objects]
 
 
-async def _objects(mr: Reconciliation, desired: Desired, autoscaled: ScaledObjects) -> list[ObjectApplication]:
+async def _objects(
+    mr: Reconciliation, desired: Desired, autoscaled: ScaledObjects, rules: Rules
+) -> list[ObjectApplication]:
     """The objects in the order in which they are applied; what can be decided without reading is."""
     options_of = merge_options(mr, autoscaled)
     by_manifest: dict[int, ObjectApplication] = {}
     for wanted in desired.objects:
-        each = by_manifest[id(wanted.manifest)] = ObjectApplication(mr, wanted, *options_of(wanted))
+        each = by_manifest[id(wanted.manifest)] = ObjectApplication(mr, wanted, *options_of(wanted), rules)
         each.begin()
         await mr.work(each.nodes)
     return [by_manifest[id(manifest)] for manifest in in_install_order(wanted.manifest for wanted in desired.objects)]
 
 
-def _carried_over(before: Iterable[ObjectApplication], after: Iterable[ObjectApplication]) -> list[ObjectApplication]:
-    """The new applications, but the old ones of objects that were read or written already."""
-    begun = {each.wanted.identity: each for each in before if each.writes or each.live is not None}
-    return [begun.get(each.wanted.identity, each) for each in after]
-
-
 async def _read(objects: Sequence[ObjectApplication]) -> None:
     """Read the objects that may exist, all at once; all that are left once a creation has met an existing object."""
     while True:
-        is_wary = any(each.has_met_an_existing_object for each in objects)
+        reads_all = any(each.has_met_an_existing_object for each in objects)
         unread = {
-            each.target.question: each
+            each.question: each
             for each in _before_an_obstacle(objects)
-            if each.live is None and not each.is_at_end and each.target is not None and (is_wary or each.may_exist)
+            if each.question is not None and not each.is_read and not each.is_at_end and (reads_all or each.may_exist)
         }
         if not unread:
             return
@@ -127,7 +117,7 @@ async def _read_definitions(objects: Sequence[ObjectApplication], rules: dict[Re
     questions = {
         question: each.wanted.resource
         for each in _before_an_obstacle(objects)
-        if (question := each.rule_question(rules)) is not None
+        if (question := each.definition_question()) is not None
     }
     answers = await AtOnce(tuple(questions)) if questions else ()
     for resource, answer in zip(questions.values(), answers, strict=True):
@@ -135,68 +125,59 @@ async def _read_definitions(objects: Sequence[ObjectApplication], rules: dict[Re
             rules[resource] = rule_of(resource, answer)
 
 
-async def _decide(mr: Reconciliation, objects: Sequence[ObjectApplication], rules: Rules) -> None:
+async def _decide(mr: Reconciliation, objects: Sequence[ObjectApplication]) -> None:
     """Decide what to write for each object, by a dry run if only that can tell."""
     for each in objects:
-        if each.next is None and (each.live is not None or not each.may_exist):
+        if each.next is None and (each.is_read or not each.may_exist):
             await mr.work(each.nodes)
-            each.decide(rules)
-        if isinstance(each.next, Fails):
+            each.decide()
+        if isinstance(each.next, Obstacle) and not each.next.is_unreachable:
             break
     tried = [(each, each.dry_run) for each in _before_an_obstacle(objects) if each.dry_run is not None]
-    outcomes = await AtOnce(tuple(dry_run for _, dry_run in tried)) if tried else ()
-    for (each, _), outcome in zip(tried, outcomes, strict=True):
-        each.take_dry_run(outcome, rules)
+    results = await AtOnce(tuple(dry_run for _, dry_run in tried)) if tried else ()
+    for (each, _), result in zip(tried, results, strict=True):
+        each.take_dry_run(result)
 
 
 def _before_an_obstacle(objects: Iterable[ObjectApplication]) -> Iterator[ObjectApplication]:
     """The objects before the first that cannot be applied."""
-    return takewhile(lambda each: not isinstance(each.next, Fails | Unanswered), objects)
+    return takewhile(lambda each: not isinstance(each.next, Obstacle), objects)
 
 
 async def _write(mr: Reconciliation, applications: Sequence[ObjectApplication]) -> tuple[WriteResult, ...]:
     """Write objects one after the other, up to the first refusal; tell before which ones are taken from others."""
-    writes = [each.write for each in applications]
-    taken = [each.live for each in applications if isinstance(each.write, Update)]
-    events = contested_events(mr, [live.manifest for live in taken if live is not None and live.manifest is not None])
-    if events:
+    taken = [each.live for each in applications if isinstance(each.write, Update) and each.live is not None]
+    if events := contested_events(mr, taken):
         await RecordEvents(events)
-    return await InOrder(tuple(write for write in writes if write is not None))
+    return await InOrder(tuple(each.write for each in applications if each.write is not None))
 
 
 async def _end(mr: Reconciliation, desired: Desired, objects: Sequence[ObjectApplication]) -> Applied | Plan:
     """How the objects ended up: up to the first that fails, or all that could be read."""
     done: dict[Identity, ObjectState | None] = {}
-    unanswered: str | None = None
+    obstacle: Obstacle | None = None
     for each in objects:
-        match each.next:
-            case Done(state):
-                done[each.wanted.identity] = state
-            case Unanswered(text):
-                unanswered = unanswered or text
-            case Fails(text) if unanswered is None:
-                return await _failed(mr, desired, text, done)
-            case _:
-                pass
-    states = tuple(state for state in done.values() if state is not None)
-    if unanswered is None:
-        return Applied(desired, states)
-    write = await status_write(mr, "applied-in-part", resources=_references(mr, desired, done))
-    return replace(not_found_out(mr, unanswered, attempted(mr, desired, states)), actions=write)
+        if isinstance(each.next, Done):
+            done[each.wanted.identity] = each.next.state
+        elif isinstance(each.next, Obstacle):
+            obstacle = obstacle or each.next
+            if not obstacle.is_unreachable:
+                break
+    if obstacle is not None:
+        return await _failed(mr, desired, obstacle, done)
+    return Applied(desired, tuple(state for state in done.values() if state is not None))
 
 
 async def _failed(
-    mr: Reconciliation, desired: Desired, text: str, done: Mapping[Identity, ObjectState | None] = _NOTHING
+    mr: Reconciliation, desired: Desired, obstacle: Obstacle, done: Mapping[Identity, ObjectState | None] = _NOTHING
 ) -> Plan:
-    problem = f"could not apply all new resources: {text}"
-    state = attempted(mr, desired, [each for each in done.values() if each is not None])
-    return await trouble(mr, APPLY_FAILED, text, problem, state, resources=_references(mr, desired, done))
+    """The end of the reconciliation.
 
-
-def _references(mr: Reconciliation, desired: Desired, done: Container[Identity]) -> list[dict[str, Any]]:
-    """The references in the status, with labels and annotations as applied for the objects that are applied already.
-
-    So the next merge knows which of them it has to remove, even if the Secrets change before this delivery is complete.
+    In the status the references to the objects that are applied already have labels and annotations as applied. So the
+    next merge knows which of them it has to remove, even if the Secrets change before this delivery is complete.
     """
     new = {each.identity: each for each in desired.references if each.identity in done}
-    return [new.get(each.identity, each).in_status() for each in references_of(mr.manifest)]
+    references = [new.get(each.identity, each).in_status() for each in references_of(mr.manifest)]
+    problem = obstacle.text if obstacle.is_unreachable else f"could not apply all new resources: {obstacle.text}"
+    state = attempted(mr, desired, [each for each in done.values() if each is not None])
+    return await trouble(mr, obstacle, APPLY_FAILED, problem, state, resources=references)

@@ -1,4 +1,6 @@
-"""What conditions say while a ManagedResource is let go, and whether its objects go with it.
+"""How an instance holds a ManagedResource by a finalizer, and lets it go, with or without its objects.
+
+The finalizer is added before anything is applied.
 
 A ManagedResource that has moved to another class is handed over with its objects, although §7.11 has them deleted first
 and applied anew by the next instance: that would be an outage wherever both look after the same cluster. Where they
@@ -10,8 +12,8 @@ cache may lag behind the deletion of the ManagedResource. Nothing is deleted as 
 an object that stays too long can still be deleted, one that is gone cannot be restored. Where the API server has no
 such definition, as in a simulation, the deletion counts.
 
-Source: managed-resources §7.11; Kubernetes documentation, "Extend the Kubernetes API with CustomResourceDefinitions",
-deletion.
+Source: managed-resources §5, §7.2, §7.11; Kubernetes documentation, "Extend the Kubernetes API with
+CustomResourceDefinitions", deletion.
 """
 
 from typing import Final
@@ -30,27 +32,63 @@ from hedgerow.api.managed_resources import (
 from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.objects import ObjectKey, is_terminating
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.objects import ObjectKey, is_terminating, resource_version_of
+from hedgerow.machinery.plan import Event, MergePatch, Plan
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import boolean_at
-from hedgerow.resource_manager.managed_resources.reconciliation.finalizers import release
+from hedgerow.machinery.reading import boolean_at, list_at
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+    Obstacle,
     Reconciliation,
     Statement,
     event,
-    not_found_out,
     say,
     trouble,
+    write,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.pruning import foreign_events, prune
 
 DEFINITION: Final = f"{MANAGED_RESOURCES.plural}.{MANAGED_RESOURCES.group}"
 """The name of the definition."""
 _QUESTION: Final = ObjectQuestion(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", DEFINITION), Cluster.SOURCE)
-_OBJECTS_STAY: Final = "the definition of ManagedResource is being deleted, so the objects stay"
-_NOT_READ: Final = "could not read the definition of ManagedResource, so nothing is deleted"
 _DELETING: Final = "The resources are currently being deleted."
+
+
+async def hold(mr: Reconciliation) -> Plan | None:
+    """Add the finalizer; the end of the reconciliation if that fails.
+
+    Another instance, of another class and perhaps for another cluster, has applied what the status refers to. So this
+    one records first that it has not applied these objects: it deletes only those that carry the origin.
+    """
+    finalizers, own = list_at(mr.manifest, "metadata", "finalizers"), mr.config.class_filter.finalizer
+    if own in finalizers:
+        return None
+    inherited = [each.unapplied().in_status() for each in references_of(mr.manifest)]
+    if inherited and (end := await say(mr, "taken-over", resources=inherited)):
+        return end
+    return await write(mr, _finalizers_patch(mr, [*finalizers, own], "held"), "failed to add finalizer")
+
+
+async def release(mr: Reconciliation, *events: Event) -> Plan:
+    """Remove the finalizer, which ends the reconciliation.
+
+    Args:
+        mr: the ManagedResource.
+        events: about the release; not recorded if nothing was held, or if the release fails.
+    """
+    mr.read_again()
+    finalizers, own = list_at(mr.manifest, "metadata", "finalizers"), mr.config.class_filter.finalizer
+    if mr.is_gone or own not in finalizers:
+        return Plan()
+    others = [finalizer for finalizer in finalizers if finalizer != own]
+    end = await write(mr, _finalizers_patch(mr, others or None, "released"), "failed to remove finalizer")
+    return end or Plan(events=events)
+
+
+def _finalizers_patch(mr: Reconciliation, finalizers: list[str] | None, reason: str) -> MergePatch:
+    """A merge patch replaces the whole list, so it must not meet one to which somebody else has added."""
+    patch = {"metadata": {"finalizers": finalizers}}
+    version = resource_version_of(mr.manifest)
+    return MergePatch(MANAGED_RESOURCES, mr.key, patch, reason, version, cluster=Cluster.SOURCE)
 
 
 async def hand_over(mr: Reconciliation) -> Plan:
@@ -84,12 +122,12 @@ async def _end_with_definition(mr: Reconciliation) -> Plan | None:
     """Release the ManagedResource and leave its objects if its definition is being deleted; wait if that is unknown."""
     match await _QUESTION:
         case Found(objects) if any(map(is_terminating, objects)):
-            return await release(mr, event(mr, "Warning", "DefinitionTerminating", _OBJECTS_STAY))
+            note = "the definition of ManagedResource is being deleted, so the objects stay"
+            return await release(mr, event(mr, "Warning", "DefinitionTerminating", note))
         case NotAnswered() as problem if not problem.is_not_found:
-            text = f"{_NOT_READ}: {problem.message}"
-            if problem.is_unreachable:
-                return not_found_out(mr, text, mr.state)
-            return await trouble(mr, DELETION_FAILED, f"{text[0].upper()}{text[1:]}", text, mr.state)
+            text = f"could not read the definition of ManagedResource, so nothing is deleted: {problem.message}"
+            obstacle = Obstacle(f"{text[0].upper()}{text[1:]}", problem.is_unreachable)
+            return await trouble(mr, obstacle, DELETION_FAILED, text, mr.state)
         case _:
             return None
 

@@ -37,6 +37,15 @@ class Statement(NamedTuple):
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why something could not be done."""
+
+    text: str
+    is_unreachable: bool = False
+    """True if an API server did not answer, so that nothing new is known."""
+
+
 @dataclass(slots=True)
 class Reconciliation:
     """One ManagedResource under reconciliation."""
@@ -170,8 +179,8 @@ async def status_write(
 
 async def trouble(
     mr: Reconciliation,
+    obstacle: Obstacle,
     reason: str,
-    message: str,
     problem: str,
     state: State,
     *,
@@ -179,32 +188,23 @@ async def trouble(
 ) -> Plan:
     """The end of a reconciliation because something failed. It is tried again with growing delays.
 
+    Conditions stay if an API server did not answer, as nothing new is known.
+
     Args:
         mr: the ManagedResource.
+        obstacle: the message of the condition.
         reason: of the condition `ResourcesApplied`, which becomes false.
-        message: of that condition.
         problem: what failed, for the log.
         state: for the next reconciliation.
         resources: the references for the status; none: they stay.
     """
-    statement = Statement(RESOURCES_APPLIED, ConditionStatus.FALSE, reason, message)
-    return Plan(
-        actions=await status_write(mr, reason, statement, resources=resources),
-        events=warning_of(mr, reason, message),
-        failures=(failure(mr, problem),),
-        state=state,
-    )
-
-
-def not_found_out(mr: Reconciliation, problem: str, state: State) -> Plan:
-    """The end of a reconciliation because an API server did not answer. Conditions stay, as nothing new is known.
-
-    Args:
-        mr: the ManagedResource.
-        problem: why there was no answer, for the log.
-        state: for the next reconciliation.
-    """
-    return Plan(failures=(failure(mr, problem),), state=state)
+    failures = (failure(mr, problem),)
+    if obstacle.is_unreachable:
+        actions = await status_write(mr, "applied-in-part", resources=resources) if resources is not None else ()
+        return Plan(actions, failures=failures, state=state)
+    statement = Statement(RESOURCES_APPLIED, ConditionStatus.FALSE, reason, obstacle.text)
+    actions = await status_write(mr, reason, statement, resources=resources)
+    return Plan(actions, events=warning_of(mr, reason, obstacle.text), failures=failures, state=state)
 
 
 def failure(mr: Reconciliation, problem: str) -> Failure:

@@ -5,7 +5,7 @@ What this ManagedResource has not applied before is created without a look.
 Source: managed-resources §7.9, §8.6; decision "steady state".
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -20,8 +20,10 @@ from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Create, Delete, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject
+from hedgerow.machinery.reading import UnreadableError, boolean_at
+from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects
+from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject, injected_labels
+from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
 from hedgerow.resource_manager.managed_resources.merge.application import (
     Application,
     CreateObject,
@@ -30,9 +32,8 @@ from hedgerow.resource_manager.managed_resources.merge.application import (
 )
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, with_injected_labels
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
-from hedgerow.resource_manager.managed_resources.reconciliation.live_objects import Live, ResourceKey, Unanswered, live
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
-from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
+from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Obstacle, Reconciliation
+from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, digest
 from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import is_object_unchanged
 from hedgerow.resource_manager.managed_resources.reconciliation.write_errors import (
     apply_error,
@@ -53,13 +54,6 @@ Rules: TypeAlias = Mapping[Resource, Stored | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Fails:
-    """The object cannot be applied."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Done:
     """The object is as it should be."""
 
@@ -68,8 +62,6 @@ class Done:
 
 
 Write: TypeAlias = Create | Update | Delete
-Next: TypeAlias = Done | Fails | Unanswered | Write
-"""What to write next, or how the object ended up."""
 
 
 @dataclass(slots=True)
@@ -81,19 +73,25 @@ class ObjectApplication:
     options: Instructions
     asked: bytes
     """Digest of all that is asked of it."""
+    rules: Rules
     writes: list[WriteResult] = field(default_factory=list)
-    live: Live | None = None
-    """The object; none as long as it was not read since the last refused write."""
-    next: Next | None = None
+    is_read: bool = False
+    """True if the object was read since the last refused write."""
+    live: Manifest | None = None
+    """The object as it was read; none: it does not exist, or was not read."""
+    next: Done | Obstacle | Write | None = None
+    """What to write next, or how the object ended up; none: not known yet."""
     dry_run: Update | None = None
     """To be made before it is known what comes next."""
     _compared: tuple[Stored | None, Result[Application, Problem]] | None = None
 
     @property
-    def target(self) -> ResourceKey | None:
-        """Where it is; none if it cannot be anywhere."""
+    def question(self) -> ObjectQuestion | None:
+        """Reads the object; none if it cannot be anywhere."""
         resource = self.wanted.resource
-        return ResourceKey(resource, key_of(self.wanted.manifest)) if isinstance(resource, Resource) else None
+        if isinstance(resource, NotAnswered):
+            return None
+        return ObjectQuestion(resource, key_of(self.wanted.manifest), Cluster.TARGET)
 
     @property
     def nodes(self) -> int:
@@ -101,17 +99,13 @@ class ObjectApplication:
         return NODES_OF_AN_OBJECT + count_nodes(self.wanted.manifest)
 
     @property
-    def text(self) -> str:
-        """As messages name it."""
-        return f'"{self.wanted}"'
-
-    @property
     def known(self) -> ObjectState | None:
         """What the last reconciliation left of it; none if something else was asked for then."""
         known = self.mr.state.objects.get(self.wanted.identity)
         if known is None or not self.asked or known.asked != self.asked:
             return None
-        return known if (known.resource, known.key) == self.target else None
+        is_there = (known.resource, known.key) == (self.wanted.resource, key_of(self.wanted.manifest))
+        return known if is_there else None
 
     @property
     def may_exist(self) -> bool:
@@ -121,9 +115,8 @@ class ObjectApplication:
     @property
     def has_met_an_existing_object(self) -> bool:
         """True if a creation was refused because the object exists, or for another reason and it exists."""
-        exists = self.live is not None and self.live.manifest is not None
         refusals = (write.error for write in self.writes if isinstance(write.action, Create))
-        return any(refusal is not None and (exists or exists_already(refusal)) for refusal in refusals)
+        return any(refusal is not None and (self.live is not None or exists_already(refusal)) for refusal in refusals)
 
     @property
     def write(self) -> Write | None:
@@ -133,59 +126,57 @@ class ObjectApplication:
     @property
     def is_at_end(self) -> bool:
         """True if nothing more is to be done about it in this reconciliation."""
-        return isinstance(self.next, Done | Fails | Unanswered)
+        return isinstance(self.next, Done | Obstacle)
 
     def begin(self) -> None:
         """Decide what can be decided without reading."""
-        resource, name = self.wanted.resource, key_of(self.wanted.manifest).name
+        name, known = key_of(self.wanted.manifest).name, self.known
         if problem := self.wanted.problem or (None if name else _NAMELESS):
-            self.next = Fails(apply_error(self.text, problem))
-        elif isinstance(resource, NotAnswered):
-            self.next = self._unread(resource)
-        elif (
-            not self.mr.config.always_update
-            and (known := self.known) is not None
-            and is_object_unchanged(self.mr, known)
-        ):
+            self.next = Obstacle(apply_error(self.wanted, problem))
+        elif isinstance(self.wanted.resource, NotAnswered):
+            self.next = self._unread(self.wanted.resource)
+        elif known is not None and not self.mr.config.always_update and is_object_unchanged(self.mr, known):
             self.next = Done(known)
 
     def take_answer(self, answer: Answer) -> None:
         """Note the object as it was read. If it does not exist, the refusal of its last write stands."""
-        found = live(answer)
         last = self.writes[-1] if self.writes else None
-        if last is not None and (
-            (isinstance(found, NotAnswered) and not found.is_unreachable)
-            or (isinstance(found, Live) and found.manifest is None and not has_come_too_late(last))
+        is_missing = isinstance(answer, NotAnswered) and answer.is_not_found
+        if (
+            isinstance(answer, NotAnswered)
+            and last is not None
+            and not answer.is_unreachable
+            and (not is_missing or not has_come_too_late(last))
         ):
-            self.next = Fails(error_text(self.writes, self.text))
-        elif isinstance(found, NotAnswered):
-            self.next = self._unread(found)
+            self.next = Obstacle(error_text(self.writes, self.wanted))
+        elif isinstance(answer, NotAnswered) and not is_missing:
+            self.next = self._unread(answer)
         else:
-            self.live, self.next, self._compared = found, None, None
+            self.live = answer.objects[0] if isinstance(answer, Found) else None
+            self.is_read, self.next, self._compared = True, None, None
 
-    def rule_question(self, rules: Rules) -> ObjectQuestion | None:
+    def definition_question(self) -> ObjectQuestion | None:
         """Reads the definition of a custom resource, if the object differs and that may be due to its defaults."""
         resource = self.wanted.resource
         if (
             self.next is not None
             or isinstance(resource, NotAnswered)
             or "." not in resource.group
-            or resource in rules
+            or resource in self.rules
             or stored_rule(self.wanted.manifest) is not AS_SENT
         ):
             return None
-        found = self._application(rules).value_or(None)
+        found = self._application().value_or(None)
         if not isinstance(found, UpdateObject) or self._may_be_the_servers(found.because):
             return None
-        return ObjectQuestion(
-            CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"), Cluster.TARGET
-        )
+        name = f"{resource.plural}.{resource.group}"
+        return ObjectQuestion(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", name), Cluster.TARGET)
 
-    def decide(self, rules: Rules) -> None:
+    def decide(self) -> None:
         """Decide what comes next, by the object as it was read, or as if it did not exist."""
-        found = self._application(rules)
+        found = self._application()
         if isinstance(found, Failure):
-            self.next = Fails(apply_error(self.text, self._problem(found.failure())))
+            self.next = Obstacle(apply_error(self.wanted, self._problem(found.failure())))
             return
         match found.unwrap(), self.wanted.resource:
             case CreateObject(manifest), Resource() as resource:
@@ -197,10 +188,10 @@ class ObjectApplication:
             case _:
                 self._try(())
 
-    def take_dry_run(self, outcome: WriteResult, rules: Rules) -> None:
+    def take_dry_run(self, result: WriteResult) -> None:
         """Decide by the result of the dry run."""
-        write, known, settled = self.dry_run, self.known, self._because(rules)
-        found = verdict(outcome, self.live.manifest if self.live is not None else None)
+        write, known, settled = self.dry_run, self.known, self._because()
+        found = verdict(result, self.live)
         is_guess = known is None and bool(settled)
         if write is not None and (
             found is Verdict.CHANGES
@@ -209,21 +200,21 @@ class ObjectApplication:
         ):
             self.next = replace(write, dry_run=False)
         else:
-            self.next = self._done(self.live, settled, is_tried=found is not Verdict.NOT_KNOWN)
+            self.next = self._done(settled, is_tried=found is not Verdict.NOT_KNOWN)
         self.dry_run = None
 
-    def take_outcome(self, outcome: WriteResult, rules: Rules) -> None:
+    def take_result(self, result: WriteResult) -> None:
         """Decide by the result of a write."""
-        self.writes.append(outcome)
+        self.writes.append(result)
         self.next = None
-        if outcome.error is None and isinstance(outcome.action, Create | Update):
-            self.live, self._compared = Live(outcome.stored), None
+        if result.error is None and isinstance(result.action, Create | Update):
+            self.is_read, self.live, self._compared = True, result.stored, None
             # What the server has made otherwise it would make so again.
-            self.next = self._done(self.live, self._because(rules), is_tried=True)
+            self.next = self._done(self._because(), is_tried=True)
         elif is_worth_another_look(self.writes):
-            self.live = None
+            self.is_read, self.live = False, None
         else:
-            self.next = replacement(outcome) or Fails(error_text(self.writes, self.text))
+            self.next = replacement(result) or Obstacle(error_text(self.writes, self.wanted))
 
     def _try(self, settled: tuple[Difference, ...]) -> None:
         """Decide about a live object that differs from its manifest only as the server wants it.
@@ -237,13 +228,11 @@ class ObjectApplication:
             self.dry_run = replace(write, dry_run=True)
         else:
             is_never_written = is_ignored(self.wanted.manifest) and not settled
-            self.next = self._done(self.live, settled, is_tried=is_never_written)
+            self.next = self._done(settled, is_tried=is_never_written)
 
     def _write(self, reason: str) -> Update | None:
         """The write of the live object as its manifest asks for it now; none for one that is never written again."""
-        manifest = self.live.manifest if self.live is not None else None
-        result = application(self.wanted.manifest, manifest, self.options, always_update=True)
-        found = result.value_or(None)
+        found = application(self.wanted.manifest, self.live, self.options, always_update=True).value_or(None)
         if not isinstance(found, UpdateObject) or not isinstance(self.wanted.resource, Resource):
             return None
         return Update(self.wanted.resource, found.manifest, reason)
@@ -260,18 +249,17 @@ class ObjectApplication:
             return False
         return self.mr.write_context(known.resource, known.key.namespace).differs(known.context)
 
-    def _application(self, rules: Rules) -> Result[Application, Problem]:
-        rule = rules.get(self.wanted.resource) if isinstance(self.wanted.resource, Resource) else None
+    def _application(self) -> Result[Application, Problem]:
+        rule = self.rules.get(self.wanted.resource) if isinstance(self.wanted.resource, Resource) else None
         if self._compared is None or self._compared[0] is not rule:
-            manifest = self.live.manifest if self.live is not None else None
             always = self.mr.config.always_update
-            found = application(self.wanted.manifest, manifest, self.options, rule=rule, always_update=always)
+            found = application(self.wanted.manifest, self.live, self.options, rule=rule, always_update=always)
             self._compared = (rule, found)
         return self._compared[1]
 
-    def _because(self, rules: Rules) -> tuple[Difference, ...]:
+    def _because(self) -> tuple[Difference, ...]:
         """In what the object differs from what was sent."""
-        found = self._application(rules).value_or(None)
+        found = self._application().value_or(None)
         return found.because if isinstance(found, UpdateObject) else ()
 
     def _problem(self, failure: Problem) -> str:
@@ -280,25 +268,23 @@ class ObjectApplication:
             with_injected_labels(self.wanted.manifest, self.options.labels)
         except UnreadableError as error:
             if error.problem == failure:
-                return f"error injecting labels into object {self.text}: {failure}"
+                return f'error injecting labels into object "{self.wanted}": {failure}'
         return str(failure)
 
-    def _unread(self, problem: NotAnswered) -> Fails | Unanswered:
-        text = apply_error(self.text, problem.message)
-        return Unanswered(text) if problem.is_unreachable else Fails(text)
+    def _unread(self, problem: NotAnswered) -> Obstacle:
+        return Obstacle(apply_error(self.wanted, problem.message), problem.is_unreachable)
 
-    def _done(self, found: Live | None, settled: tuple[Difference, ...], *, is_tried: bool) -> Done:
+    def _done(self, settled: tuple[Difference, ...], *, is_tried: bool) -> Done:
         """The object is as it should be.
 
         Args:
-            found: the live object.
             settled: what the server makes of it beyond what is known.
             is_tried: whether this reconciliation has found out what the server makes of it.
         """
-        target = self.target
-        if found is None or found.manifest is None or target is None:
+        resource, key = self.wanted.resource, key_of(self.wanted.manifest)
+        if self.live is None or isinstance(resource, NotAnswered):
             return Done(None)
-        context, now, known = self.mr.write_context(target.resource, target.key.namespace), self.mr.now, self.known
+        context, now, known = self.mr.write_context(resource, key.namespace), self.mr.now, self.known
         tried, changed = None, None
         if known is not None:
             tried = known.tried
@@ -307,22 +293,52 @@ class ObjectApplication:
         return Done(
             ObjectState(
                 self.wanted.identity,
-                *target,
+                resource,
+                key,
                 self.asked,
-                fingerprint(found.manifest),
-                now,
-                now if is_tried else tried,
-                context,
-                changed,
-                settled,
-                self.options.scaling,
+                fingerprint(self.live),
+                seen=now,
+                tried=now if is_tried else tried,
+                context=context,
+                changed=changed,
+                settled=settled,
+                scaling=self.options.scaling,
             )
         )
 
 
 def rule_of(resource: Resource, answer: Answer) -> Stored | None:
     """How custom resources of a kind are stored, as their definition tells; none if it does not."""
-    if not isinstance(answer, Found):
-        return None
-    definition: Manifest = answer.objects[0]
-    return stored_custom_resource(definition, resource.version)
+    return stored_custom_resource(answer.objects[0], resource.version) if isinstance(answer, Found) else None
+
+
+def merge_options(
+    mr: Reconciliation, autoscaled: ScaledObjects
+) -> Callable[[DesiredObject], tuple[Instructions, bytes]]:
+    """For each object its merge options, and a digest of all that is asked of it.
+
+    What was asked before stays out of the digest. It only tells what to take away, and that is done once.
+
+    Raises:
+        UnreadableError: the ManagedResource has a shape that no API server stores.
+    """
+    equivalences = equivalences_of(mr.manifest)
+    spec = mr.manifest.get("spec") or {}
+    labels = injected_labels(mr.manifest, mr.config.managed_by)
+    overwrite_labels = boolean_at(spec, "forceOverwriteLabels") is True
+    overwrite_annotations = boolean_at(spec, "forceOverwriteAnnotations") is True
+
+    def of(wanted: DesiredObject) -> tuple[Instructions, bytes]:
+        options = Instructions(
+            mr.origin,
+            labels,
+            wanted.previous_labels,
+            wanted.previous_annotations,
+            overwrite_labels,
+            overwrite_annotations,
+            autoscaled.scaling_of(wanted.identity, equivalences),
+        )
+        say = [mr.origin, labels, overwrite_labels, overwrite_annotations, options.scaling]
+        return options, digest([wanted.manifest, say])
+
+    return of

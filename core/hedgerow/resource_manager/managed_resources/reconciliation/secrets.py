@@ -23,8 +23,8 @@ from hedgerow.resource_manager.managed_resources.desired import (
     unknown_kinds,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+    Obstacle,
     Reconciliation,
-    not_found_out,
     trouble,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
@@ -66,10 +66,11 @@ async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:
             case Found((secret,)):
                 secrets[name] = secret
             case NotAnswered() as missing:
-                problem = f"could not read secret '{name}': {missing.message}"
-                if missing.is_unreachable:
-                    return not_found_out(mr, problem, mr.state)
-                return await trouble(mr, "CannotReadSecret", missing.message, problem, mr.state)
+                obstacle, problem = (
+                    Obstacle(missing.message, missing.is_unreachable),
+                    f"could not read secret '{name}': {missing.message}",
+                )
+                return await trouble(mr, obstacle, "CannotReadSecret", problem, mr.state)
     return secrets
 
 

@@ -13,10 +13,10 @@ from hedgerow.api.managed_resources import RESOURCES_APPLIED
 from hedgerow.api.references import referenced_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.resource_manager.managed_resources.autoscalers import watched_scaled_objects
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import is_due
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
-from hedgerow.resource_manager.managed_resources.reconciliation.merge_options import watched_scaled
 from hedgerow.resource_manager.managed_resources.reconciliation.state import (
     ObjectState,
     State,
@@ -91,7 +91,7 @@ def _digest_of_status(status: Mapping[str, Any], reason: str) -> bytes:
 
 
 def _is_scaling_unchanged(mr: Reconciliation) -> bool:
-    autoscaled = watched_scaled(mr)
+    autoscaled = watched_scaled_objects(mr.snapshot)
     if autoscaled is None:
         return False
     equivalences = equivalences_of(mr.manifest)

@@ -18,7 +18,7 @@ MOST_ATTEMPTS: Final = 4
 """Attempts to write one object in one turn."""
 _IMMUTABLE: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _IMMUTABILITY: Final = "field is immutable when `immutable` is set"
-_MADE_ANEW: Final = (
+_REASON_OF_DELETION: Final = (
     "because of 'invalid' update error, and 'delete-on-invalid-update' annotation on object or the resource is an "
     "immutable ConfigMap/Secret"
 )
@@ -50,14 +50,11 @@ def replacement(refused: WriteResult) -> Delete | None:
     action, error = refused.action, refused.error
     if not isinstance(action, Update) or error is None or error.code != _INVALID:
         return None
-    if not (_asks_for_it(action.manifest) or _is_immutable(action.manifest, error)):
+    value = annotations_of(action.manifest).get(DELETE_ON_INVALID_UPDATE)
+    is_asked_for = isinstance(value, str) and parse_bool(value).value_or(default_value=False)
+    if not is_asked_for and not _is_immutable(action.manifest, error):
         return None
     return Delete(action.resource, action.key, "invalid-update", uid_of(action.manifest))
-
-
-def _asks_for_it(merged: Manifest) -> bool:
-    value = annotations_of(merged).get(DELETE_ON_INVALID_UPDATE)
-    return isinstance(value, str) and parse_bool(value).value_or(default_value=False)
 
 
 def _is_immutable(merged: Manifest, error: ApiError) -> bool:
@@ -66,25 +63,24 @@ def _is_immutable(merged: Manifest, error: ApiError) -> bool:
     return Kind.of(merged) in _IMMUTABLE and bool(forbidden) and _IMMUTABILITY in forbidden[0].message
 
 
-def error_text(writes: Sequence[WriteResult], text: str) -> str:
+def error_text(writes: Sequence[WriteResult], wanted: object) -> str:
     """The error of an object whose last write ends the turn.
 
     Args:
         writes: all writes of this turn to the object. The last one failed, or deleted the object.
-        text: the name of the object in messages.
+        wanted: the object, as messages name it.
     """
-    *before, last = writes
-    if isinstance(last.action, Delete):
-        reason = before[-1].error if before else None
-        if last.error is not None:
-            return f"error deleting object {text} after 'invalid' update error: {last.error.message}"
-        return f"deleted object {text} {_MADE_ANEW}: {reason.message if reason else ''}"
+    last = writes[-1]
     message = last.error.message if last.error is not None else ""
-    if isinstance(last.action, Update) and last.error is not None and last.error.code == _CONFLICT:
-        return message
-    return apply_error(text, message)
+    if isinstance(last.action, Delete):
+        if last.error is not None:
+            return f"error deleting object \"{wanted}\" after 'invalid' update error: {message}"
+        refusal = writes[-2].error if len(writes) > 1 else None
+        return f'deleted object "{wanted}" {_REASON_OF_DELETION}: {refusal.message if refusal else ""}'
+    is_conflict = last.error is not None and last.error.code == _CONFLICT
+    return message if isinstance(last.action, Update) and is_conflict else apply_error(wanted, message)
 
 
-def apply_error(text: str, cause: object) -> str:
-    """What is said of an object that could not be applied."""
-    return f"error during apply of object {text}: {cause}"
+def apply_error(wanted: object, cause: object) -> str:
+    """The error of an object that could not be applied."""
+    return f'error during apply of object "{wanted}": {cause}'

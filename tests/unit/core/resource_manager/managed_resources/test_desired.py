@@ -14,13 +14,12 @@ from hedgerow.api.managed_resources import MANAGED_BY, MODE
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
+from hedgerow.resource_manager.managed_resources.decoding import DecodedValue, decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import (
     MOST_INJECTED,
-    DecodedValue,
     Desired,
     build_desired,
     checked_values,
-    decoded_secret,
     unknown_kinds,
 )
 from hedgerow.resource_manager.managed_resources.equivalences import MOST_EQUIVALENT_KINDS

@@ -3,7 +3,7 @@
 import random
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.ordering import INSTALL_ORDER, in_install_order
+from hedgerow.resource_manager.managed_resources.desired import INSTALL_ORDER, in_install_order
 
 
 def manifest(kind: str, name: str = "", namespace: str = "") -> Manifest:
