@@ -99,7 +99,7 @@ def _node(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controlle
 
 
 def _secret(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
-    from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+    from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 
     return secret_controller(
         ClassFilter(settings.controllers.resource_class), settings.controllers.secret.concurrent_syncs

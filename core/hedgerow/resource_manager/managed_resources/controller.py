@@ -30,7 +30,7 @@ from hedgerow.resource_manager.managed_resources.predicates import (
 )
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
 from hedgerow.resource_manager.managed_resources.reconciliation.deletion import DEFINITION
-from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
+from hedgerow.resource_manager.managed_resources.secret_finalizers import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.write_context import watches_of_write_context
 
 NAME: Final = APPLYING

@@ -14,7 +14,7 @@ from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.secret_controller import MANAGED_RESOURCES_BY_SECRET
+from hedgerow.resource_manager.managed_resources.secret_finalizers import MANAGED_RESOURCES_BY_SECRET
 
 _OPERATIONS: Final = frozenset({"reconcile", "restore", "migrate"})
 

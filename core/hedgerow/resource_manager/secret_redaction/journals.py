@@ -22,8 +22,7 @@ from hedgerow.machinery.questions import Found, ListQuestion, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.recording.journal import Part, WriteReply
 from hedgerow.machinery.steps import AtOnce, Step
-from hedgerow.resource_manager.managed_resources.checksums import Checksum
-from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
+from hedgerow.resource_manager.managed_resources.decoding import Checksum, decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import checked_values
 from hedgerow.resource_manager.secret_redaction.fingerprints import Compression, FingerprintRedactor, Fingerprints
 

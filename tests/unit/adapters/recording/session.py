@@ -21,7 +21,7 @@ from hedgerow.resource_manager.garbage_collection.controller import GarbageColle
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
 from hedgerow.resource_manager.token_requests import token_requestor

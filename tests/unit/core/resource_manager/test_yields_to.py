@@ -9,7 +9,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 
 APPLYING = managed_resource_controller(ManagedResourceConfig())
 AFTER_IT = (

@@ -14,8 +14,13 @@ from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import Answer, Found, KindQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.resource_manager.managed_resources.checksums import Checksum
-from hedgerow.resource_manager.managed_resources.decoding import OVERTIME, DecodedValue, decoded_secrets, in_slices
+from hedgerow.resource_manager.managed_resources.decoding import (
+    OVERTIME,
+    Checksum,
+    DecodedValue,
+    decoded_secrets,
+    in_slices,
+)
 from hedgerow.resource_manager.managed_resources.desired import (
     Desired,
     checked_values,

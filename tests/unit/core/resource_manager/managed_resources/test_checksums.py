@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.documents.budget import finished
-from hedgerow.resource_manager.managed_resources import checksums
-from hedgerow.resource_manager.managed_resources.checksums import Checksum
+from hedgerow.resource_manager.managed_resources import decoding
+from hedgerow.resource_manager.managed_resources.decoding import Checksum
 
 VALUES = st.lists(st.sampled_from([b"", b"a", b"b", b"ab"]))
 
@@ -16,12 +16,12 @@ VALUES = st.lists(st.sampled_from([b"", b"a", b"b", b"ab"]))
 @given(VALUES, st.integers(1, 9))
 def test_it_is_that_of_all_values_one_after_the_other(values: list[bytes], size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksums, "SLICE", size)
+        patch.setattr(decoding, "SLICE", size)
         assert finished(Checksum(iter(values)).computed()) == hashlib.sha256(b"".join(values)).hexdigest()
 
 
 def test_it_is_computed_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksums, "SLICE", 8)
+    monkeypatch.setattr(decoding, "SLICE", 8)
 
     assert len([*Checksum([b"abcd"] * 5).computed()]) == 2
     assert Checksum([b"abcd"] * 5).computed_at_once() is None

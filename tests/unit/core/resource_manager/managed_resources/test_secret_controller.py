@@ -14,7 +14,7 @@ from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import ApiError
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
 
 FINALIZER = "resources.gardener.cloud/gardener-resource-manager-ours"

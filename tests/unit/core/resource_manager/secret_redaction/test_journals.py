@@ -20,8 +20,7 @@ from hedgerow.machinery.plan import ApiError, Cause, Create, InOrder, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.recording.journal import Lookup, Part, WriteReply
 from hedgerow.machinery.steps import AtOnce, Pause, Step
-from hedgerow.resource_manager.managed_resources.checksums import Checksum
-from hedgerow.resource_manager.managed_resources.decoding import decoded_secret, decompressed
+from hedgerow.resource_manager.managed_resources.decoding import Checksum, decoded_secret, decompressed
 from hedgerow.resource_manager.managed_resources.desired import checked_values
 from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction, journals
 from hedgerow.resource_manager.secret_redaction.fingerprints import shown_kubeconfig

@@ -15,7 +15,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import ApiError, MergePatch, Plan
 from hedgerow.machinery.questions import ListQuestion
 from hedgerow.machinery.steps import Step
-from hedgerow.resource_manager.managed_resources.secret_controller import secret_controller
+from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 from hedgerow.resource_manager.token_invalidation import token_invalidator
 from hedgerow_adapters.simulation import performed
 from tests.executions import executed

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources import checksums
+from hedgerow.resource_manager.managed_resources import decoding
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.decoding import LONGEST, OVERTIME
 from hedgerow.resource_manager.managed_resources.reconciliation.conditions import MOST_ERRORS
@@ -78,7 +78,7 @@ def test_nothing_is_told_of_the_values_of_a_secret(texts: list[str], between: st
 
 
 def test_a_large_secret_is_summed_up_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksums, "SLICE", 1024)
+    monkeypatch.setattr(decoding, "SLICE", 1024)
     harness = Harness()
     text = "---\n".join(json.dumps(config_map(f"large-{number}")) + "\n" for number in range(10))
     harness.put(secret(k=f"# YAML\n{text}"), managed_resource("secret"))
