@@ -40,7 +40,7 @@ def decoded_request(pem: bytes) -> Result[CertificateRequest, str]:
     if block != _written(der):
         return Failure("PEM is not a single block as kubelets write it")
     # Costs memory and time that only who decides about requests is to spend, and only once there is one.
-    from hedgerow_adapters.certificate_request_content import content_of  # noqa: PLC0415 -- see above
+    from hedgerow_adapters.certificate_requests.content import content_of  # noqa: PLC0415 -- see above
 
     return content_of(der)
 
