@@ -54,7 +54,7 @@ def test_an_unreadable_annotation_leaves_the_policies_of_its_service_and_a_warni
     sandbox.patch("Service", shop, "till", {"spec": {"ports": [{"port": 80, "targetPort": 9090, "protocol": "TCP"}]}})
     sandbox.wait_for_policies(pair("shop", "cart-tcp-8080") | pair("shop", "till-tcp-9090"))
 
-    field = f'metadata.annotations["{N}/namespace-selectors"]'
+    field = f"metadata.annotations[{N}/namespace-selectors]"
     assert told_by(event) == {
         "type": "Warning",
         "reason": "InvalidAnnotation",

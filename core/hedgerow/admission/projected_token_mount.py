@@ -17,6 +17,7 @@ from hedgerow.api.kubernetes import PODS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import MOUNT_EXPIRATION, transform_service_account
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Read
+from hedgerow.machinery.failures import annotation_path
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
@@ -100,7 +101,7 @@ def requested_seconds(pod: Manifest, otherwise: int) -> Result[int, str]:
     text = text_at(pod, "metadata", "annotations", MOUNT_EXPIRATION)
     if text is None:
         return Success(otherwise)
-    return parse_int(text, 64).alt(lambda problem: f"metadata.annotations[{MOUNT_EXPIRATION}]: {problem}")
+    return parse_int(text, 64).alt(lambda problem: f"{annotation_path(MOUNT_EXPIRATION)}: {problem}")
 
 
 def with_volume(pod: Manifest, seconds: int) -> Manifest:

@@ -58,11 +58,6 @@ def allowed_ports_alias(annotation: str) -> str | None:
     return annotation[len(ALLOWED_PORTS_PREFIX) : -len(ALLOWED_PORTS_SUFFIX)] or None
 
 
-def annotation_field(annotation: str) -> str:
-    """Path of an annotation as failures name it."""
-    return f'metadata.annotations["{annotation}"]'
-
-
 def identifying_metadata(manifest: Manifest) -> dict[str, Any]:
     """The metadata by which an object, its version and its end are recognised."""
     metadata = manifest.get("metadata") or _NOTHING

@@ -77,8 +77,3 @@ def transform_service_account(service_account: Manifest) -> Manifest:
 
 def _some(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     return {name: texts[name] for name in names if name in texts}
-
-
-def annotation(name: str) -> str:
-    """The path of an annotation, as failures name it."""
-    return f"metadata.annotations[{name}]"

@@ -190,6 +190,11 @@ def child(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
+def annotation_path(name: str) -> str:
+    """The path of an annotation."""
+    return f"metadata.annotations[{name}]"
+
+
 def json_type(value: object) -> str:
     """What a value is, in words for people who write YAML or JSON."""
     named = (name for type_, name in _JSON_TYPES if isinstance(value, type_))

@@ -30,7 +30,7 @@ def test_an_object_that_cannot_be_planned_for_does_not_stop_the_others(hedgerow:
         1,
         CART_TABLE,
         (
-            f'error: shop.yaml:3: Service shop/broken: metadata.annotations["{SELECTORS}"]: is not valid JSON\n'
+            f"error: shop.yaml:3: Service shop/broken: metadata.annotations[{SELECTORS}]: is not valid JSON\n"
             "2 to create, 1 error\n"
         ),
     )
@@ -201,7 +201,7 @@ def test_programs_get_actions_and_failures(output: str, hedgerow: Hedgerow) -> N
             "kind": "Service",
             "namespace": "shop",
             "name": "broken",
-            "field": f'metadata.annotations["{SELECTORS}"]',
+            "field": f"metadata.annotations[{SELECTORS}]",
             "problem": "is not valid JSON",
         }
     ]

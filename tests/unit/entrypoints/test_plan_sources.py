@@ -97,7 +97,7 @@ def test_the_note_on_missing_namespaces_stays_short(hedgerow: Hedgerow) -> None:
         (
             "x.yaml",
             f"apiVersion: v1\nkind: Service\nmetadata: {{name: a, annotations: {{{SELECTORS}: []}}}}\n".encode(),
-            f'x.yaml:1: metadata.annotations["{SELECTORS}"]: must be a string, got a list',
+            f"x.yaml:1: metadata.annotations[{SELECTORS}]: must be a string, got a list",
         ),
         (
             "x.yaml",

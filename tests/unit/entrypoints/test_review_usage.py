@@ -200,7 +200,7 @@ def test_a_configuration_that_enables_nothing_reviews_nothing(hedgerow: Hedgerow
         (
             "seccomp-profile",
             POD.replace("web-}", "web-, labels: {a: 1}}"),
-            'x.yaml:1: metadata.labels["a"]: must be a string, got 1 (quote it)',
+            "x.yaml:1: metadata.labels[a]: must be a string, got 1 (quote it)",
         ),
         (
             "seccomp-profile",

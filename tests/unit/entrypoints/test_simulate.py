@@ -85,7 +85,7 @@ def test_an_object_that_cannot_be_dealt_with_does_not_stop_the_others(hedgerow: 
     assert (ended.code, ended.err) == (
         1,
         (
-            f'error: shop.yaml:3: Service shop/broken: metadata.annotations["{SELECTORS}"]: is not valid JSON\n'
+            f"error: shop.yaml:3: Service shop/broken: metadata.annotations[{SELECTORS}]: is not valid JSON\n"
             "2 created, 1 error\n"
         ),
     )

@@ -14,7 +14,7 @@ from returns.result import Failure
 from hedgerow.admission.decision import Denied, forbidden
 from hedgerow.admission.high_availability.context import HAContext
 from hedgerow.api.gardener import HIGH_AVAILABILITY_REPLICAS, HIGH_AVAILABILITY_TYPE
-from hedgerow.machinery.failures import invalid
+from hedgerow.machinery.failures import annotation_path, invalid
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import integer_at, text_at, with_value
 from hedgerow.machinery.scalars import parse_int
@@ -49,7 +49,7 @@ def _stated_replicas(text: str) -> int | Denied:
     """The number that an annotation states, taken literally even below one, or why it states none."""
     number = parse_int(text, bits=32)
     if isinstance(number, Failure):
-        return forbidden(str(invalid(f'metadata.annotations["{HIGH_AVAILABILITY_REPLICAS}"]', text, number.failure())))
+        return forbidden(str(invalid(annotation_path(HIGH_AVAILABILITY_REPLICAS), text, number.failure())))
     return number.unwrap()
 
 

@@ -16,9 +16,8 @@ from hedgerow.api.network_policies import (
     ALLOWED_PORTS_SUFFIX,
     NAMESPACE_SELECTORS,
     allowed_ports_alias,
-    annotation_field,
 )
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure, Problem, annotation_path
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, matches_any, parse_label_selector
@@ -119,7 +118,7 @@ def allowed_ports_of(service: ServiceView) -> Result[tuple[AllowedPort, ...], tu
     ]
     failures: list[Failure] = []
     for alias, value in from_policy_aliases(service.annotations).items():
-        field = annotation_field(f"{ALLOWED_PORTS_PREFIX}{alias}{ALLOWED_PORTS_SUFFIX}")
+        field = annotation_path(f"{ALLOWED_PORTS_PREFIX}{alias}{ALLOWED_PORTS_SUFFIX}")
         match parse_ports_annotation(value).bind(_complete):
             case Success(ports):
                 allowed_ports += [AllowedPort(port, alias, "allowed-ports", field) for port in ports]
@@ -157,7 +156,7 @@ def peers_of(facts: ServiceFacts) -> Result[tuple[str, ...], tuple[Failure, ...]
     return (
         parse_namespace_selectors(annotation)
         .map(lambda selectors: peer_namespaces(service.key.namespace, facts.namespaces.values(), selectors))
-        .alt(lambda problem: (Failure(SERVICES, service.key, Problem(annotation_field(NAMESPACE_SELECTORS), problem)),))
+        .alt(lambda problem: (Failure(SERVICES, service.key, Problem(annotation_path(NAMESPACE_SELECTORS), problem)),))
     )
 
 

@@ -13,8 +13,8 @@ from returns import result
 from returns.result import Result, Success
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
-from hedgerow.api.network_policies import FROM_WORLD_TO_PORTS, NAMESPACE_ALIAS, annotation_field
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.api.network_policies import FROM_WORLD_TO_PORTS, NAMESPACE_ALIAS
+from hedgerow.machinery.failures import Failure, Problem, annotation_path
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.network_policies.allowed_ports import (
@@ -198,7 +198,7 @@ def _label_failure(service: ServiceView, label: str) -> Failure | None:
     problem = label_key_problem(label)
     if problem is None:
         return None
-    return Failure(SERVICES, service.key, Problem(annotation_field(NAMESPACE_ALIAS), f"makes no pod label: {problem}"))
+    return Failure(SERVICES, service.key, Problem(annotation_path(NAMESPACE_ALIAS), f"makes no pod label: {problem}"))
 
 
 def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
@@ -210,7 +210,7 @@ def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
         case Success(ports):
             yield target.open_to_the_world(ports, "from-world")
         case result.Failure(problem):
-            failure = Failure(SERVICES, service.key, Problem(annotation_field(FROM_WORLD_TO_PORTS), problem))
+            failure = Failure(SERVICES, service.key, Problem(annotation_path(FROM_WORLD_TO_PORTS), problem))
             yield RefusedPolicy(from_world_key(service.key), failure)
 
 

@@ -196,7 +196,7 @@ def _texts(value: Any) -> Sequence[_Problem]:
         if not isinstance(name, str):
             problems.append(("", f"key {name} must be a string"))
         elif not isinstance(entry, str):
-            problems.append((f'["{name}"]', "must be a string"))
+            problems.append((f"[{name}]", "must be a string"))
     return problems
 
 

@@ -15,7 +15,7 @@ from hedgerow.api.gardener import CRITICAL_COMPONENT, CRITICAL_COMPONENTS_NOT_RE
 from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure, Problem, annotation_path
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Event, MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
@@ -189,7 +189,7 @@ def _nameless_drivers(pods: Iterable[PodView]) -> Iterator[Failure]:
     for pod in pods:
         if "" in required_drivers((pod,)):
             problem = "names no CSI driver, so that its node waits for ever"
-            yield Failure(PODS, pod.key, Problem(f"metadata.annotations[{WAIT_FOR_CSI_NODE}...]", problem))
+            yield Failure(PODS, pod.key, Problem(annotation_path(f"{WAIT_FOR_CSI_NODE}..."), problem))
 
 
 def _is_new_and_waits(change: Change) -> bool:

@@ -22,12 +22,11 @@ from hedgerow.api.tokens import (
     PURPOSE,
     TOKEN,
     TOKEN_REQUESTOR,
-    annotation,
     transform_service_account,
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure, Problem, annotation_path
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import InOrder, Plan, failed
@@ -200,9 +199,9 @@ async def _written(secret: TokenSecret, token_target: TokenTarget, token: Token,
 def _misnamed_account(secret: TokenSecret) -> Iterator[Failure]:
     """What is wrong with the annotations that name the ServiceAccount."""
     if problem := dns_subdomain_problem(secret.account.name):
-        yield Failure(SECRETS, secret.key, Problem(annotation(ACCOUNT_NAME), problem))
+        yield Failure(SECRETS, secret.key, Problem(annotation_path(ACCOUNT_NAME), problem))
     if problem := dns_label_problem(secret.account.namespace):
-        yield Failure(SECRETS, secret.key, Problem(annotation(ACCOUNT_NAMESPACE), problem))
+        yield Failure(SECRETS, secret.key, Problem(annotation_path(ACCOUNT_NAMESPACE), problem))
 
 
 def _unusable(secret: TokenSecret, problem: str) -> Failure:

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple, TypeAlias
 from returns.result import Result
 
 from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
-from hedgerow.api.tokens import EXPIRATION, TOKEN, annotation
+from hedgerow.api.tokens import EXPIRATION, TOKEN
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure, Problem, annotation_path
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import ApiError, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
@@ -43,7 +43,7 @@ def lifetime(secret: TokenSecret) -> Result[timedelta, Failure]:
     if text is None:
         return Result.from_value(USUAL_LIFE)
     return parse_duration(text).alt(
-        lambda problem: Failure(SECRETS, secret.key, Problem(annotation(EXPIRATION), problem))
+        lambda problem: Failure(SECRETS, secret.key, Problem(annotation_path(EXPIRATION), problem))
     )
 
 

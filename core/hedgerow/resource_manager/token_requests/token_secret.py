@@ -27,10 +27,9 @@ from hedgerow.api.tokens import (
     TARGET_NAMESPACE,
     TOKEN,
     TOKEN_REQUESTOR,
-    annotation,
 )
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure, Problem, annotation_path
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
@@ -152,7 +151,7 @@ def seconds_until_due(secret: TokenSecret, data: TokenData | None, now: datetime
     renew_at = parse_timestamp(secret.renew_at)
     if renew_at is None:
         problem = "could not parse renew timestamp: must be a time such as 2026-01-31T12:00:00Z"
-        return result.Failure(Failure(SECRETS, secret.key, Problem(annotation(RENEW_AT), problem)))
+        return result.Failure(Failure(SECRETS, secret.key, Problem(annotation_path(RENEW_AT), problem)))
     return Success(max((renew_at - now).total_seconds(), DUE))
 
 

@@ -18,9 +18,9 @@ from typing import Final
 from returns.result import Result
 
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS
-from hedgerow.api.tokens import KUBECONFIG, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE, TOKEN, annotation
+from hedgerow.api.tokens import KUBECONFIG, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE, TOKEN
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure, Problem, annotation_path
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.plan import Action, Create, MergePatch
@@ -75,9 +75,9 @@ def frozen(secret: TokenSecret, target: Manifest | None) -> Failure | None:
 def _misnamed(secret: TokenSecret, target: ObjectKey) -> Iterator[Failure]:
     """What is wrong with the annotations that name the Secret of the target cluster."""
     if problem := dns_subdomain_problem(target.name):
-        yield Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAME), problem))
+        yield Failure(SECRETS, secret.key, Problem(annotation_path(TARGET_NAME), problem))
     if problem := dns_label_problem(target.namespace):
-        yield Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAMESPACE), problem))
+        yield Failure(SECRETS, secret.key, Problem(annotation_path(TARGET_NAMESPACE), problem))
 
 
 def _unfit(secret: TokenSecret, target: Manifest) -> Failure | None:
@@ -86,10 +86,10 @@ def _unfit(secret: TokenSecret, target: Manifest) -> Failure | None:
     If it hands its own token on, the failure is retryable: the correction is no change of the Secret that names it.
     """
     if (key_of(target), uid_of(target)) == (secret.key, secret.uid):
-        return Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAME), "names the Secret itself"))
+        return Failure(SECRETS, secret.key, Problem(annotation_path(TARGET_NAME), "names the Secret itself"))
     if hands_its_token_on(target):
         problem = "names a Secret that wants a token itself and hands it on to another"
-        return Failure(SECRETS, secret.key, Problem(annotation(TARGET_NAME), problem), retryable=True)
+        return Failure(SECRETS, secret.key, Problem(annotation_path(TARGET_NAME), problem), retryable=True)
     return None
 
 

@@ -54,9 +54,9 @@ def problems(document: Any) -> list[str]:
         pytest.param(
             service(labels={"a": "b", "c": None}, annotations={"x": 5, "y": {"z": 1}}),
             [
-                'metadata.labels["c"]: must be a string, got null',
-                'metadata.annotations["x"]: must be a string, got 5 (quote it)',
-                'metadata.annotations["y"]: must be a string, got a mapping',
+                "metadata.labels[c]: must be a string, got null",
+                "metadata.annotations[x]: must be a string, got 5 (quote it)",
+                "metadata.annotations[y]: must be a string, got a mapping",
             ],
             id="values that are no texts",
         ),

@@ -183,7 +183,7 @@ async def test_an_annotation_that_cannot_be_understood_is_told_touches_nothing_a
         assert [failure.key for failure in ears.failures] == [CART]
         ((about, reason, note),) = world.recorded
         assert (about, reason) == ("shop/cart", "InvalidAnnotation")
-        assert note.startswith(f'metadata.annotations["{selectors}"]: ')
+        assert note.startswith(f"metadata.annotations[{selectors}]: ")
 
         world.annotate(CART, PODS_OF_WEB)
         await a_while()

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.managed_resources import DESCRIPTION, is_ignored
-from hedgerow.machinery.failures import Problem
+from hedgerow.machinery.failures import Problem, annotation_path
 from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
@@ -101,5 +101,5 @@ def _application_of_an_ignored(desired: Manifest, live: Manifest | None) -> Appl
         return LeaveObject()
     annotations = {key: value for key, value in found.items() if key != DESCRIPTION}
     released = {**live, "metadata": {**live["metadata"], "annotations": annotations}}
-    because = Difference(f'metadata.annotations["{DESCRIPTION}"]', None, found[DESCRIPTION])
+    because = Difference(annotation_path(DESCRIPTION), None, found[DESCRIPTION])
     return UpdateObject(released, (because,))

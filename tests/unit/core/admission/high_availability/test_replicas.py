@@ -82,7 +82,7 @@ def scaling(autoscaler: Manifest, kind: str) -> Manifest:
     ],
 )
 def test_a_number_of_replicas_that_is_none_is_refused(stated: str, problem: str) -> None:
-    refusal = Denied(403, f'metadata.annotations["{DOMAIN}/replicas"]: {problem}', "Forbidden")
+    refusal = Denied(403, f"metadata.annotations[{DOMAIN}/replicas]: {problem}", "Forbidden")
 
     assert decision(deployment(1, "controller", stated), namespace()) == refusal
     assert decision(hpa(1, 2, "controller", stated), namespace()) == refusal

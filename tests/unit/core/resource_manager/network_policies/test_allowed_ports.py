@@ -17,7 +17,7 @@ HTTP_PORT = AllowedPort(PolicyPort("TCP", 8080), "", "service-port", "spec.ports
 
 
 def field(alias: str) -> str:
-    return f'metadata.annotations["{DOMAIN}/from-{alias}-allowed-ports"]'
+    return f"metadata.annotations[{DOMAIN}/from-{alias}-allowed-ports]"
 
 
 def allowed(port: PolicyPort, alias: str) -> AllowedPort:

@@ -182,7 +182,7 @@ def test_a_namespace_alias_that_makes_no_label_refuses_what_other_namespaces_wou
 
     assert [str(failure) for failure in desired.failures] == [
         (
-            f'Service shop/cart: metadata.annotations["{DOMAIN}/pod-label-selector-namespace-alias"]: makes no '
+            f"Service shop/cart: metadata.annotations[{DOMAIN}/pod-label-selector-namespace-alias]: makes no "
             'pod label: name after "/" must consist of A-Z, a-z, 0-9, "-", "_" and ".", starting and ending with a '
             'letter or digit, for example "MyName" or "my.name"'
         )
@@ -203,7 +203,7 @@ def test_ports_for_the_world_that_are_bad_refuse_that_policy_alone() -> None:
         (
             "shop/ingress-to-cart-from-world",
             (
-                f'Service shop/cart: metadata.annotations["{DOMAIN}/from-world-to-ports"]: [1]: '
+                f"Service shop/cart: metadata.annotations[{DOMAIN}/from-world-to-ports]: [1]: "
                 'port name "" must not be empty'
             ),
         )
@@ -218,10 +218,10 @@ def test_everything_that_cannot_be_understood_is_named_at_once() -> None:
         case Failure(failures):
             assert [str(failure) for failure in failures] == [
                 (
-                    f'Service shop/cart: metadata.annotations["{DOMAIN}/from-x-allowed-ports"]: '
+                    f"Service shop/cart: metadata.annotations[{DOMAIN}/from-x-allowed-ports]: "
                     "must be a JSON list, got the number 1"
                 ),
-                f'Service shop/cart: metadata.annotations["{DOMAIN}/namespace-selectors"]: is not valid JSON',
+                f"Service shop/cart: metadata.annotations[{DOMAIN}/namespace-selectors]: is not valid JSON",
             ]
         case Success():
             pytest.fail("it was understood")

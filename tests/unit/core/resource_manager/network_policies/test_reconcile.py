@@ -149,9 +149,9 @@ def test_annotations_that_cannot_be_understood_stop_every_write() -> None:
 
     assert stopped.actions == ()
     assert [str(failure) for failure in stopped.failures] == [
-        f'Service shop/cart: metadata.annotations["{DOMAIN}/from-x-allowed-ports"]: is not valid JSON',
+        f"Service shop/cart: metadata.annotations[{DOMAIN}/from-x-allowed-ports]: is not valid JSON",
         (
-            f'Service shop/cart: metadata.annotations["{DOMAIN}/namespace-selectors"]: '
+            f"Service shop/cart: metadata.annotations[{DOMAIN}/namespace-selectors]: "
             "[0] must be a label selector, is a number"
         ),
     ]
@@ -162,7 +162,7 @@ def test_annotations_that_cannot_be_understood_stop_every_write() -> None:
             "u",
             "Warning",
             "InvalidAnnotation",
-            f'metadata.annotations["{DOMAIN}/from-x-allowed-ports"]: is not valid JSON',
+            f"metadata.annotations[{DOMAIN}/from-x-allowed-ports]: is not valid JSON",
         ),
         Event(
             SERVICES,
@@ -170,7 +170,7 @@ def test_annotations_that_cannot_be_understood_stop_every_write() -> None:
             "u",
             "Warning",
             "InvalidAnnotation",
-            f'metadata.annotations["{DOMAIN}/namespace-selectors"]: [0] must be a label selector, is a number',
+            f"metadata.annotations[{DOMAIN}/namespace-selectors]: [0] must be a label selector, is a number",
         ),
     )
 
@@ -191,7 +191,7 @@ def test_unreadable_ports_for_the_world_keep_their_policy_while_others_proceed()
             "u",
             "Warning",
             "NetworkPolicyRefused",
-            f'metadata.annotations["{DOMAIN}/from-world-to-ports"]: is not valid JSON',
+            f"metadata.annotations[{DOMAIN}/from-world-to-ports]: is not valid JSON",
         ),
     )
 

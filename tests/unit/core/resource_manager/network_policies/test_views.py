@@ -141,7 +141,7 @@ def in_spec(**fields: Any) -> Mapping[str, Any]:
         ),
         pytest.param(
             in_metadata(annotations={f"{DOMAIN}/from-world-to-ports": [{"port": 80}]}),
-            [f'Service shop/cart: metadata.annotations["{DOMAIN}/from-world-to-ports"]: must be a string'],
+            [f"Service shop/cart: metadata.annotations[{DOMAIN}/from-world-to-ports]: must be a string"],
             id="annotation",
         ),
         pytest.param(
@@ -155,7 +155,7 @@ def in_spec(**fields: Any) -> Mapping[str, Any]:
             in_spec(selector={"a": 1, 2: "b"}),
             [
                 "Service shop/cart: spec.selector: key 2 must be a string",
-                'Service shop/cart: spec.selector["a"]: must be a string',
+                "Service shop/cart: spec.selector[a]: must be a string",
             ],
             id="selector entries",
         ),
@@ -191,7 +191,7 @@ def test_a_manifest_that_is_no_service_says_where(manifest: Mapping[str, Any], f
         pytest.param({"metadata": {}}, ["Namespace without a name: metadata.name: is missing"], id="name"),
         pytest.param(
             {"metadata": {"name": "b", "labels": {"team": 1}}},
-            ['Namespace b: metadata.labels["team"]: must be a string'],
+            ["Namespace b: metadata.labels[team]: must be a string"],
             id="label",
         ),
         pytest.param(
