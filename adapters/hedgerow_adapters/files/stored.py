@@ -6,11 +6,10 @@ Source: Kubernetes documentation, "Namespaces", automatic labelling.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.objects import Manifest, key_of, labels_of
-
-NAMESPACE_NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 def as_stored(objects: Iterable[Manifest]) -> tuple[Manifest, ...]:
@@ -33,6 +32,6 @@ def _is_namespace(manifest: Manifest) -> bool:
 
 
 def _labelled(namespace: Manifest) -> Manifest:
-    labels = {**labels_of(namespace), NAMESPACE_NAME_LABEL: key_of(namespace).name}
+    labels = {**labels_of(namespace), METADATA_NAME: key_of(namespace).name}
     metadata: dict[str, Any] = {**namespace["metadata"], "labels": labels}
     return {**namespace, "metadata": metadata}

@@ -28,7 +28,7 @@ LONGEST_NAME: Final = 200
 CLUSTER_SCOPED_NAMESPACE: Final = "default"
 
 
-class Recorder(Protocol):
+class EventSink(Protocol):
     """Is told the events that plans ask for."""
 
     def record(self, events: Iterable[Event]) -> None:

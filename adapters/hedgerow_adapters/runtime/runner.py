@@ -30,7 +30,7 @@ from hedgerow_adapters.kubernetes.server_version import server_version
 from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.dynamic_watches import Reader, watch_named_kinds
-from hedgerow_adapters.runtime.events import Recorder
+from hedgerow_adapters.runtime.events import EventSink
 from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.precedence import Precedence
@@ -80,7 +80,7 @@ class ControllerRunner:
         controller: Controller[Any],
         caches: Caches,
         *,
-        recorder: Recorder,
+        recorder: EventSink,
         observer: ControllerObserver | None = None,
         precedence: Precedence | None = None,
         may_write: Callable[[], bool] = lambda: True,

@@ -35,7 +35,7 @@ from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.runtime.deletions import DeletionLedger
-from hedgerow_adapters.runtime.events import Recorder
+from hedgerow_adapters.runtime.events import EventSink
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered
 from hedgerow_adapters.runtime.expectations import Expectations
 from hedgerow_adapters.runtime.observer import ControllerObserver
@@ -117,7 +117,7 @@ class Turns:
         caches: Caches,
         view: View,
         *,
-        recorder: Recorder,
+        recorder: EventSink,
         observer: ControllerObserver,
         hold: Callable[[ObjectKey, float], None],
         wake: Callable[[ObjectKey], None],

@@ -1,6 +1,6 @@
 """Controllers at work in the in-memory cluster, on virtual time: manifests in, the settled world out."""
 
-from hedgerow_adapters.simulation.happenings import Step
+from hedgerow_adapters.simulation.happenings import SentAction
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.settling import Settlement, settle, world_of
 from hedgerow_adapters.simulation.surroundings import Imagined, Surroundings
@@ -12,8 +12,8 @@ __all__ = [
     "Decision",
     "Imagined",
     "LocalWebhooks",
+    "SentAction",
     "Settlement",
-    "Step",
     "Surroundings",
     "decided",
     "performed",

@@ -16,7 +16,7 @@ from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SentAction:
     """One action that was sent."""
 
     controller: str
@@ -40,7 +40,7 @@ class Happening:
     at: datetime
     controller: str
     key: ObjectKey
-    steps: tuple[Step, ...]
+    steps: tuple[SentAction, ...]
     """Without those that were refused while the decision went on, as that has dealt with it."""
     events: tuple[Event, ...]
     """What would be recorded."""
@@ -67,7 +67,7 @@ class Account(ControllerObserver):
     def __init__(self, controller: str, before: Callable[[Action], Manifest | None]) -> None:
         self._controller = controller
         self._before = before
-        self.steps: list[Step] = []
+        self.steps: list[SentAction] = []
         self.events: list[Event] = []
         self.failures: tuple[Failure, ...] = ()
         self.defect: Exception | None = None
@@ -83,11 +83,11 @@ class Account(ControllerObserver):
 
     @override
     def acted(self, key: ObjectKey, action: Action) -> None:
-        self.steps.append(Step(self._controller, key, action, before=self._before(action)))
+        self.steps.append(SentAction(self._controller, key, action, before=self._before(action)))
 
     @override
     def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
-        self.steps.append(Step(self._controller, key, failed.action, failed.problem))
+        self.steps.append(SentAction(self._controller, key, failed.action, failed.problem))
 
     @override
     def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:

@@ -15,7 +15,7 @@ from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation.happenings import Happening, Step
+from hedgerow_adapters.simulation.happenings import Happening, SentAction
 from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
@@ -28,7 +28,7 @@ _LastTurns: TypeAlias = dict[tuple[str, ObjectKey], Happening]
 class Settlement:
     """How a cluster came to rest."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[SentAction, ...]
     """Everything that was done, and then what is still refused."""
     failures: tuple[Failure, ...]
     is_settled: bool
@@ -72,7 +72,7 @@ def settle(
         namespaces: what is seen of the cluster that is looked after; none: all.
     """
     clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: source or cluster}
-    done: list[Step] = []
+    done: list[SentAction] = []
     last: _LastTurns = {}
     with Simulation(CalendarLoop(cluster.now()), clusters, controllers, namespaces=namespaces) as simulation:
         is_settled = _is_settled(simulation, done, last)
@@ -82,7 +82,7 @@ def settle(
     return Settlement((*done, *refused), tuple(failure for turn in turns for failure in turn.failures), is_settled)
 
 
-def _is_settled(simulation: Simulation, done: list[Step], last: _LastTurns) -> bool:
+def _is_settled(simulation: Simulation, done: list[SentAction], last: _LastTurns) -> bool:
     """Let every key have its turns, and note them; whether they come to an end."""
     for _ in range(MOST_ROUNDS):
         known, turns = len(done), Counter[tuple[str, ObjectKey]]()

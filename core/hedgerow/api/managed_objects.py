@@ -112,22 +112,22 @@ def transform_of(resource: Resource) -> Callable[[Manifest], Manifest]:
     counts_generations = resource.object_kind not in _GENERATION_STANDS_STILL
     selects = resource.object_kind in _SELECTED_BY_LABELS
 
-    def keep(live: Manifest) -> Manifest:
+    def transform(live: Manifest) -> Manifest:
         metadata = _kept_metadata(live, counts_generations=counts_generations)
         if selects:
             metadata |= _what_selects(live)
         return {"metadata": metadata, **_pruned(live, fields)}
 
-    return keep
+    return transform
 
 
 def object_watch(
     resource: Resource,
-    keys_of: Callable[[Manifest, Snapshot], Iterable[ObjectKey]],
-    when: Callable[[Change], bool],
+    enqueue: Callable[[Manifest, Snapshot], Iterable[ObjectKey]],
+    predicate: Callable[[Change], bool],
 ) -> Watch:
     """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once."""
-    return Watch(resource, transform_of(resource), keys_of, when, metadata_only=is_metadata_only(resource))
+    return Watch(resource, transform_of(resource), enqueue, predicate, metadata_only=is_metadata_only(resource))
 
 
 @cache

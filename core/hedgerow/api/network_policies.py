@@ -14,7 +14,7 @@ SERVICE_NAME: Final = f"{DOMAIN}/service-name"
 SERVICE_NAMESPACE: Final = f"{DOMAIN}/service-namespace"
 """With SERVICE_NAME on every policy that a Service asks for: the only record of the Service that it belongs to."""
 
-DESCRIPTION: Final = "gardener.cloud/description"
+POLICY_DESCRIPTION: Final = "gardener.cloud/description"
 ALLOWED: Final = "allowed"
 
 NAMESPACE_SELECTORS: Final = f"{DOMAIN}/namespace-selectors"
@@ -72,7 +72,7 @@ def transform_policy(policy: Manifest) -> Manifest:
     labels, annotations = labels_of(policy), annotations_of(policy)
     metadata = identifying_metadata(policy)
     metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}
-    metadata["annotations"] = {DESCRIPTION: annotations[DESCRIPTION]} if DESCRIPTION in annotations else {}
+    metadata["annotations"] = {name: annotations[name] for name in (POLICY_DESCRIPTION,) if name in annotations}
     return {"metadata": metadata, "spec": policy.get("spec") or {}}
 
 

@@ -51,7 +51,7 @@ def kind_from_annotation_key(key: str) -> str | None:
     return kind or None if len(rest) == 1 else None
 
 
-class Reference(NamedTuple):
+class UsedObject(NamedTuple):
     """An object that another one of the same namespace uses."""
 
     kind: str
@@ -85,7 +85,7 @@ _PROJECTED: Final[tuple[_ReferencePath, ...]] = (
 _IMAGE_PULLS: Final[tuple[_ReferencePath, ...]] = ((SECRET, ("name",)),)
 
 
-def pod_references(pod_spec: Manifest) -> frozenset[Reference]:
+def pod_references(pod_spec: Manifest) -> frozenset[UsedObject]:
     """What a pod uses, by environments, variables, volumes, projected volumes and image pulls.
 
     Raises:
@@ -94,25 +94,25 @@ def pod_references(pod_spec: Manifest) -> frozenset[Reference]:
     return frozenset(_of_pod(pod_spec))
 
 
-def _of_pod(pod_spec: Manifest) -> Iterator[Reference]:
+def _of_pod(pod_spec: Manifest) -> Iterator[UsedObject]:
     yield from chain.from_iterable(each_at(_of_container, pod_spec, "containers"))
     yield from _of_items(pod_spec, ("volumes",), _VOLUMES)
     yield from chain.from_iterable(each_at(_of_projected_volume, pod_spec, "volumes"))
     yield from _of_items(pod_spec, ("imagePullSecrets",), _IMAGE_PULLS)
 
 
-def _of_container(container: Manifest) -> list[Reference]:
+def _of_container(container: Manifest) -> list[UsedObject]:
     return [*_of_items(container, ("envFrom",), _ENVIRONMENTS), *_of_items(container, ("env",), _VARIABLES)]
 
 
-def _of_projected_volume(volume: Manifest) -> list[Reference]:
+def _of_projected_volume(volume: Manifest) -> list[UsedObject]:
     return _of_items(volume, ("projected", "sources"), _PROJECTED)
 
 
-def _of_items(manifest: Manifest, path: tuple[str, ...], places: tuple[_ReferencePath, ...]) -> list[Reference]:
+def _of_items(manifest: Manifest, path: tuple[str, ...], places: tuple[_ReferencePath, ...]) -> list[UsedObject]:
     """What the objects of a list refer to; an empty name refers to nothing."""
     found = each_at(lambda item: [(kind, text_at(item, *place)) for kind, place in places], manifest, *path)
-    return [Reference(kind, name) for kind, name in chain.from_iterable(found) if name]
+    return [UsedObject(kind, name) for kind, name in chain.from_iterable(found) if name]
 
 
 _Path: TypeAlias = tuple[str, ...]
@@ -160,7 +160,7 @@ def _injected(manifest: Manifest, additional: tuple[str, ...]) -> Result[Manifes
     kind = (text_at(manifest, "apiVersion") or "", text_at(manifest, "kind") or "")
     if kind == (MANAGED_RESOURCES.api_version, MANAGED_RESOURCES.kind):
         places: tuple[_Path, ...] = ((),)
-        references = frozenset(Reference(SECRET, name) for name in secret_names(manifest))
+        references = frozenset(UsedObject(SECRET, name) for name in secret_names(manifest))
     elif kind in _ANNOTATED:
         places = _ANNOTATED[kind]
         path = (*places[-1], "spec")

@@ -22,7 +22,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.resource_manager.network_policies import desired_network_policies
 from hedgerow_adapters.files import load_manifests
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import Settlement, Step, settle
+from hedgerow_adapters.simulation import SentAction, Settlement, settle
 from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.landscape import TELLING_SERVICES, Scene, examples_folder, scenes
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
@@ -120,7 +120,7 @@ def _happened(scene: Scene, cluster: InMemoryCluster) -> str:
     return textwrap.indent("".join(changed_lines(before, after)).rstrip("\n"), MARGIN) if after else ""
 
 
-def _row(step: Step) -> tuple[str, ...]:
+def _row(step: SentAction) -> tuple[str, ...]:
     return styled_verb(step.action), *step.action.key, step.action.reason
 
 

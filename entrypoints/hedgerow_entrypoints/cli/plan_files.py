@@ -12,7 +12,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import only_asks
 from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import DecidedStep, Step
+from hedgerow_adapters.simulation import DecidedStep, SentAction
 from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.planning import MOST_TURNS, subject_of, typed
@@ -74,7 +74,7 @@ class InFiles:
         resource = self.controller.primary
         return self._cluster.get(resource, key) if self._cluster.serves(resource) else None
 
-    def _before(self, step: Step) -> Manifest | None:
+    def _before(self, step: SentAction) -> Manifest | None:
         """The object before a step: as the controller watches it, unless it was written since."""
         subject, before = subject_of(step.action), step.before
         is_new = subject not in self._written

@@ -20,7 +20,7 @@ from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.scalars import format_timestamp
 from hedgerow_adapters.files import LoadedObject
-from hedgerow_adapters.simulation.happenings import Happening, Step
+from hedgerow_adapters.simulation.happenings import Happening, SentAction
 from hedgerow_adapters.simulation.simulation import RestlessError
 from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -206,7 +206,7 @@ def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:
     }
 
 
-def _action(step: Step) -> dict[str, Any]:
+def _action(step: SentAction) -> dict[str, Any]:
     action = step.action
     document = {
         "verb": verb_of(action),

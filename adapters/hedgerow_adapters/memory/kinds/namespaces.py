@@ -6,6 +6,7 @@ Source: Kubernetes documentation, "Namespaces" and the admission controller Name
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.api.kubernetes import NAMESPACES as NAMESPACE_RESOURCE
 from hedgerow.machinery.names import dns_label_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
@@ -15,7 +16,6 @@ from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import structure, text, texts
 from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
 
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
 CONTENT_FINALIZER: Final = "kubernetes"
 ALWAYS_THERE: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 INDESTRUCTIBLE: Final = frozenset({"default", "kube-public", "kube-system"})
@@ -24,7 +24,7 @@ INDESTRUCTIBLE: Final = frozenset({"default", "kube-public", "kube-system"})
 def complete(namespace: Fields, old: Manifest | None) -> None:
     """A label with its name, and a finalizer that stays until the content is gone; only `finalize` changes those."""
     metadata = namespace["metadata"]
-    metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: metadata.get("name", "")}
+    metadata["labels"] = {**metadata.get("labels", {}), METADATA_NAME: metadata.get("name", "")}
     if old is not None:
         namespace["spec"] = old["spec"]
         return

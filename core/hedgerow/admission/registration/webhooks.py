@@ -16,6 +16,7 @@ from hedgerow.admission.extension_validation import KINDS, path_of
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import METADATA_NAME
+from hedgerow.api.managed_resources import MANAGED_BY
 from hedgerow.api.tokens import PURPOSE as SECRET_PURPOSE
 from hedgerow.api.tokens import TOKEN_INVALIDATOR
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
@@ -24,7 +25,6 @@ DOMAIN: Final = "resources.gardener.cloud"
 """What the names of all webhooks end with."""
 NAMESPACE_PURPOSE: Final = "gardener.cloud/purpose"
 SYSTEM_PURPOSES: Final = ("kube-system", "kubernetes-dashboard")
-MANAGED_BY: Final = "resources.gardener.cloud/managed-by"
 KUBE_SYSTEM: Final = "kube-system"
 HIGH_AVAILABILITY: Final = "high-availability-config"
 EVERYTHING: Final = LabelSelector()

@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 
 from hedgerow.api.gardener import EXPOSURE_CLASS_HANDLER, ROLE
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.api.network_policies import ALLOWED, DESCRIPTION, GARDENER_DOMAIN
+from hedgerow.api.network_policies import ALLOWED, GARDENER_DOMAIN, POLICY_DESCRIPTION
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement, matches_any
 from hedgerow.network_policies import EgressRule, PolicySpec, policy_manifest
@@ -44,7 +44,7 @@ class NamespacePolicy(NamedTuple):
     @property
     def annotations(self) -> dict[str, str]:
         """The description for people, by which the policy is known to be ours as well."""
-        return {DESCRIPTION: self.description}
+        return {POLICY_DESCRIPTION: self.description}
 
     def manifest(self) -> dict[str, Any]:
         """The object to send to an API server."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from hedgerow.api.gardener import CLUSTERS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
-from hedgerow.api.network_policies import DESCRIPTION
+from hedgerow.api.network_policies import POLICY_DESCRIPTION
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import (
@@ -39,7 +39,7 @@ from hedgerow.operator.namespace_network_policies.views import (
 
 def is_ours(policy: Manifest) -> bool:
     """Whether a policy has one of our names and was made by us, or by who did this work before us."""
-    return key_of(policy).name in NAMES and DESCRIPTION in annotations_of(policy)
+    return key_of(policy).name in NAMES and POLICY_DESCRIPTION in annotations_of(policy)
 
 
 def namespace_of_own_policy(policy: Manifest) -> tuple[ObjectKey, ...]:
@@ -102,7 +102,7 @@ def _actions(decisions: Mapping[str, Decision], existing: Mapping[str, Manifest 
 def _warning(policy: Manifest) -> Event:
     note = (
         "The policy has a name that is managed here, but not the annotation "
-        f"{DESCRIPTION}: it was made by somebody else and is left as it is."
+        f"{POLICY_DESCRIPTION}: it was made by somebody else and is left as it is."
     )
     return Event(NETWORK_POLICIES, key_of(policy), uid_of(policy), "Warning", "ForeignNetworkPolicy", note)
 

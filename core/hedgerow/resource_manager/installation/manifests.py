@@ -28,6 +28,7 @@ from hedgerow.api.kubernetes import (
     METADATA_NAME,
     NAMESPACES,
     POD_DISRUPTION_BUDGETS,
+    RBAC,
     REPLICA_SETS,
     ROLE_BINDINGS,
     ROLES,
@@ -175,7 +176,7 @@ def _in_target(installation: Installation) -> Iterator[Manifest]:
             "automountServiceAccountToken": False,
         }
     else:
-        holder["apiGroup"] = "rbac.authorization.k8s.io"
+        holder["apiGroup"] = RBAC
     yield from roles(_holder(installation, holder, namespaces, "target"), _named(installation, Cluster.TARGET))
     yield from _managed_objects(installation, holder, namespaces)
     yield from _webhooks(installation)

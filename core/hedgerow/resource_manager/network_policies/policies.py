@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple, cast
 
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.api.network_policies import DESCRIPTION, DOMAIN, SERVICE_NAME, SERVICE_NAMESPACE
+from hedgerow.api.network_policies import DOMAIN, POLICY_DESCRIPTION, SERVICE_NAME, SERVICE_NAMESPACE
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.selectors import LabelSelector
@@ -86,7 +86,7 @@ class NetworkPolicy(NamedTuple):
     @property
     def annotations(self) -> dict[str, str]:
         """The description for people."""
-        return {DESCRIPTION: self.description}
+        return {POLICY_DESCRIPTION: self.description}
 
     def manifest(self) -> dict[str, Any]:
         """The object to send to an API server or to write to a file."""

@@ -47,7 +47,7 @@ REASON: Final = "critical-components-ready"
 _LABELLED: Final = f"{CRITICAL_COMPONENT}=true"
 
 View = TypeVar("View")
-_KEPT_OF_NODE: Final = ("name", "uid", "resourceVersion", "labels")
+_NODE_METADATA: Final = ("name", "uid", "resourceVersion", "labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def _is_new_and_waits(change: Change) -> bool:
 def transform_node(node: Manifest) -> Manifest:
     """What caches hold of a Node."""
     metadata = node.get("metadata") or {}
-    kept = {name: metadata[name] for name in _KEPT_OF_NODE if name in metadata}
+    kept = {name: metadata[name] for name in _NODE_METADATA if name in metadata}
     return {"metadata": kept, "spec": {"taints": (node.get("spec") or {}).get("taints")}}
 
 

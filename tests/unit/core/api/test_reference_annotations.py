@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from returns.result import Failure, Success
 
 from hedgerow.api.reference_annotations import (
-    Reference,
+    UsedObject,
     annotation_key,
     inject_annotations,
     kind_from_annotation_key,
@@ -86,7 +86,7 @@ def test_parts_that_refer_to_nothing_count_as_nothing() -> None:
 def test_what_is_used_twice_is_one_reference() -> None:
     pod_spec = {"imagePullSecrets": [{"name": "pull"}], "volumes": [{"secret": {"secretName": "pull"}}]}
 
-    assert pod_references(pod_spec) == {Reference("secret", "pull")}
+    assert pod_references(pod_spec) == {UsedObject("secret", "pull")}
 
 
 def test_a_name_that_is_no_text_is_told_by_its_path() -> None:

@@ -9,6 +9,7 @@ Source: decision "unknown field in an annotation's JSON", for manifests.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from hedgerow.api.kubernetes import RBAC
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Kind, Manifest
 from hedgerow.machinery.selectors import unknown_field_problems
@@ -35,7 +36,7 @@ _SELECTORS: Final[Mapping[tuple[str, str], Sequence[str]]] = {
     (_ADMISSION, "ValidatingAdmissionPolicy"): _CONSTRAINTS,
     (_ADMISSION, "MutatingAdmissionPolicyBinding"): _BINDINGS,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): _BINDINGS,
-    ("rbac.authorization.k8s.io", "ClusterRole"): ("aggregationRule.clusterRoleSelectors[]",),
+    (RBAC, "ClusterRole"): ("aggregationRule.clusterRoleSelectors[]",),
     ("apps", "DaemonSet"): _OWN,
     ("apps", "Deployment"): _OWN,
     ("apps", "ReplicaSet"): _OWN,

@@ -6,7 +6,7 @@ from typing import Any
 
 from hedgerow.api.gardener import CLUSTERS
 from hedgerow.api.kubernetes import ENDPOINTS, METADATA_NAME, NAMESPACES, NETWORK_POLICIES
-from hedgerow.api.network_policies import DESCRIPTION
+from hedgerow.api.network_policies import POLICY_DESCRIPTION
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Plan
@@ -88,7 +88,7 @@ def cluster(
 
 def policy(key: ObjectKey, spec: Manifest | None = None, *, described: bool = True) -> Manifest:
     """A NetworkPolicy that exists; one of ours has a description."""
-    annotations = {DESCRIPTION: "as it was"} if described else {}
+    annotations = {POLICY_DESCRIPTION: "as it was"} if described else {}
     metadata = {"name": key.name, "namespace": key.namespace, "annotations": annotations, "uid": f"uid-of-{key}"}
     return {
         "apiVersion": NETWORK_POLICIES.api_version,

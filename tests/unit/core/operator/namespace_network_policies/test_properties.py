@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import NETWORK_POLICIES
-from hedgerow.api.network_policies import DESCRIPTION
+from hedgerow.api.network_policies import POLICY_DESCRIPTION
 from hedgerow.machinery.controller import all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of
 from hedgerow.machinery.plan import Action, Create, Plan
@@ -182,7 +182,7 @@ def test_what_does_not_carry_our_name_and_description_is_never_touched(
             assert action.key not in before
         else:
             assert action.key.name in NAMES
-            assert DESCRIPTION in annotations_of(before[action.key])
+            assert POLICY_DESCRIPTION in annotations_of(before[action.key])
 
 
 @given(st.data(), OBJECTS, ANY_CONFIGS)

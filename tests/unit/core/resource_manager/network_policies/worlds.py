@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
-from hedgerow.api.network_policies import DESCRIPTION, service_of_policy
+from hedgerow.api.network_policies import POLICY_DESCRIPTION, service_of_policy
 from hedgerow.machinery.controller import Context, all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, labels_of
 from hedgerow.machinery.patches import apply_merge_patch
@@ -144,7 +144,7 @@ EDITS = st.sampled_from(
         {},
         {},
         {"spec": {"podSelector": {"matchLabels": {"by": "hand"}}, "ingress": []}},
-        {"metadata": {"annotations": {DESCRIPTION: "Mine.", "own": "x"}, "labels": {"own": "x"}}},
+        {"metadata": {"annotations": {POLICY_DESCRIPTION: "Mine.", "own": "x"}, "labels": {"own": "x"}}},
         {"metadata": {"labels": labels_of(policy("x", "b/db"))}},
     ]
 )
@@ -288,7 +288,7 @@ def without_server_fields(manifest: Manifest) -> Manifest:
 def managed(policies: Iterable[Manifest]) -> Mapping[ObjectKey, tuple[Any, ...]]:
     """What is ours of the policies that belong to a Service: owner, description and spec."""
     return {
-        key_of(manifest): (owner, manifest["metadata"].get("annotations", {}).get(DESCRIPTION), manifest["spec"])
+        key_of(manifest): (owner, manifest["metadata"].get("annotations", {}).get(POLICY_DESCRIPTION), manifest["spec"])
         for manifest in policies
         if (owner := service_of_policy(manifest))
     }
