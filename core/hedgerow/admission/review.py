@@ -15,7 +15,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import OK, Allowed, Decision, Denied, Mutated, bad_request
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
-from hedgerow.machinery.failures import shape_of
+from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.names import dns_label_problem
 
 V1: Final = "admission.k8s.io/v1"
@@ -75,7 +75,7 @@ def parse_review(document: Any) -> Result[Review, BadReview]:
     Source: webhooks-and-tokens §3.2 (I-4).
     """
     if not isinstance(document, dict):
-        return Failure(BadReview(f"expected an {KIND}, got {shape_of(document)}"))
+        return Failure(BadReview(f"expected an {KIND}, got {json_type(document)}"))
     try:
         return Success(_review(document))
     except _UnreadableReviewError as problem:
@@ -91,7 +91,7 @@ def _review(document: dict[str, Any]) -> Review:
     if request is None:
         raise _UnreadableReviewError("request: is missing")
     if not isinstance(request, dict):
-        raise _UnreadableReviewError(f"request: expected an object, got {shape_of(request)}")
+        raise _UnreadableReviewError(f"request: expected an object, got {json_type(request)}")
     return Review(api_version, _request(request))
 
 
@@ -130,7 +130,7 @@ def _member(container: dict[str, Any], prefix: str, name: str, expected: type[_V
     """A member of a type; none where it is absent or null."""
     value = container.get(name)
     if value is not None and not isinstance(value, expected):
-        raise _UnreadableReviewError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {shape_of(value)}")
+        raise _UnreadableReviewError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {json_type(value)}")
     return value
 
 

@@ -16,7 +16,7 @@ from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.execution import Execution
-from hedgerow.machinery.failures import shape_of
+from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.questions import ListQuestion, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
@@ -127,7 +127,7 @@ def type_problem(value: Any, resource: Resource) -> str | None:
     if value is None:
         return "there is no object in the request"
     if not isinstance(value, dict):
-        return f"expected an object, got {shape_of(value)}"
+        return f"expected an object, got {json_type(value)}"
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if (api_version, kind) != (resource.api_version, resource.kind):
         return f"expected {resource.kind} of {resource.api_version}, got {_shown(kind)} of {_shown(api_version)}"
@@ -136,4 +136,4 @@ def type_problem(value: Any, resource: Resource) -> str | None:
 
 def _shown(value: Any) -> str:
     """What a message shows of a value: no more of a text than it takes to recognise it, nothing from inside others."""
-    return value[:_LONGEST_SHOWN] if isinstance(value, str) else shape_of(value)
+    return value[:_LONGEST_SHOWN] if isinstance(value, str) else json_type(value)

@@ -17,29 +17,19 @@ from hedgerow.machinery.scalars import format_duration
 LONGEST_SHOWN: Final = 100
 """Characters of one value in a text."""
 
-_SHAPES: Final = (
-    (type(None), "null"),
-    (bool, "a boolean"),
-    ((int, float), "a number"),
-    (str, "a string"),
-    (list, "a list"),
-    (Mapping, "an object"),
-)
-
 _JSON_TYPES: Final = (
     (NoneType, "null"),
     (bool, "a boolean"),
-    (int, "an integer"),
-    (float, "a decimal number"),
+    (int | float, "a number"),
     (str, "a string"),
-    (Mapping, "an object"),
     (list, "a list"),
+    (Mapping, "an object"),
 )
 """The first that fits counts: Python takes a boolean for an integer."""
 
 
 class FieldErrorType(Enum):
-    """What kind of mistake a field holds; the value is how the error's text names it."""
+    """The kind of a mistake, as API servers name it in texts."""
 
     INVALID = "Invalid value"
     REQUIRED = "Required value"
@@ -50,7 +40,7 @@ class FieldErrorType(Enum):
 
     @property
     def reason(self) -> str:
-        """How the causes of a Status name it."""
+        """The kind as the causes of a Status name it."""
         return _REASONS[self]
 
 
@@ -66,15 +56,15 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with one field of what a user wrote.
+    """What is wrong with one field of an object or a document.
 
     Source: managed-resources §3.2; webhooks-and-tokens §9.1.
     """
 
     path: str
-    """The field, from the top of what was written: `controllers.networkPolicy.concurrentSyncs`; empty: all of it."""
+    """The field, from the top: `controllers.networkPolicy.concurrentSyncs`; empty: the object as a whole."""
     text: str
-    """One clause without a full stop. After a type it opens with the value if that is shown, and may be empty."""
+    """One clause without a full stop. With a `type` it may be empty, and begins with the value if that may be shown."""
     type: FieldErrorType | None = None
     """The kind of mistake as API servers name it; none where the value cannot be read at all."""
 
@@ -87,7 +77,7 @@ class Problem:
 
     @property
     def reason(self) -> str:
-        """How the causes of a Status name the kind of mistake."""
+        """The kind of mistake as the causes of a Status name it."""
         return (self.type or FieldErrorType.INVALID).reason
 
     def __str__(self) -> str:
@@ -95,31 +85,28 @@ class Problem:
         return f"{self.path}: {self.body}" if self.path else self.body
 
     def below(self, parent: str) -> Self:
-        """The same problem as seen from further out."""
+        """The same problem with a path that begins further up."""
         return replace(self, path=f"{parent}.{self.path}" if self.path else parent)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that an unknown one is a misspelling of; none if it is like none of them."""
+    """The known name that is most like an unknown one; none if none is like it."""
     # Slow to import, and most names are known.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    spelled = {each.casefold(): each for each in known}
+    spelled = {known_name.casefold(): known_name for known_name in known}
     close = get_close_matches(name.casefold(), spelled, n=1)
     return spelled[close[0]] if close else None
 
 
 def perhaps(name: str, known: Iterable[str]) -> str:
-    """What to add to a clause about a name that is not known: which of the known ones may have been meant, if any."""
+    """The end of a clause about an unknown name: the known name that is most like it, if any."""
     meant = nearest(name, known)
     return "" if meant is None else f"; did you mean {meant}?"
 
 
 def unknown_fields(value: Mapping[Any, Any], known: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The name of each field that is not among the known ones, and the problem with it; the nearest known is named.
-
-    For values in which a misspelt field must not count as an absent one.
-    """
+    """The name of each unknown field, and its problem; for values in which no misspelt field may count as absent."""
     for name in value:
         if name not in known:
             shown = shortened(str(name))
@@ -127,13 +114,7 @@ def unknown_fields(value: Mapping[Any, Any], known: Collection[str]) -> Iterator
 
 
 def invalid(path: str, value: object, detail: str) -> Problem:
-    """The error of a field whose value breaks a rule, which `detail` states.
-
-    Args:
-        path: the field, from the top of the document.
-        value: what stands there; a duration or any JSON value.
-        detail: the rule, in lower case and without a full stop.
-    """
+    """The error of a field whose value, a duration or any JSON value, breaks the rule that `detail` states."""
     return Problem(path, f"{rendered(value)}: {detail}", FieldErrorType.INVALID)
 
 
@@ -179,7 +160,7 @@ def rendered(value: object) -> str:
     try:
         return shortened(json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":")))
     except RecursionError:
-        # What can be parsed just so may be nested too deep to be written, and an error's text must not be one itself.
+        # A value that can just be parsed may be nested too deep to be written.
         return '"..."'
 
 
@@ -196,47 +177,36 @@ def annotation_path(name: str) -> str:
 
 
 def json_type(value: object) -> str:
-    """What a value is, in words for people who write YAML or JSON."""
-    named = (name for type_, name in _JSON_TYPES if isinstance(value, type_))
-    return next(named, f"a {type(value).__name__}")
-
-
-def shape_of(value: object) -> str:
-    """What users call the type of a parsed value."""
-    return next((name for types, name in _SHAPES if isinstance(value, types)), f"a {type(value).__name__}")
+    """The JSON type of a parsed value, as error texts name it."""
+    return next((name for types, name in _JSON_TYPES if isinstance(value, types)), f"a {type(value).__name__}")
 
 
 def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
-    """A text as far as error texts repeat it."""
+    """The beginning of a long text, as error texts show it."""
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def joined(errors: Iterable[object]) -> str:
-    """The text of several errors: one stands alone, more become `[first, second]`; what repeats is left out."""
+    """The text of several errors: one as it is, more as `[first, second]`, each once."""
     texts = tuple(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A decision that could not be made, or not in full, as a value."""
+    """Why a decision could not be made, or only in part."""
 
     resource: Resource
     key: ObjectKey
-    """Without a name and a field: all objects of the resource, those of one namespace if that is given."""
+    """Without a name, and no path in the problem: all objects of the resource, or of the namespace."""
     problem: Problem
-    """What is wrong; without a path, with the object as a whole. Annotations are `metadata.annotations[...]`."""
     retryable: bool = False
-    """Whether the same inputs may succeed later. Bad input is not retried: its correction is an event of its own."""
+    """True if the same inputs may succeed later. Bad input is not retried: its correction enqueues the key."""
 
     def __str__(self) -> str:
         """One sentence: object, field, problem."""
-        return f"{self._where()}: {self.problem}"
-
-    def _where(self) -> str:
+        kind, problem = self.resource.kind, self.problem
         if self.key.name:
-            return f"{self.resource.kind} {self.key}"
-        if self.problem.path:
-            return f"{self.resource.kind} without a name"
+            return f"{kind} {self.key}: {problem}"
         within = f" in namespace {self.key.namespace}" if self.key.namespace else ""
-        return f"{self.resource.kind} objects{within}"
+        return f"{kind} without a name: {problem}" if problem.path else f"{kind} objects{within}: {problem}"

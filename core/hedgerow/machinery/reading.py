@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from hedgerow.machinery.failures import Problem, shape_of
+from hedgerow.machinery.failures import Problem, json_type
 from hedgerow.machinery.objects import Manifest
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def too_much(path: str, what: str, most: int) -> UnreadableError:
 
 def unexpected(path: str, expected: str, value: Any) -> UnreadableError:
     """The error of a value of another shape than expected; an empty path: the object itself."""
-    return UnreadableError(Problem(path, f"expected {expected}, got {shape_of(value)}"))
+    return UnreadableError(Problem(path, f"expected {expected}, got {json_type(value)}"))
 
 
 def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:

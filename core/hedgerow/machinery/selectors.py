@@ -7,7 +7,6 @@ supports only a few fields of each resource; this module does not know which.
 Source: Kubernetes documentation, "Labels and Selectors" and "Field Selectors".
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,12 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.failures import Problem, shape_of, unknown_fields
+from hedgerow.machinery.failures import Problem, json_type, rendered, unknown_fields
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, labels_of
 
 Labels: TypeAlias = Mapping[str, str]
 
-_LONGEST_QUOTE: Final = 80
 _WORD: Final = re.compile(r"[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]++")
 _FIELDS: Final = ("matchLabels", "matchExpressions")
 _FIELDS_OF_REQUIREMENTS: Final = ("key", "operator", "values")
@@ -119,25 +117,12 @@ def matches_any(selectors: Iterable[LabelSelector], labels: Labels) -> bool:
     return False
 
 
-def _quoted(text: str) -> str:
-    """A text as a message shows it: on one line, and no longer than it takes to recognise it."""
-    return json.dumps(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}...", ensure_ascii=False)
-
-
-def _key_problems(key: object, field: str) -> Iterator[Problem]:
-    """What is wrong with a label key."""
-    if not isinstance(key, str):
-        yield Problem(field, f"must be a label key, is {shape_of(key)}")
-    elif problem := label_key_problem(key):
-        yield Problem(field, f"{_quoted(key)} is no label key: {problem}")
-
-
-def _value_problems(value: object, field: str) -> Iterator[Problem]:
-    """What is wrong with a label value."""
-    if not isinstance(value, str):
-        yield Problem(field, f"must be a label value, is {shape_of(value)}")
-    elif problem := label_value_problem(value):
-        yield Problem(field, f"{_quoted(value)} is no label value: {problem}")
+def _text_problems(text: object, kind: str, problem_of: Callable[[str], str | None], field: str) -> Iterator[Problem]:
+    """What is wrong with a label key or value."""
+    if not isinstance(text, str):
+        yield Problem(field, f"must be a label {kind}, is {json_type(text)}")
+    elif problem := problem_of(text):
+        yield Problem(field, f"{rendered(text)} is no label {kind}: {problem}")
 
 
 def unknown_field_problems(value: object, field: str = "") -> Iterator[Problem]:
@@ -161,51 +146,43 @@ def unknown_field_problems(value: object, field: str = "") -> Iterator[Problem]:
 
 def _match_labels_problems(labels: object, field: str) -> Iterator[Problem]:
     """What is wrong with the labels of a selector."""
-    if labels is None:
-        return
-    if not isinstance(labels, (dict, Mapping)):
-        yield Problem(field, f"must be an object of label keys and values, is {shape_of(labels)}")
-        return
-    for key, value in labels.items():
-        yield from _key_problems(key, field)
-        yield from _value_problems(value, f"{field}[{key}]")
+    if isinstance(labels, (dict, Mapping)):
+        for key, value in labels.items():
+            yield from _text_problems(key, "key", label_key_problem, field)
+            yield from _text_problems(value, "value", label_value_problem, f"{field}[{key}]")
+    elif labels is not None:
+        yield Problem(field, f"must be an object of label keys and values, is {json_type(labels)}")
 
 
-def _values_problems(values: object, operator: object, field: str) -> Iterator[Problem]:
-    """What is wrong with the values of a match expression."""
-    if values is not None and not isinstance(values, (list, tuple)):
-        yield Problem(field, f"must be a list of label values, is {shape_of(values)}")
-        return
-    if operator in (Operator.IN, Operator.NOT_IN) and not values:
-        yield Problem(field, f"must have at least one value for operator {operator}")
-    if operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST) and values:
-        yield Problem(field, f"must be empty for operator {operator}")
-    for index, value in enumerate(values or ()):
-        yield from _value_problems(value, f"{field}[{index}]")
+def _match_expressions_problems(expressions: object, field: str) -> Iterator[Problem]:
+    """What is wrong with the match expressions of a selector."""
+    if isinstance(expressions, (list, tuple)):
+        for index, expression in enumerate(expressions):
+            yield from _requirement_problems(expression, f"{field}[{index}]")
+    elif expressions is not None:
+        yield Problem(field, f"must be a list of match expressions, is {json_type(expressions)}")
 
 
 def _requirement_problems(expression: object, field: str) -> Iterator[Problem]:
     """What is wrong with one match expression; a missing key or operator is reported as the empty text."""
     if not isinstance(expression, (dict, Mapping)):
-        yield Problem(field, f"must be an object with key and operator, is {shape_of(expression)}")
+        yield Problem(field, f"must be an object with key and operator, is {json_type(expression)}")
         return
-    operator = expression.get("operator", "")
-    yield from _key_problems(expression.get("key", ""), f"{field}.key")
+    operator, values = expression.get("operator", ""), expression.get("values")
+    yield from _text_problems(expression.get("key", ""), "key", label_key_problem, f"{field}.key")
     if not isinstance(operator, str) or operator not in _OPERATORS:
-        written = _quoted(operator) if isinstance(operator, str) else shape_of(operator)
+        written = rendered(operator) if isinstance(operator, str) else json_type(operator)
         yield Problem(f"{field}.operator", f"must be In, NotIn, Exists or DoesNotExist, is {written}")
-    yield from _values_problems(expression.get("values"), operator, f"{field}.values")
-
-
-def _match_expressions_problems(expressions: object, field: str) -> Iterator[Problem]:
-    """What is wrong with the match expressions of a selector."""
-    if expressions is None:
+    at = f"{field}.values"
+    if values is not None and not isinstance(values, (list, tuple)):
+        yield Problem(at, f"must be a list of label values, is {json_type(values)}")
         return
-    if not isinstance(expressions, (list, tuple)):
-        yield Problem(field, f"must be a list of match expressions, is {shape_of(expressions)}")
-        return
-    for index, expression in enumerate(expressions):
-        yield from _requirement_problems(expression, f"{field}[{index}]")
+    if operator in (_IN, _NOT_IN) and not values:
+        yield Problem(at, f"must have at least one value for operator {operator}")
+    if operator in (_EXISTS, Operator.DOES_NOT_EXIST) and values:
+        yield Problem(at, f"must be empty for operator {operator}")
+    for index, value in enumerate(values or ()):
+        yield from _text_problems(value, "value", label_value_problem, f"{at}[{index}]")
 
 
 def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector, tuple[Problem, ...]]:
@@ -224,7 +201,7 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
     if isinstance(value, LabelSelector):
         return Success(value)
     if not isinstance(value, (dict, Mapping)):
-        return Failure((Problem(field, f"must be a label selector, is {shape_of(value)}"),))
+        return Failure((Problem(field, f"must be a label selector, is {json_type(value)}"),))
     inside = f"{field}." if field else ""
     labels, expressions = value.get("matchLabels"), value.get("matchExpressions")
     problems = (
@@ -238,10 +215,8 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
         LabelSelector(
             tuple((labels or {}).items()),
             tuple(
-                Requirement(
-                    expression["key"], _OPERATORS[expression["operator"]], tuple(expression.get("values") or ())
-                )
-                for expression in expressions or ()
+                Requirement(item["key"], _OPERATORS[item["operator"]], tuple(item.get("values") or ()))
+                for item in expressions or ()
             ),
         )
     )
@@ -292,7 +267,9 @@ def parse_selector_query(text: str) -> Result[LabelSelector, str]:
     for part in _comma_separated(words) if words else ():
         match _queried(part):
             case None:
-                return Failure(f"cannot read {_quoted(' '.join(part))} as a requirement, expected {_REQUIREMENT_FORMS}")
+                return Failure(
+                    f"cannot read {rendered(' '.join(part))} as a requirement, expected {_REQUIREMENT_FORMS}"
+                )
             case Requirement() as requirement:
                 expressions.append(requirement)
             case key, value:

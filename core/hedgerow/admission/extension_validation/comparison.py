@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from hedgerow.admission.extension_validation.shape import EACH_ITEM, EACH_MEMBER, Shape
-from hedgerow.machinery.failures import rendered, shape_of, shortened
+from hedgerow.machinery.failures import json_type, rendered, shortened
 
 _NO_ITEM: Final = object()
 """Stands for the item that the shorter of two lists lacks; a null item is another thing."""
@@ -151,7 +151,7 @@ def _shown(value: Any) -> str:
         return "<none>"
     if isinstance(value, str):
         return shortened(value)
-    return shape_of(value) if value and isinstance(value, (Mapping, list)) else rendered(value)
+    return json_type(value) if value and isinstance(value, (Mapping, list)) else rendered(value)
 
 
 def is_confidential(path: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from returns.pipeline import is_successful
 
-from hedgerow.machinery.failures import FieldErrorType, Problem, shape_of
+from hedgerow.machinery.failures import FieldErrorType, Problem, json_type
 from hedgerow.machinery.scalars import parse_duration, parse_quantity
 
 _STEP: Final = re.compile(r"\[]|\{}|[^.\[{]+")
@@ -97,7 +97,7 @@ def misfits(manifest: Any, expected: Shape) -> tuple[Problem, ...]:
 
 def _misfit(path: str, expected: JsonType, value: Any) -> Problem:
     """The error of a field that has another type than expected; the value is left out, which may be of any size."""
-    return Problem(path, f"expected {expected.name}, got {shape_of(value)}", FieldErrorType.INVALID)
+    return Problem(path, f"expected {expected.name}, got {json_type(value)}", FieldErrorType.INVALID)
 
 
 def _misfits(value: Any, path: str, expected: Shape) -> Iterator[Problem]:

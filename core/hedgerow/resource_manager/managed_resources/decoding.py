@@ -22,7 +22,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.machinery.documents.budget import OverBudgetError, ReadingBudget, Slices, Value, finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.streams import documents_in_slices
-from hedgerow.machinery.failures import shape_of
+from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import object_at
 from hedgerow.machinery.steps import Now, Pause
@@ -188,7 +188,7 @@ def _raw(encoded: Any) -> Result[bytes, str]:
     if encoded is None:
         return Success(b"")
     if not isinstance(encoded, str):
-        return Failure(f"must be a string, got {shape_of(encoded)}")
+        return Failure(f"must be a string, got {json_type(encoded)}")
     try:
         return Success(b64decode(encoded.translate(_LINE_ENDS), validate=True))
     except ValueError:

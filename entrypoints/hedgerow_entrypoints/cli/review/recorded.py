@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
-from hedgerow.machinery.failures import shape_of
+from hedgerow.machinery.failures import json_type
 
 _OPERATIONS: Final = (CREATE, UPDATE, DELETE, CONNECT)
 
@@ -41,4 +41,4 @@ def _no_object(field: str, value: Any, *, required: bool) -> Iterator[str]:
         if required:
             yield f"{field}: is missing"
     elif not isinstance(value, dict):
-        yield f"{field}: expected an object, got {shape_of(value)}"
+        yield f"{field}: expected an object, got {json_type(value)}"

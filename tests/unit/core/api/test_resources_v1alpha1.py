@@ -97,7 +97,7 @@ def test_a_tool_makes_one_with_the_names_of_python() -> None:
         ),
         (
             {"spec": {"secretRefs": [], "injectLabels": {"a/b": 1}}},
-            "spec.injectLabels[a/b]: expected a string, got an integer",
+            "spec.injectLabels[a/b]: expected a string, got a number",
         ),
         (
             {"status": {"observedGeneration": 2**63}},
@@ -117,5 +117,5 @@ def test_a_document_says_itself_what_it_is() -> None:
     assert [str(error) for error in read(ManagedResource, {"metadata": 1}).failure()] == [
         "apiVersion: must be set",
         "kind: must be set",
-        "metadata: expected an object, got an integer",
+        "metadata: expected an object, got a number",
     ]

@@ -57,7 +57,7 @@ def of(api_version: str, kind: str, **members: Any) -> dict[str, Any]:
 def test_an_unknown_field_of_a_selector_is_named_with_the_nearest_known_one(
     manifest: dict[str, Any], field: str
 ) -> None:
-    problem = f"{field} is an unknown field; did you mean matchLabels?"
+    problem = f"{field}: is an unknown field; did you mean matchLabels?"
 
     assert str(merge(manifest, None, Instructions("shop/cart")).failure()) == problem
     assert str(merge(manifest, manifest, Instructions("shop/cart")).failure()) == problem
