@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.api import kubernetes
+from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
 from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
 from hedgerow_adapters.memory.field_errors import FieldError, invalid, missing, required
@@ -33,7 +34,7 @@ POD_TEMPLATE: Final = open_structure(
     {"metadata": open_structure(dict.fromkeys(("labels", "annotations"), text_map)), "spec": POD_SPEC}
 )
 _SECONDS_ON_A_FAILING_NODE: Final = 300
-_FAILURES: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_FAILURES: Final = (NOT_READY, UNREACHABLE)
 _CONTAINER: Final = {
     "terminationMessagePath": "/dev/termination-log",
     "terminationMessagePolicy": "File",
