@@ -6,17 +6,12 @@ Source: webhooks-and-tokens §1.2, §4.1, §4.2.
 from collections.abc import Iterator
 
 from hedgerow.admission import (
+    defaulters,
     deletion_protection,
-    endpoint_slice_hints,
     extension_validation,
     high_availability,
-    kubernetes_service_host,
-    pod_scheduler_name,
-    pod_topology_spread_constraints,
     projected_token_mount,
-    seccomp_profile,
     system_components_config,
-    token_invalidator,
 )
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.webhook import Webhook
@@ -30,23 +25,23 @@ def webhooks(config: AdmissionConfig) -> tuple[Webhook, ...]:
 def mutating_webhooks(config: AdmissionConfig) -> Iterator[Webhook]:
     """The enabled webhooks that change objects, in the order of their calls."""
     if config.token_invalidator:
-        yield token_invalidator.webhook()
+        yield defaulters.token_invalidator()
     if config.projected_token_mount is not None:
         yield projected_token_mount.webhook(config.projected_token_mount)
     if config.high_availability_config is not None:
         yield high_availability.webhook(config.high_availability_config)
     if config.pod_scheduler_name is not None:
-        yield pod_scheduler_name.webhook(config.pod_scheduler_name)
+        yield defaulters.pod_scheduler_name(config.pod_scheduler_name)
     if config.seccomp_profile:
-        yield seccomp_profile.webhook()
+        yield defaulters.seccomp_profile()
     if config.kubernetes_service_host is not None:
-        yield kubernetes_service_host.webhook(config.kubernetes_service_host)
+        yield defaulters.kubernetes_service_host(config.kubernetes_service_host)
     if config.system_components_config is not None:
         yield system_components_config.webhook(config.system_components_config)
     if config.endpoint_slice_hints:
-        yield endpoint_slice_hints.webhook()
+        yield defaulters.endpoint_slice_hints()
     if config.pod_topology_spread_constraints:
-        yield pod_topology_spread_constraints.webhook()
+        yield defaulters.pod_topology_spread_constraints()
 
 
 def validating_webhooks(config: AdmissionConfig) -> Iterator[Webhook]:

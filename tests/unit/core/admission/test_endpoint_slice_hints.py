@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import creation
-from hedgerow.admission.endpoint_slice_hints import review
+from hedgerow.admission.defaulters import endpoint_slice_hints
 from hedgerow.api.kubernetes import ENDPOINT_SLICES
-from tests.unit.core.admission.world import changed_object
+from tests.unit.core.admission.world import changed_object, decided
 
 
 def changed(*endpoints: Any) -> Any:
     """The endpoints as they become; none if the slice stays as it is."""
     endpoint_slice = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "endpoints": list(endpoints)}
-    after = changed_object(review(creation(ENDPOINT_SLICES, endpoint_slice)))
+    after = changed_object(decided(endpoint_slice_hints(), creation(ENDPOINT_SLICES, endpoint_slice)))
     return after and after["endpoints"]
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import creation
-from hedgerow.admission.kubernetes_service_host import review
+from hedgerow.admission.defaulters import kubernetes_service_host
 from hedgerow.api.kubernetes import PODS
-from tests.unit.core.admission.world import changed_object
+from tests.unit.core.admission.world import changed_object, decided
 
 HOST = "api.example.com"
 TOLD = {"name": "KUBERNETES_SERVICE_HOST", "value": HOST}
@@ -16,7 +16,10 @@ TOLD = {"name": "KUBERNETES_SERVICE_HOST", "value": HOST}
 def changed(spec: Any) -> Any:
     """The spec as it becomes; none if it stays as it is."""
     after = changed_object(
-        review(creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}), HOST)
+        decided(
+            kubernetes_service_host(HOST),
+            creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}),
+        )
     )
     return after and after["spec"]
 

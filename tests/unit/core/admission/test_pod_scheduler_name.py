@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import creation
-from hedgerow.admission.pod_scheduler_name import review
+from hedgerow.admission.defaulters import pod_scheduler_name
 from hedgerow.api.kubernetes import PODS
-from tests.unit.core.admission.world import changed_object
+from tests.unit.core.admission.world import changed_object, decided
 
 
 def scheduler(named: Any, configured: str = "bin-packing-scheduler") -> Any:
     """The scheduler that a pod is given; none if it stays as it is."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"schedulerName": named}}
-    after = changed_object(review(creation(PODS, pod), configured))
+    after = changed_object(decided(pod_scheduler_name(configured), creation(PODS, pod)))
     return after and after["spec"]["schedulerName"]
 
 

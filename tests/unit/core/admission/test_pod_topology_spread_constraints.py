@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import creation
-from hedgerow.admission.pod_topology_spread_constraints import review
+from hedgerow.admission.defaulters import pod_topology_spread_constraints
 from hedgerow.api.kubernetes import PODS
-from tests.unit.core.admission.world import changed_object
+from tests.unit.core.admission.world import changed_object, decided
 
 HASH = {"pod-template-hash": "123abc"}
 
@@ -16,7 +16,7 @@ def changed(constraints: Any, labels: Any = HASH) -> Any:
     """The constraints as they become; none if the pod stays as it is."""
     spec = {"topologySpreadConstraints": constraints}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": labels}, "spec": spec}
-    after = changed_object(review(creation(PODS, pod)))
+    after = changed_object(decided(pod_topology_spread_constraints(), creation(PODS, pod)))
     return after and after["spec"]["topologySpreadConstraints"]
 
 

@@ -5,14 +5,17 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import creation
-from hedgerow.admission.seccomp_profile import review
+from hedgerow.admission.defaulters import seccomp_profile
 from hedgerow.api.kubernetes import PODS
-from tests.unit.core.admission.world import changed_object
+from tests.unit.core.admission.world import changed_object, decided
 
 
 def changed(spec: Any) -> Any:
     after = changed_object(
-        review(creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}))
+        decided(
+            seccomp_profile(),
+            creation(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}),
+        )
     )
     return after and after["spec"]
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import update
-from hedgerow.admission.token_invalidator import review
+from hedgerow.admission.defaulters import token_invalidator
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.tokens import CONSIDER
-from tests.unit.core.admission.world import changed_object
+from tests.unit.core.admission.world import changed_object, decided
 
 CA = {"ca.crt": "Y2E="}
 
@@ -17,7 +17,7 @@ def changed(data: Any, *labels: str) -> Any:
     """The data as they become; none if the Secret stays as it is."""
     metadata = {"name": "s", "labels": dict.fromkeys(labels, "false")}
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
-    after = changed_object(review(update(SECRETS, secret, secret)))
+    after = changed_object(decided(token_invalidator(), update(SECRETS, secret, secret)))
     return after and after["data"]
 
 

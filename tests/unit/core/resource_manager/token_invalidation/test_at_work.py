@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from hedgerow.admission import token_invalidator as webhook
+from hedgerow.admission.defaulters import token_invalidator as token_invalidator_webhook
 from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.token_invalidation import token_invalidator
@@ -56,7 +56,7 @@ class Shop(World):
 
     def __init__(self, *, automount: bool | None) -> None:
         super().__init__()
-        self.answer_webhooks(LocalWebhooks(self, [webhook.webhook()]))
+        self.answer_webhooks(LocalWebhooks(self, [token_invalidator_webhook()]))
         self.create(CONFIGURATIONS, REGISTRATION)
         self.create(SERVICE_ACCOUNTS, service_account(KEY.name, automount=automount))
         secret = token_secret()
