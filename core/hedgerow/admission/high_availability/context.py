@@ -1,20 +1,23 @@
-"""What decides how available a workload has to be: what its Namespace says, what scales it, what is configured.
+"""What decides how available a workload has to be: its Namespace, its autoscaler, the configuration.
 
-Knows nothing of the workload itself but its type and name.
+An autoscaler that does not say completely what it scales, scales nothing.
 
 Source: webhooks-and-tokens §5.1, §5.2, §5.8.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.high_availability.autoscalers import Target, scaled_maximum
-from hedgerow.admission.request import AdmissionRequest
-from hedgerow.api.gardener import FAILURE_TOLERANCE_TYPE, ZONE_PINNING, ZONES
-from hedgerow.machinery.objects import Manifest, annotations_of
-from hedgerow.machinery.reading import text_at
+from hedgerow.api.gardener import FAILURE_TOLERANCE_TYPE, HVPAS, ZONE_PINNING, ZONES
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
+from hedgerow.machinery.objects import Manifest, annotations_of, key_of
+from hedgerow.machinery.reading import UnreadableError, integer_at, object_at, text_at
 from hedgerow.machinery.scalars import parse_bool
+from hedgerow.machinery.snapshot import Index
+
+_TEMPLATE: Final = ("spec", "hpa", "template", "spec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,6 @@ class WorkloadFacts:
     """The Namespace and the autoscalers of a workload."""
 
     namespace: Manifest
-    """The Namespace of the object."""
     hpas: Sequence[Manifest] = ()
     """HPAs of version v2; those of other namespaces and of other targets do not count."""
     hvpas: Sequence[Manifest] = ()
@@ -34,7 +36,7 @@ class HAContext:
     """All that the rules look at beside the object."""
 
     failure_tolerance: str | None = None
-    """None where the Namespace does not say; empty where it says that there is none, which is not the same."""
+    """None where the Namespace does not say; empty where it asks for none, which is not the same."""
     zones: tuple[str, ...] = ()
     """Sorted, each once."""
     zone_pinning: bool = False
@@ -43,26 +45,32 @@ class HAContext:
     config: HighAvailabilityConfig = HighAvailabilityConfig()  # noqa: RUF009 -- immutable
 
 
-def ha_context(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> HAContext:
-    """What the rules look at for a request.
+class Target(NamedTuple):
+    """What an autoscaler scales."""
+
+    namespace: str
+    api_version: str
+    kind: str
+    name: str
+
+
+def ha_context(target: Target, facts: WorkloadFacts, config: HighAvailabilityConfig) -> HAContext:
+    """What the rules look at for an object that may be scaled.
 
     Raises:
         UnreadableError: a fact has another shape than can be read.
-
-    Source: webhooks-and-tokens §5.1, §5.2.
     """
-    target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
+
+    def annotation(name: str) -> str | None:
+        return text_at(facts.namespace, "metadata", "annotations", name)
+
     return HAContext(
-        failure_tolerance=_annotation(facts, FAILURE_TOLERANCE_TYPE),
-        zones=zone_names(_annotation(facts, ZONES) or ""),
-        zone_pinning=parse_bool(_annotation(facts, ZONE_PINNING) or "").value_or(False),  # noqa: FBT003 -- the default
+        failure_tolerance=annotation(FAILURE_TOLERANCE_TYPE),
+        zones=zone_names(annotation(ZONES) or ""),
+        zone_pinning=parse_bool(annotation(ZONE_PINNING) or "").value_or(False),  # noqa: FBT003 -- the default
         scaled_maximum=scaled_maximum(target, facts.hpas, facts.hvpas),
         config=config,
     )
-
-
-def _annotation(facts: WorkloadFacts, name: str) -> str | None:
-    return text_at(facts.namespace, "metadata", "annotations", name)
 
 
 def zone_names(text: str) -> tuple[str, ...]:
@@ -70,8 +78,76 @@ def zone_names(text: str) -> tuple[str, ...]:
     return tuple(sorted({name for part in text.split(",") if (name := part.strip())}))
 
 
+def scaled_maximum(target: Target, hpas: Sequence[Manifest], hvpas: Sequence[Manifest]) -> int | None:
+    """The most replicas that the autoscaler of a target gives it, 0 if it does not say; none if nothing scales it.
+
+    HPAs come before HVPAs, and among several of one kind the first by name decides.
+
+    Raises:
+        UnreadableError: the maximum is no integer.
+    """
+    if hpas and (hpa := _first(each for each in hpas if target in hpa_targets(each))):
+        return integer_at(hpa, "spec", "maxReplicas") or 0
+    if hvpas and (hvpa := _first(each for each in hvpas if target in hvpa_targets(each))):
+        return integer_at(hvpa, *_TEMPLATE, "maxReplicas") or 0
+    return None
+
+
+def hpa_targets(hpa: Manifest) -> tuple[Target, ...]:
+    """What an HPA scales."""
+    return _targets(hpa, "scaleTargetRef")
+
+
+def hvpa_targets(hvpa: Manifest) -> tuple[Target, ...]:
+    """What an HVPA scales horizontally, which it does only if it deploys an HPA."""
+    try:
+        return _targets(hvpa, "targetRef") if object_at(hvpa, "spec", "hpa").get("deploy") is True else ()
+    except UnreadableError:
+        return ()
+
+
+def _targets(autoscaler: Manifest, field: str) -> tuple[Target, ...]:
+    try:
+        reference = object_at(autoscaler, "spec", field)
+    except UnreadableError:
+        return ()
+    api_version, kind, name = reference.get("apiVersion"), reference.get("kind"), reference.get("name")
+    if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
+        return ()
+    return (Target(key_of(autoscaler).namespace, api_version, kind, name),)
+
+
+def _first(autoscalers: Iterable[Manifest]) -> Manifest | None:
+    return min(autoscalers, key=key_of, default=None)
+
+
+HPAS_BY_TARGET: Final = Index("HPAs by target", HORIZONTAL_POD_AUTOSCALERS, hpa_targets)
+HVPAS_BY_TARGET: Final = Index("HVPAs by target", HVPAS, hvpa_targets)
+
+
 def transform_namespace(namespace: Manifest) -> Manifest:
     """What is read of a Namespace: its name and the annotations that matter."""
     annotations = annotations_of(namespace)
     kept = {name: annotations[name] for name in (FAILURE_TOLERANCE_TYPE, ZONES, ZONE_PINNING) if name in annotations}
     return {"metadata": {"name": (namespace.get("metadata") or {}).get("name") or "", "annotations": kept}}
+
+
+def transform_hpa(hpa: Manifest) -> Manifest:
+    """What is read of an HPA: its key, what it scales, and its maximum."""
+    return {"metadata": _key(hpa), "spec": _picked(hpa.get("spec"), "scaleTargetRef", "maxReplicas")}
+
+
+def transform_hvpa(hvpa: Manifest) -> Manifest:
+    """What is read of an HVPA: its key, what it scales, whether it deploys an HPA, and the maximum of that."""
+    spec = _picked(hvpa.get("spec"), "targetRef", "hpa")
+    hpa = _picked(spec.get("hpa"), "deploy", "template")
+    template = _picked(_picked(hpa.get("template"), "spec").get("spec"), "maxReplicas")
+    return {"metadata": _key(hvpa), "spec": {**spec, "hpa": {**hpa, "template": {"spec": template}}}}
+
+
+def _key(manifest: Manifest) -> dict[str, Any]:
+    return key_of(manifest)._asdict()
+
+
+def _picked(value: Any, *names: str) -> dict[str, Any]:
+    return {name: value[name] for name in names if name in value} if isinstance(value, Mapping) else {}

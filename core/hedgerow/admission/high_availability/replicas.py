@@ -1,13 +1,12 @@
 """How many replicas a workload has, and how many at least an autoscaler gives it.
 
-A label says what kind of component it is and thereby asks for the rule at all; an annotation may state the number.
-Whoever is scaled to zero stays there.
+Without the label for the type of component nothing is decided. An annotation may state the number. What is scaled to
+zero stays there.
 
 Source: webhooks-and-tokens §5.3.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 from returns.result import Failure
 
@@ -19,18 +18,14 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import integer_at, text_at, with_value
 from hedgerow.machinery.scalars import parse_int
 
-CONTROLLER: Final = "controller"
-HIGHLY_AVAILABLE: Final = 2
-SINGLE: Final = 1
-
 
 def desired_replicas(manifest: Manifest, current: int | None, failure_tolerance: str | None) -> int | Denied | None:
-    """How many replicas an object has to have; none if that is not decided here.
+    """How many replicas an object needs; none: nothing is decided.
 
     Args:
         manifest: the object with the label and the annotation.
         current: how many it has, or has at least.
-        failure_tolerance: what its Namespace says, none if nothing.
+        failure_tolerance: what its Namespace says; none: nothing.
 
     Raises:
         UnreadableError: label or annotation is no text.
@@ -42,11 +37,11 @@ def desired_replicas(manifest: Manifest, current: int | None, failure_tolerance:
         return None
     if stated := text_at(manifest, "metadata", "annotations", HIGH_AVAILABILITY_REPLICAS):
         return _stated_replicas(stated)
-    return SINGLE if component == CONTROLLER and failure_tolerance == "" else HIGHLY_AVAILABLE
+    return 1 if component == "controller" and failure_tolerance == "" else 2
 
 
 def _stated_replicas(text: str) -> int | Denied:
-    """The number that an annotation states, taken literally even below one, or why it states none."""
+    """The number in an annotation, taken literally even below one; or the denial of another text."""
     number = parse_int(text, bits=32)
     if isinstance(number, Failure):
         return forbidden(str(invalid(annotation_path(HIGH_AVAILABILITY_REPLICAS), text, number.failure())))
@@ -54,7 +49,7 @@ def _stated_replicas(text: str) -> int | Denied:
 
 
 def with_replicas(workload: Manifest, context: HAContext) -> Manifest | Denied:
-    """The workload with the replicas it has to have; what an autoscaler has given it beyond that, it keeps."""
+    """The workload with the replicas that it needs; an autoscaler may have given it more."""
     current = integer_at(workload, "spec", "replicas")
     desired = desired_replicas(workload, current, context.failure_tolerance)
     if current is None or desired is None or desired == current:
@@ -66,17 +61,15 @@ def with_replicas(workload: Manifest, context: HAContext) -> Manifest | Denied:
     return with_value(workload, ("spec", "replicas"), desired)
 
 
-def with_minimum(autoscaler: Manifest, context: HAContext, spec: Sequence[str]) -> Manifest | Denied:
-    """The autoscaler whose `minReplicas` is at least what its objects have to have; `spec` is where it says so."""
-    return _raised(autoscaler, context, spec, "minReplicas")
+def with_raised(autoscaler: Manifest, context: HAContext, spec: Sequence[str], field: str) -> Manifest | Denied:
+    """The autoscaler whose `minReplicas` or `maxReplicas` is at least what its objects need.
 
-
-def with_maximum(autoscaler: Manifest, context: HAContext, spec: Sequence[str]) -> Manifest | Denied:
-    """The autoscaler whose `maxReplicas` leaves room for what its objects have to have."""
-    return _raised(autoscaler, context, spec, "maxReplicas")
-
-
-def _raised(autoscaler: Manifest, context: HAContext, spec: Sequence[str], field: str) -> Manifest | Denied:
+    Args:
+        autoscaler: an HPA or HVPA.
+        context: what its Namespace asks for.
+        spec: where its limits are.
+        field: which of both limits.
+    """
     minimum = integer_at(autoscaler, *spec, "minReplicas")
     desired = desired_replicas(autoscaler, minimum, context.failure_tolerance)
     if isinstance(desired, Denied):

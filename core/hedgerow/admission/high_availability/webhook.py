@@ -4,22 +4,28 @@ Source: webhooks-and-tokens §5, §5.7.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.decision import Allowed, Decision, Denied, forbidden, internal_error
-from hedgerow.admission.high_availability.affinity import with_zone_requirement
-from hedgerow.admission.high_availability.autoscalers import (
+from hedgerow.admission.high_availability.context import (
     HPAS_BY_TARGET,
     HVPAS_BY_TARGET,
+    HAContext,
     Target,
+    WorkloadFacts,
+    ha_context,
     transform_hpa,
     transform_hvpa,
+    transform_namespace,
 )
-from hedgerow.admission.high_availability.context import HAContext, WorkloadFacts, ha_context, transform_namespace
-from hedgerow.admission.high_availability.replicas import with_maximum, with_minimum, with_replicas
-from hedgerow.admission.high_availability.spread import with_spread_constraints
-from hedgerow.admission.high_availability.tolerations import with_default_tolerations
+from hedgerow.admission.high_availability.replicas import with_raised, with_replicas
+from hedgerow.admission.high_availability.workloads import (
+    with_default_tolerations,
+    with_spread_constraints,
+    with_zone_requirement,
+)
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind
 from hedgerow.admission.webhook import Rule, Webhook, apply_rules, type_problem
 from hedgerow.api.gardener import HVPAS
@@ -35,18 +41,18 @@ NAME: Final = "high-availability-config"
 
 
 async def review(request: AdmissionRequest, snapshot: Snapshot, config: HighAvailabilityConfig) -> Decision:
-    """Look up the Namespace and the autoscalers of an object, and decide."""
+    """The decision about an object, whose Namespace and autoscalers are looked up."""
     key = ObjectKey("", request.namespace)
     namespace = snapshot.get(NAMESPACES, key) or await _live_namespace(key)
     if isinstance(namespace, Denied):
         return namespace
-    target = Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
+    target = _target(request)
     hpas, hvpas = snapshot.by_index(HPAS_BY_TARGET, target), snapshot.by_index(HVPAS_BY_TARGET, target)
     return decide(request, WorkloadFacts(namespace, hpas, hvpas), config)
 
 
 async def _live_namespace(key: ObjectKey) -> Manifest | Denied:
-    """The Namespace that the cache lacks, because it may be too new to be there."""
+    """The Namespace, which may be too new for the cache."""
     not_found = internal_error(f'Namespace "{key.name}" not found')
     if not key.name:
         return not_found
@@ -62,14 +68,14 @@ def decide(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabi
     An object that cannot be read is forbidden.
 
     Args:
-        request: the object; which operation it is does not matter.
-        facts: what the cluster shows around it.
-        config: how long pods stay on a Node that has trouble.
+        request: any operation on the object.
+        facts: its Namespace and autoscalers.
+        config: how long pods stay on a Node in trouble.
 
     Source: webhooks-and-tokens §5.7; §3.2, raw HA handler.
     """
     try:
-        context = ha_context(request, facts, config)
+        context = ha_context(_target(request), facts, config)
     except UnreadableError as error:
         return internal_error(f'Namespace "{request.namespace}" or its autoscalers: {error}')
     handled = _HANDLED.get(request.kind)
@@ -84,8 +90,13 @@ def decide(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabi
         return forbidden(str(error))
 
 
+def _target(request: AdmissionRequest) -> Target:
+    """The object of a request as an autoscaler names it."""
+    return Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
+
+
 def workload_rules(context: HAContext) -> Sequence[Rule]:
-    """What is decided about a Deployment or StatefulSet; how it spreads follows from its replicas."""
+    """The rules for a Deployment or StatefulSet; how it spreads follows from its replicas."""
     return (
         ("replicas", lambda workload: with_replicas(workload, context)),
         ("node-affinity", lambda workload: with_zone_requirement(workload, context)),
@@ -94,31 +105,24 @@ def workload_rules(context: HAContext) -> Sequence[Rule]:
     )
 
 
-def hpa_rules(context: HAContext) -> Sequence[Rule]:
-    """What is decided about an HPA."""
-    return _autoscaler_rules(context, ("spec",))
-
-
-def hvpa_rules(context: HAContext) -> Sequence[Rule]:
-    """What is decided about an HVPA: the same, about the HPA that it makes."""
-    return _autoscaler_rules(context, ("spec", "hpa", "template", "spec"))
-
-
-def _autoscaler_rules(context: HAContext, spec: Sequence[str]) -> Sequence[Rule]:
+def autoscaler_rules(context: HAContext, spec: Sequence[str]) -> Sequence[Rule]:
+    """The rules for an HPA, or for the one that an HVPA makes, whose limits are at a path."""
     return (
-        ("min-replicas", lambda autoscaler: with_minimum(autoscaler, context, spec)),
-        ("max-replicas", lambda autoscaler: with_maximum(autoscaler, context, spec)),
+        ("min-replicas", lambda autoscaler: with_raised(autoscaler, context, spec, "minReplicas")),
+        ("max-replicas", lambda autoscaler: with_raised(autoscaler, context, spec, "maxReplicas")),
     )
 
 
+_hpa_rules: Final = partial(autoscaler_rules, spec=("spec",))
+_hvpa_rules: Final = partial(autoscaler_rules, spec=("spec", "hpa", "template", "spec"))
 _HANDLED: Final[Mapping[GroupVersionKind, tuple[Resource, Callable[[HAContext], Sequence[Rule]]]]] = {
     GroupVersionKind(resource.group, resource.version, resource.kind): (resource, rules)
     for resource, rules in (
         (DEPLOYMENTS, workload_rules),
         (STATEFUL_SETS, workload_rules),
-        (HORIZONTAL_POD_AUTOSCALERS, hpa_rules),
-        (HORIZONTAL_POD_AUTOSCALERS._replace(version="v2beta1"), hpa_rules),
-        (HVPAS, hvpa_rules),
+        (HORIZONTAL_POD_AUTOSCALERS, _hpa_rules),
+        (HORIZONTAL_POD_AUTOSCALERS._replace(version="v2beta1"), _hpa_rules),
+        (HVPAS, _hvpa_rules),
     )
 }
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission.high_availability.autoscalers import (
+from hedgerow.admission.high_availability.context import (
     Target,
     hpa_targets,
     hvpa_targets,
