@@ -9,12 +9,13 @@ Source: managed-resources §7.1, §10, §11.1, §12, §13.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK, ClassFilter
+from hedgerow.api.origins import managed_resource_of
 from hedgerow.api.references import kinds_of_references
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Watch
@@ -121,12 +122,19 @@ def transform_of(resource: Resource) -> Callable[[Manifest], Manifest]:
     return transform
 
 
-def object_watch(
-    resource: Resource,
-    enqueue: Callable[[Manifest, Snapshot], Iterable[ObjectKey]],
-    predicate: Callable[[Change], bool],
-) -> Watch:
-    """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once."""
+def object_watch(resource: Resource, cluster_id: str, predicate: Callable[[Change], bool]) -> Watch:
+    """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once.
+
+    Args:
+        resource: of the objects.
+        cluster_id: of the cluster whose ManagedResources are enqueued for the objects of their origin.
+        predicate: of changes that count.
+    """
+
+    def enqueue(live: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+        found = managed_resource_of(live, cluster_id)
+        return () if found is None else (found,)
+
     return Watch(resource, transform_of(resource), enqueue, predicate, metadata_only=is_metadata_only(resource))
 
 

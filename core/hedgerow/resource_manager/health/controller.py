@@ -23,7 +23,6 @@ from hedgerow.api.managed_resources import (
     is_ignored,
     transform_managed_resource,
 )
-from hedgerow.api.origins import managed_resource_of
 from hedgerow.api.references import references_of
 from hedgerow.machinery.clusters import ANYTHING, READ, Cluster, Permission
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
@@ -70,7 +69,7 @@ def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURREN
     """The controller that says whether everything is healthy, judging some ManagedResources at once."""
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
-        return (object_watch(resource, by_origin(config.cluster_id), health_status_changed(resource.object_kind)),)
+        return (object_watch(resource, config.cluster_id, health_status_changed(resource.object_kind)),)
 
     kinds, permissions = managed_kinds(config.class_filter), (Permission.of(CORE_EVENTS, "list"),)
     dynamic = DynamicWatch(kinds, watches)
@@ -81,7 +80,7 @@ def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONC
     """The controller that says whether everything has rolled out, judging some ManagedResources at once."""
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
-        workload = object_watch(resource, by_origin(config.cluster_id), progress_changed(resource.object_kind))
+        workload = object_watch(resource, config.cluster_id, progress_changed(resource.object_kind))
         return (workload, *pod_watches(config.cluster_id)) if resource == DEPLOYMENTS else (workload,)
 
     dynamic = DynamicWatch(managed_workloads(config.class_filter), watches)
@@ -125,16 +124,6 @@ def _controller(
             Permission(ANYTHING, ANYTHING, READ),
         ),
     )
-
-
-def by_origin(cluster_id: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:
-    """The mapping of live objects to the ManagedResources of a cluster that they say they come from."""
-
-    def keys(live: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-        found = managed_resource_of(live, cluster_id)
-        return () if found is None else (found,)
-
-    return keys
 
 
 @cache

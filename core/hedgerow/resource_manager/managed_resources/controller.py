@@ -17,13 +17,11 @@ from hedgerow.api.managed_objects import managed_kinds, object_watch
 from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, transform_managed_resource
 from hedgerow.api.tokens import transform_secret
 from hedgerow.machinery.clusters import ANYTHING, Cluster, Permission
-from hedgerow.machinery.controller import Controller, DynamicWatch, Watch
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.controller import Controller, DynamicWatch, Watch, own_key
+from hedgerow.machinery.objects import Resource
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.predicates import (
     managed_resource_changed,
-    managed_resource_of_object,
     managed_resources_of_secret,
     object_drifted,
     secret_changed,
@@ -50,10 +48,9 @@ def managed_resource_controller(
     """
     class_filter = config.class_filter
     kinds = managed_kinds(class_filter)
-    drifted = managed_resource_of_object(config.cluster_id)
 
-    def watches(resource: Resource) -> tuple[Watch, ...]:
-        return (object_watch(resource, drifted, object_drifted),)
+    def watch(resource: Resource) -> Watch:
+        return object_watch(resource, config.cluster_id, object_drifted)
 
     return Controller(
         name=NAME,
@@ -62,7 +59,7 @@ def managed_resource_controller(
             Watch(
                 MANAGED_RESOURCES,
                 transform_managed_resource,
-                _own_key,
+                own_key,
                 managed_resource_changed(class_filter),
                 cluster=Cluster.SOURCE,
                 may_be_absent=True,
@@ -77,7 +74,7 @@ def managed_resource_controller(
                 is_desired_state=True,
             ),
             *(
-                replace(object_watch(autoscalers, drifted, object_drifted), may_be_absent=True, required_for_sync=False)
+                replace(watch(autoscalers), may_be_absent=True, required_for_sync=False)
                 for autoscalers in (HORIZONTAL_POD_AUTOSCALERS, HVPAS)
             ),
             *watches_of_write_context(),
@@ -90,7 +87,7 @@ def managed_resource_controller(
         primary_cluster=Cluster.SOURCE,
         # Drift is put right once in a sync period, whatever else happens.
         longest_wait=config.sync_period,
-        dynamic_watches=(DynamicWatch(kinds, watches),),
+        dynamic_watches=(DynamicWatch(kinds, lambda resource: (watch(resource),)),),
         reads_server_version=True,
         permissions=(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE),
@@ -103,7 +100,3 @@ def managed_resource_controller(
             Permission(ANYTHING, ANYTHING, (ANYTHING,)),
         ),
     )
-
-
-def _own_key(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return (key_of(managed_resource),)

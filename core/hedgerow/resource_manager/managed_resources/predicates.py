@@ -3,17 +3,18 @@
 Source: managed-resources §7.1, §9.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from hedgerow.api.managed_objects import fingerprint
 from hedgerow.api.managed_resources import OPERATION, RESOURCES_HEALTHY, ClassFilter, is_ignored
-from hedgerow.api.origins import managed_resource_of, origin_of
+from hedgerow.api.origins import origin_of
 from hedgerow.machinery.conditions import ConditionStatus, status_said
-from hedgerow.machinery.controller import Change
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, uid_of
+from hedgerow.machinery.controller import Change, creation_deletion_or
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
 from hedgerow.resource_manager.managed_resources.secret_finalizers import MANAGED_RESOURCES_BY_SECRET
 
 _OPERATIONS: Final = frozenset({"reconcile", "restore", "migrate"})
@@ -25,37 +26,29 @@ def managed_resource_changed(class_filter: ClassFilter) -> Callable[[Change], bo
     One of them is that another instance has released it, so that no polling is needed.
     """
 
+    def is_relevant(old: Manifest, new: Manifest) -> bool:
+        is_released = class_filter.has_to_act(new) and not class_filter.has_to_act(old)
+        # One that stays ignored is reported once. Its deletion counts all the same.
+        stays_ignored = is_ignored(new) and is_ignored(old) and not is_terminating(new)
+        return is_released or (not stays_ignored and _may_change_plan(old, new))
+
+    changed = creation_deletion_or(is_relevant)
+
     def passes(change: Change) -> bool:
-        old, new = change.old, change.new
-        latest = new or old
-        if latest is None or not class_filter.passes(latest):
-            return False
-        if old is None or new is None or uid_of(old) != uid_of(new):
-            return True
-        if class_filter.has_to_act(new) and not class_filter.has_to_act(old):
-            return True
-        return _asks_for_a_look(old, new) and _may_be_looked_at(old, new)
+        latest = change.new or change.old
+        return latest is not None and class_filter.passes(latest) and changed(change)
 
     return passes
 
 
-def _asks_for_a_look(old: Manifest, new: Manifest) -> bool:
+def _may_change_plan(old: Manifest, new: Manifest) -> bool:
     return (
-        _generation(old) != _generation(new)
+        spec_version(old) != spec_version(new)
         or is_terminating(old) is not is_terminating(new)
         or annotations_of(new).get(OPERATION) in _OPERATIONS
         or (_is_unhealthy(new) and not _is_unhealthy(old))
         or is_ignored(old) is not is_ignored(new)
     )
-
-
-def _may_be_looked_at(old: Manifest, new: Manifest) -> bool:
-    """False for a ManagedResource that stays ignored; that is reported once. Its deletion counts all the same."""
-    return not is_ignored(new) or not is_ignored(old) or is_terminating(new)
-
-
-def _generation(managed_resource: Manifest) -> Any:
-    return (managed_resource.get("metadata") or {}).get("generation")
 
 
 def _is_unhealthy(managed_resource: Manifest) -> bool:
@@ -70,15 +63,13 @@ def secret_changed(class_filter: ClassFilter) -> Callable[[Change], bool]:
 
     def passes(change: Change) -> bool:
         old, new = change.old, change.new
-        return old is None or new is None or not _is_held_back(old, new, class_filter.finalizer)
+        if old is None or new is None:
+            return True
+        before, after = list_at(old, "metadata", "finalizers"), list_at(new, "metadata", "finalizers")
+        is_held_now = [*before, class_filter.finalizer] == [*after]
+        return not (is_held_now and _beside_finalizers(old) == _beside_finalizers(new))
 
     return passes
-
-
-def _is_held_back(old: Manifest, new: Manifest, finalizer: str) -> bool:
-    """True if a Secret got our finalizer and nothing else changed."""
-    before, after = list_at(old, "metadata", "finalizers"), list_at(new, "metadata", "finalizers")
-    return [*before, finalizer] == [*after] and _beside_finalizers(old) == _beside_finalizers(new)
 
 
 def _beside_finalizers(secret: Manifest) -> Mapping[str, Any]:
@@ -91,13 +82,10 @@ def managed_resources_of_secret(class_filter: ClassFilter) -> Callable[[Manifest
 
     def keys(secret: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
         named = snapshot.by_index(MANAGED_RESOURCES_BY_SECRET, key_of(secret))
-        return [key_of(each) for each in named if class_filter.passes(each) and _counts(each)]
+        active = (each for each in named if not is_ignored(each) or is_terminating(each))
+        return [key_of(each) for each in active if class_filter.passes(each)]
 
     return keys
-
-
-def _counts(managed_resource: Manifest) -> bool:
-    return not is_ignored(managed_resource) or is_terminating(managed_resource)
 
 
 def object_drifted(change: Change) -> bool:
@@ -109,19 +97,6 @@ def object_drifted(change: Change) -> bool:
     old, new = change.old, change.new
     if old is None or new is None:
         return old is not None
-    return fingerprint(old) != fingerprint(new) and not _has_changed_hands(old, new)
-
-
-def _has_changed_hands(old: Manifest, new: Manifest) -> bool:
     before, after = origin_of(old), origin_of(new)
-    return before is not None and after is not None and before != after
-
-
-def managed_resource_of_object(cluster_id: str) -> Callable[[Manifest, Snapshot], Iterable[ObjectKey]]:
-    """The ManagedResource to enqueue for a live object: the one that its origin names."""
-
-    def keys(live: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-        key = managed_resource_of(live, cluster_id)
-        return () if key is None else (key,)
-
-    return keys
+    has_changed_hands = before is not None and after is not None and before != after
+    return not has_changed_hands and fingerprint(old) != fingerprint(new)

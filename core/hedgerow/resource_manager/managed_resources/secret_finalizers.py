@@ -7,88 +7,57 @@ Secrets.
 Source: managed-resources §10.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Final
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import APPLYING, MANAGED_RESOURCES, ClassFilter, transform_managed_resource
 from hedgerow.api.references import readable_names
 from hedgerow.api.tokens import transform_secret
 from hedgerow.machinery.clusters import Cluster, Permission
-from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or
+from hedgerow.machinery.controller import Context, Controller, Watch, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of
 from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
 
 NAME: Final = "secret"
 DEFAULT_CONCURRENCY: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class AddFinalizer:
-    """The Secret is needed and not held yet."""
+def finalizer_patch(
+    secret: Manifest, managed_resources: Iterable[Manifest], class_filter: ClassFilter
+) -> MergePatch | None:
+    """The patch that adds our finalizer to a Secret that is needed, or removes it from one that is not.
 
-    finalizer: str
-    reason: ClassVar = "referenced"
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveFinalizer:
-    """The Secret is held although nothing needs it."""
-
-    finalizer: str
-    reason: ClassVar = "unreferenced"
-
-
-def plan(
-    secret: Manifest | None, managed_resources: Iterable[Manifest], class_filter: ClassFilter
-) -> AddFinalizer | RemoveFinalizer | None:
-    """What has to change about the finalizers of a Secret; none if nothing.
+    A merge patch replaces the whole list, so it must not meet one to which somebody else has added.
 
     Args:
-        secret: none if it does not exist any more.
+        secret: as it is stored.
         managed_resources: those that name the Secret, as an index by `referenced_secrets` finds them; others among
             them do no harm.
         class_filter: which of these count, and the finalizer. Those of other classes are for other processes to tell.
     """
-    if secret is None:
+    key, own = key_of(secret), class_filter.finalizer
+    needed = any(key in referenced_secrets(each) and class_filter.is_responsible(each) for each in managed_resources)
+    if needed == is_held(secret, class_filter):
         return None
-    needed = any(
-        key_of(secret) in referenced_secrets(each) and class_filter.is_responsible(each) for each in managed_resources
-    )
-    held = is_held(secret, class_filter)
-    if needed == held:
-        return None
-    return AddFinalizer(class_filter.finalizer) if needed else RemoveFinalizer(class_filter.finalizer)
+    others = [each for each in list_at(secret, "metadata", "finalizers") if each != own]
+    patch = {"metadata": {"finalizers": [*others, own] if needed else others or None}}
+    reason = "referenced" if needed else "unreferenced"
+    return MergePatch(SECRETS, key, patch, reason, resource_version_of(secret), cluster=Cluster.SOURCE)
 
 
 def is_held(secret: Manifest, class_filter: ClassFilter) -> bool:
     """Whether a Secret carries the finalizer of the class."""
-    return class_filter.finalizer in _finalizers(secret)
+    return class_filter.finalizer in list_at(secret, "metadata", "finalizers")
 
 
 def referenced_secrets(managed_resource: Manifest) -> frozenset[ObjectKey]:
     """The keys of the Secrets that a ManagedResource names, which are in its own namespace, as far as is readable."""
     namespace = key_of(managed_resource).namespace
     return frozenset(ObjectKey(namespace, name) for name in readable_names(managed_resource))
-
-
-def finalizers_patch(secret: Manifest, change: AddFinalizer | RemoveFinalizer) -> MergePatch:
-    """The patch that makes a change, for the very version of the Secret that it was planned for.
-
-    A merge patch replaces the whole list, so it must not meet one to which somebody else has added.
-    """
-    others = [each for each in _finalizers(secret) if each != change.finalizer]
-    finalizers = [*others, change.finalizer] if isinstance(change, AddFinalizer) else others
-    patch = {"metadata": {"finalizers": finalizers or None}}
-    version = resource_version_of(secret)
-    return MergePatch(SECRETS, key_of(secret), patch, change.reason, version, cluster=Cluster.SOURCE)
-
-
-def _finalizers(secret: Manifest) -> Sequence[str]:
-    return list_at(secret, "metadata", "finalizers")
 
 
 MANAGED_RESOURCES_BY_SECRET: Final = Index(
@@ -118,7 +87,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
                 SECRETS,
                 transform_secret,
                 own_key_if_concerned,
-                _is_still_there,
+                lambda change: change.new is not None,
                 metadata_only=True,
                 cluster=Cluster.SOURCE,
             ),
@@ -126,7 +95,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
                 MANAGED_RESOURCES,
                 transform_managed_resource,
                 _secrets,
-                creation_deletion_or(_spec_changed),
+                creation_deletion_or(lambda old, new: spec_version(old) != spec_version(new)),
                 cluster=Cluster.SOURCE,
                 may_be_absent=True,
             ),
@@ -145,21 +114,9 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
 def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ClassFilter]) -> Plan:
     """Hold one Secret back, or let it go."""
     secret = snapshot.get(SECRETS, key, Cluster.SOURCE)
-    change = plan(secret, snapshot.by_index(MANAGED_RESOURCES_BY_SECRET, key), context.config)
-    return Plan() if secret is None or change is None else Plan((finalizers_patch(secret, change),))
-
-
-def _is_still_there(change: Change) -> bool:
-    return change.new is not None
-
-
-def _spec_changed(old: Manifest, new: Manifest) -> bool:
-    """Whether the references or the class may have changed; that deletion was asked for counts as well."""
-    return _generation(old) != _generation(new)
-
-
-def _generation(managed_resource: Manifest) -> object:
-    return (managed_resource.get("metadata") or {}).get("generation")
+    managed_resources = snapshot.by_index(MANAGED_RESOURCES_BY_SECRET, key)
+    patch = secret and finalizer_patch(secret, managed_resources, context.config)
+    return Plan((patch,)) if patch else Plan()
 
 
 def _secrets(managed_resource: Manifest, _snapshot: Snapshot) -> frozenset[ObjectKey]:

@@ -18,7 +18,7 @@ from returns.result import Success
 
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, LIMIT_RANGES, MUTATING_WEBHOOKS, NAMESPACES
 from hedgerow.api.managed_objects import digest_of_metadata, transform_of
-from hedgerow.machinery.controller import Change, Watch
+from hedgerow.machinery.controller import Watch, no_key
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of, resource_version_of, uid_of
 from hedgerow.machinery.selectors import Labels, parse_label_selector
 from hedgerow.machinery.snapshot import Snapshot
@@ -26,7 +26,6 @@ from hedgerow.machinery.snapshot import Snapshot
 _LIMITED: Final = frozenset({("", "pods"), ("", "persistentvolumeclaims")})
 """Group and plural of what LimitRanges set defaults and bounds for."""
 _ANY: Final = "*"
-_UPDATE: Final = frozenset({_ANY, "UPDATE"})
 _Known: TypeAlias = str | None
 """Equal for as long as nothing has changed; none: not known."""
 _NOT_CONCERNED: Final = ""
@@ -69,72 +68,48 @@ def write_context(
         namespace: of the object; empty: it has none.
         server_versions: those that were seen of the API server.
     """
+    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if snapshot.has_synced(NAMESPACES) else None
+    metadata = None if found is None else f"{uid_of(found)}{digest_of_metadata(found)}"
     return WriteContext(
-        webhooks=_webhooks(snapshot, resource, namespace),
-        namespace=_namespace(snapshot, namespace),
+        webhooks=_webhooks(snapshot, resource, found),
+        namespace=metadata if namespace else _NOT_CONCERNED,
         limits=_limits(snapshot, resource, namespace),
         definition=_definition(snapshot, resource),
-        server=_joined(server_versions) or None,
+        server=" ".join(sorted(server_versions)) or None,
     )
 
 
 def watches_of_write_context() -> tuple[Watch, ...]:
-    """What has to be watched for it; nothing is done at once where it changes, nor prevented where it is denied."""
-    return (
-        _watch(MUTATING_WEBHOOKS, metadata_only=False),
-        *(_watch(resource, metadata_only=True) for resource in (NAMESPACES, LIMIT_RANGES, CUSTOM_RESOURCE_DEFINITIONS)),
+    """What has to be watched for it; nothing is prevented where a list is denied.
+
+    Changes enqueue nothing: every ManagedResource looks at the new context when its period is over, so that no change
+    is a burst.
+    """
+    return tuple(
+        Watch(
+            resource,
+            transform_of(resource),
+            no_key,
+            lambda _change: False,
+            metadata_only=resource != MUTATING_WEBHOOKS,
+            may_be_absent=True,
+            required_for_sync=False,
+        )
+        for resource in (MUTATING_WEBHOOKS, NAMESPACES, LIMIT_RANGES, CUSTOM_RESOURCE_DEFINITIONS)
     )
 
 
-def _watch(resource: Resource, *, metadata_only: bool) -> Watch:
-    return Watch(
-        resource,
-        transform_of(resource),
-        _no_keys,
-        _never,
-        metadata_only=metadata_only,
-        may_be_absent=True,
-        required_for_sync=False,
-    )
-
-
-def _no_keys(_manifest: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    return ()
-
-
-def _never(_change: Change) -> bool:
-    """Every ManagedResource looks at the new context when its period is over, so that no change is a burst."""
-    return False
-
-
-def _webhooks(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
+def _webhooks(snapshot: Snapshot, resource: Resource, namespace: Manifest | None) -> _Known:
     if not snapshot.has_synced(MUTATING_WEBHOOKS):
         return None
-    labels = _labels(snapshot, namespace)
-    return _joined(_version(each) for each in snapshot.list(MUTATING_WEBHOOKS) if could_match(each, resource, labels))
-
-
-def _labels(snapshot: Snapshot, namespace: str) -> Labels | None:
-    """The labels of a namespace; none: they are not known, or there is no namespace."""
-    found = (
-        snapshot.get(NAMESPACES, ObjectKey("", namespace)) if namespace and snapshot.has_synced(NAMESPACES) else None
-    )
-    return None if found is None else labels_of(found)
-
-
-def _namespace(snapshot: Snapshot, namespace: str) -> _Known:
-    if not namespace:
-        return _NOT_CONCERNED
-    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if snapshot.has_synced(NAMESPACES) else None
-    return None if found is None else f"{uid_of(found)}{digest_of_metadata(found)}"
+    labels = None if namespace is None else labels_of(namespace)
+    return _versions(each for each in snapshot.list(MUTATING_WEBHOOKS) if could_match(each, resource, labels))
 
 
 def _limits(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
     if (resource.group, resource.plural) not in _LIMITED:
         return _NOT_CONCERNED
-    if not snapshot.has_synced(LIMIT_RANGES):
-        return None
-    return _joined(_version(each) for each in snapshot.list(LIMIT_RANGES, namespace=namespace))
+    return _versions(snapshot.list(LIMIT_RANGES, namespace=namespace)) if snapshot.has_synced(LIMIT_RANGES) else None
 
 
 def _definition(snapshot: Snapshot, resource: Resource) -> _Known:
@@ -143,17 +118,17 @@ def _definition(snapshot: Snapshot, resource: Resource) -> _Known:
     if not snapshot.has_synced(CUSTOM_RESOURCE_DEFINITIONS):
         return None
     found = snapshot.get(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"))
-    return _NOT_CONCERNED if found is None else _version(found)
+    return _NOT_CONCERNED if found is None else _versions([found])
 
 
-def _version(manifest: Manifest) -> str:
-    """What one version of an object is recognised by; its status does not count where changes are counted."""
-    generation = (manifest.get("metadata") or {}).get("generation")
-    return f"{uid_of(manifest)}#{generation}" if generation else f"{uid_of(manifest)}@{resource_version_of(manifest)}"
+def _versions(manifests: Iterable[Manifest]) -> str:
+    """The versions of objects; their status does not count where changes are counted."""
 
+    def version(manifest: Manifest) -> str:
+        generation = (manifest.get("metadata") or {}).get("generation")
+        return f"{uid_of(manifest)}" + (f"#{generation}" if generation else f"@{resource_version_of(manifest)}")
 
-def _joined(texts: Iterable[str]) -> str:
-    return " ".join(sorted(texts))
+    return " ".join(sorted(map(version, manifests)))
 
 
 def could_match(configuration: Manifest, resource: Resource, namespace_labels: Labels | None) -> bool:
@@ -184,31 +159,19 @@ def _selects(selector: Any, labels: Labels | None) -> bool:
 
 
 def _has_rule_for(rule: Manifest, resource: Resource, *, exactly: bool) -> bool:
-    names = {str(name).partition("/")[0] for name in _texts(rule, "resources") if _is_whole(str(name))}
+    def has(member: str, *values: str) -> bool:
+        found = rule.get(member)
+        return isinstance(found, list) and any(value in found for value in (_ANY, *values))
+
     scope = {"Namespaced": True, "Cluster": False}.get(rule.get("scope") or _ANY, resource.namespaced)
     return (
-        bool(_UPDATE.intersection(_texts(rule, "operations")))
-        and bool(names & {_ANY, resource.plural})
+        has("operations", "UPDATE")
+        # Names of subresources, such as `pods/status`, do not stand for objects.
+        and has("resources", "*/*", resource.plural, f"{resource.plural}/*")
         and scope is resource.namespaced
-        and (not exactly or (_has(rule, "apiGroups", resource.group) and _has(rule, "apiVersions", resource.version)))
+        and (not exactly or (has("apiGroups", resource.group) and has("apiVersions", resource.version)))
     )
 
 
-def _is_whole(name: str) -> bool:
-    """Whether the name of a resource in a rule stands for objects, and not only for their subresources."""
-    return name.partition("/")[2] in {"", _ANY}
-
-
-def _has(rule: Manifest, member: str, value: str) -> bool:
-    return bool({_ANY, value}.intersection(_texts(rule, member)))
-
-
-def _texts(rule: Manifest, member: str) -> list[str]:
-    values = rule.get(member)
-    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
-
-
 def _objects(items: Any) -> Iterator[Manifest]:
-    for item in items if isinstance(items, list) else ():
-        if isinstance(item, dict):
-            yield item
+    return (item for item in items if isinstance(item, dict)) if isinstance(items, list) else iter(())
