@@ -21,10 +21,9 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.options import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.discovery_documents import no_match
-from hedgerow_adapters.protocol.status_errors import status_error
+from hedgerow_adapters.protocol.documents import no_match
+from hedgerow_adapters.protocol.responses import not_answered, status_error, write_result_of
 from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.protocol.write_results import not_answered, write_result_of
 from hedgerow_adapters.simulation import Surroundings
 
 _Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]

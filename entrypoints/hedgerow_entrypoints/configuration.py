@@ -15,7 +15,7 @@ from hedgerow.machinery.configuration.reading import Decoded, Stage
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.failures import joined
 from hedgerow_adapters.files import single_document
-from hedgerow_adapters.files.loaded import STANDARD_INPUT
+from hedgerow_adapters.files.sources import STANDARD_INPUT
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError, note

@@ -6,11 +6,11 @@ import pytest
 
 from hedgerow.machinery.clusters import KUBE_SYSTEM
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow_adapters.kubernetes.served import lacks
+from hedgerow_adapters.kubernetes.live_reads import lacks
 from hedgerow_adapters.memory import lost_group
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.discovery_documents import lacks_version
-from hedgerow_adapters.protocol.status_errors import status_error
+from hedgerow_adapters.protocol.documents import lacks_version
+from hedgerow_adapters.protocol.responses import status_error
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.clusters import uid_in
 from tests.contract.targets import MemoryTarget, Send, Target

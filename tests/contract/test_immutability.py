@@ -7,7 +7,7 @@ import pytest
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import Cause
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.status_errors import status_error
+from hedgerow_adapters.protocol.responses import status_error
 from hedgerow_adapters.protocol.transport import Response
 from tests.contract.objects import CONFIG_MAPS, SECRETS, key, version
 from tests.contract.targets import Send

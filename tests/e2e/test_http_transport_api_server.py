@@ -10,7 +10,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.kubernetes.credentials import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.status_errors import StatusError, error_of_status, missing_permission, status_error
+from hedgerow_adapters.protocol.responses import StatusError, error_of_status, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, TransportError
 from tests.control_plane import ControlPlane
 

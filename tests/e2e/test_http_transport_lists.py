@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from hedgerow_adapters.kubernetes import http_transport, list_answers
+from hedgerow_adapters.kubernetes import answers, http_transport
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol.transport import Request, TransportError
@@ -68,7 +68,7 @@ async def test_a_packed_list_that_is_cut_off_or_no_such_thing_is_one_sentence() 
 
 
 async def test_a_few_bytes_that_stand_for_very_many_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_answers, "MOST_UNPACKED", 4 * 2**20)
+    monkeypatch.setattr(answers, "MOST_UNPACKED", 4 * 2**20)
     bomb = gzip.compress(bytes(256 * 2**20), compresslevel=1)
     head = JSON + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb)
     async with raw_server(head, bomb) as server:

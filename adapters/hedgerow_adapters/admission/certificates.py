@@ -17,7 +17,7 @@ import ssl
 from pathlib import Path
 from typing import Final, Self
 
-from hedgerow_adapters.kubernetes.seen_files import SeenFiles
+from hedgerow_adapters.kubernetes.connection_files import SeenFiles
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"

@@ -12,11 +12,10 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import merge_patch
-from hedgerow_adapters.kubernetes.served import lacks
+from hedgerow_adapters.kubernetes.live_reads import lacks
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.request_attributes import attributes_of
-from hedgerow_adapters.protocol.status_errors import StatusError, status_error
-from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
+from hedgerow_adapters.protocol.responses import StatusError, status_error
+from hedgerow_adapters.protocol.transport import Request, Transport, TransportError, attributes_of
 
 PATIENCE: Final = 30.0
 """Seconds for one request."""

@@ -14,7 +14,7 @@ from hedgerow.resource_manager.builder import desired_managed_resource, secrets_
 from hedgerow.resource_manager.builder.managed_resource import any_of_class, keep_objects_patch, secrets_to_mark
 from hedgerow_adapters.builder.asking import PATIENCE, NotDone, ask, read, unless_absent, unless_overtaken, write
 from hedgerow_adapters.builder.secret import mark
-from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
+from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, whole_list
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 

@@ -1,7 +1,6 @@
 """Objects in memory, with indexes: the snapshot that decisions read, whoever fills it."""
 
-from hedgerow_adapters.cache.replacement import Replacement
-from hedgerow_adapters.cache.shard import UnfiledError
+from hedgerow_adapters.cache.shard import Replacement, UnfiledError
 from hedgerow_adapters.cache.snapshot import StoreSnapshot, World, is_over
 from hedgerow_adapters.cache.store import ObjectStore
 

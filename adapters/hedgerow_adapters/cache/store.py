@@ -11,8 +11,7 @@ from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.snapshot import Index, Value
-from hedgerow_adapters.cache.replacement import Replacement
-from hedgerow_adapters.cache.shard import Shard
+from hedgerow_adapters.cache.shard import Replacement, Shard
 
 
 class ObjectStore:

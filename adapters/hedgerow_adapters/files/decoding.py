@@ -1,8 +1,11 @@
-"""Which format a text is in, and its documents.
+"""Which format a text is in, and its documents as JSON values, read the way Kubernetes reads them.
 
-JSON is YAML, almost, and reads many times faster: what looks like JSON is tried as JSON first.
+JSON is YAML, almost, and reads many times faster: what looks like JSON is tried as JSON first. A YAML document that
+cannot be parsed costs only itself: reading goes on at the next `---`. Works on text alone.
 """
 
+import io
+import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -11,10 +14,53 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.documents.budget import ReadingBudget, finished
 from hedgerow.machinery.documents.document import Document
-from hedgerow.machinery.documents.json_reading import checked_for_halves
-from hedgerow_adapters.files.json_documents import json_documents
-from hedgerow_adapters.files.loaded import printable
-from hedgerow_adapters.files.yaml_documents import yaml_documents
+from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves
+from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
+from hedgerow_adapters.files.sources import printable
+
+
+def json_documents(text: str) -> tuple[Document, ...]:
+    """All documents in order; nothing is read beyond one that is not JSON."""
+    reader = JsonReader()
+    documents: list[Document] = []
+    position = after_blanks(text, 0)
+    while position < len(text):
+        try:
+            document, end = reader.read(text, position)
+        except json.JSONDecodeError as error:
+            what = f"line {error.lineno}: is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+            return (*documents, Document(None, (*reader.problems, what)))
+        documents.append(document)
+        position = after_blanks(text, end)
+    return tuple(documents)
+
+
+_SEPARATOR: Final = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+
+
+def yaml_documents(text: str) -> tuple[Document, ...]:
+    """All documents of a stream in order, those that are broken or empty included."""
+    if problem := not_text(text):
+        return (Document(None, (problem,)),)
+    if not text.endswith("\n"):  # a block of literal text would lack its last line end
+        text += "\n"
+    # The parser takes from it what it needs, so that a restart copies nothing.
+    stream = io.StringIO(text)
+    documents: list[Document] = []
+    start, line = 0, 1
+    while True:
+        stream.seek(start)
+        reading = read_yaml(text, start=start, first_line=line, source=stream)
+        documents += reading.documents
+        if reading.broken is None:
+            return tuple(documents)
+        document_start, place = reading.broken
+        following = _SEPARATOR.search(text, max(text.rfind("\n", 0, place) + 1, document_start + 1))
+        if following is None:
+            return tuple(documents)
+        line += text.count("\n", start, following.start())
+        start = following.start()
+
 
 _LOOKS_LIKE_JSON: Final = re.compile(r"\s*(?:\[|\{(?!\{))")  # {{ begins a template
 

@@ -11,7 +11,6 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow_adapters.files.decoding import decoded
-from hedgerow_adapters.files.loaded import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.manifests import parts_of
 from hedgerow_adapters.files.scopes import (
     CLUSTER_SCOPED_KINDS,
@@ -20,7 +19,7 @@ from hedgerow_adapters.files.scopes import (
     group_of,
     in_its_namespace,
 )
-from hedgerow_adapters.files.sources import source_texts
+from hedgerow_adapters.files.sources import LoadedObject, LoadProblem, Source, source_texts
 
 
 class _Found(NamedTuple):

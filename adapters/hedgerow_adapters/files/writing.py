@@ -1,6 +1,6 @@
-"""Objects as YAML or JSON text that people read and that loads back as the same objects.
+"""Objects as an API server would store them, and as YAML or JSON text that loads back as the same objects.
 
-Where the text goes is not decided here.
+Source: Kubernetes documentation, "Namespaces", automatic labelling.
 """
 
 import json
@@ -9,8 +9,35 @@ from typing import Any, Final
 
 import yaml
 
+from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.documents.yaml_writing import NEVER_FOLDED, Dumper, sorted_yaml
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, key_of, labels_of
+
+
+def as_stored(objects: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """The objects as they would be read back: a Namespace carries its name as a label. The inputs do not change."""
+    return tuple(_labelled(manifest) if _is_namespace(manifest) else manifest for manifest in objects)
+
+
+def implied_namespaces(objects: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """The Namespaces that objects live in and that are not among them, sorted by name, as they would be stored."""
+    objects = tuple(objects)
+    present = {key_of(manifest).name for manifest in objects if _is_namespace(manifest)}
+    needed = {key_of(manifest).namespace for manifest in objects} - {""}
+    return as_stored(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(needed - present)
+    )
+
+
+def _is_namespace(manifest: Manifest) -> bool:
+    return manifest.get("kind") == "Namespace" and manifest.get("apiVersion") == "v1"
+
+
+def _labelled(namespace: Manifest) -> Manifest:
+    labels = {**labels_of(namespace), METADATA_NAME: key_of(namespace).name}
+    metadata: dict[str, Any] = {**namespace["metadata"], "labels": labels}
+    return {**namespace, "metadata": metadata}
+
 
 _OBJECT_BEGINS_WITH: Final = ("apiVersion", "kind", "metadata", "spec")
 _METADATA_BEGINS_WITH: Final = ("name", "namespace", "labels", "annotations")

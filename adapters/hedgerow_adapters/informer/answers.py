@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
 from hedgerow_adapters.informer.machine import ProtocolError, WatchEvent
-from hedgerow_adapters.protocol.status_errors import StatusError, missing_permission, status_error
+from hedgerow_adapters.protocol.responses import StatusError, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response
 
 FROM_THE_FUTURE: Final = "ResourceVersionTooLarge"

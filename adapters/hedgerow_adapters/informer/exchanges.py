@@ -1,11 +1,11 @@
-"""Sends the requests of one list-and-watch, and reads their answers.
+"""Sends the requests of one list-and-watch, reads their answers, and compares an open watch with its server.
 
 Knows neither what was asked before nor what an answer leads to.
 """
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
 from typing import Final
@@ -16,9 +16,9 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.informer.answers import Reader, Refused
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent, is_before
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.object_documents import NO_LIST, list_page
-from hedgerow_adapters.protocol.status_errors import status_error
-from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport
+from hedgerow_adapters.protocol.documents import NO_LIST, list_page
+from hedgerow_adapters.protocol.responses import status_error
+from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 from hedgerow_adapters.slices import slices
 
 PAGE_SIZE: Final = 500
@@ -131,3 +131,52 @@ class Exchanges:
     async def _events(self, request: Request, stream: Stream) -> AsyncGenerator[WatchEvent, None]:
         async for event in stream.events:
             yield self._reader.event(request, event)
+
+
+COMPARED_EVERY: Final = 60.0
+"""Seconds after which an open watch is compared with the server, at least; a random share of a tenth is added."""
+
+
+@asynccontextmanager
+async def compared(
+    exchanges: Exchanges, version: Callable[[], str | None], random: Callable[[], float]
+) -> AsyncIterator[None]:
+    """A context in which a watch is consumed.
+
+    Args:
+        exchanges: with the server.
+        version: what was delivered so far; none: there is nothing to compare.
+        random: numbers between 0 and 1, for jitter.
+
+    Raises:
+        RestoredError: the server is at a version before that one.
+    """
+    consumer = asyncio.timeout(None)
+    comparing = asyncio.create_task(_compare(exchanges, version, random, consumer))
+    try:
+        async with consumer:
+            yield
+    except TimeoutError:
+        if not consumer.expired():
+            raise
+        raise comparing.result() from None
+    finally:
+        comparing.cancel()
+        await asyncio.wait({comparing})
+
+
+async def _compare(
+    exchanges: Exchanges, version: Callable[[], str | None], random: Callable[[], float], consumer: asyncio.Timeout
+) -> Exception:
+    """End the consumer once the server turns out to have been restored; why."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(COMPARED_EVERY * (1.0 + 0.1 * random()))
+        try:
+            if (delivered := version()) is not None:
+                await exchanges.compare(delivered)
+        except (Refused, TransportError):
+            continue  # the watch itself tells of an outage
+        except Exception as problem:  # noqa: BLE001 -- raised by the consumer
+            consumer.reschedule(loop.time())
+            return problem

@@ -12,9 +12,7 @@ from typing import Any, Final
 from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.controller import Read
 from hedgerow_adapters.informer.answers import Refused, UnreadableObjectError
-from hedgerow_adapters.informer.backoff import restart_delay, search_delay
-from hedgerow_adapters.informer.comparison import compared
-from hedgerow_adapters.informer.exchanges import Exchanges, RestoredError
+from hedgerow_adapters.informer.exchanges import Exchanges, RestoredError, compared
 from hedgerow_adapters.informer.machine import (
     Absent,
     Delivery,
@@ -33,6 +31,7 @@ from hedgerow_adapters.informer.machine import (
     advance,
 )
 from hedgerow_adapters.informer.observer import InformerObserver, Watched
+from hedgerow_adapters.informer.recovery import restart_delay, search_delay
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 

@@ -1,4 +1,4 @@
-"""Notices that an API server that was away is ready again, so that nobody waits longer for it than need be.
+"""How long to wait before a list or watch is tried again, and how the end of an outage ends the wait.
 
 Back-off spares a server that is ill, and makes its clients late once it is well. So as long as somebody waits, the
 server is asked every few seconds whether it is ready: when one that was not says that it is, the wait is over for all.
@@ -10,6 +10,33 @@ from collections.abc import Callable
 from typing import Final
 
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
+
+FIRST: Final = 0.8
+LONGEST: Final = 30.0
+_DOUBLINGS: Final = 6
+FIRST_SEARCH: Final = 5.0
+LONGEST_SEARCH: Final = 30.0
+
+
+def restart_delay(attempt: int, jitter: float) -> float:
+    """Seconds before a try: 0.8 s doubling up to 30 s, stretched by up to as much again.
+
+    Args:
+        attempt: how many tries in a row have come to nothing, from 1.
+        jitter: a random number between 0 and 1.
+    """
+    return min(FIRST * 2.0 ** min(attempt - 1, _DOUBLINGS), LONGEST) * (1.0 + jitter)
+
+
+def search_delay(search: int, jitter: float) -> float:
+    """Seconds before what the server does not know is looked for again: 5 s doubling up to 30 s, stretched as above.
+
+    Args:
+        search: how many times in a row it has been looked for in vain, from 1.
+        jitter: a random number between 0 and 1.
+    """
+    return min(FIRST_SEARCH * 2.0 ** min(search - 1, _DOUBLINGS), LONGEST_SEARCH) * (1.0 + jitter)
+
 
 ASKED_EVERY: Final = 2.0
 """Seconds between two questions, at least; a random share of as much again is added."""

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from returns.result import Result
 
+from hedgerow_adapters.kubernetes.connection_files import SERVICE_ACCOUNT, KubeconfigFile, ServiceAccount
 from hedgerow_adapters.kubernetes.identity import FixedIdentity, Identity, Shown
-from hedgerow_adapters.kubernetes.kubeconfig_file import KubeconfigFile
 from hedgerow_adapters.kubernetes.renewal import Renewal
-from hedgerow_adapters.kubernetes.service_account import SERVICE_ACCOUNT, ServiceAccount
 
 
 @dataclass(frozen=True, slots=True)

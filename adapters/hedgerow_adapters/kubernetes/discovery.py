@@ -19,9 +19,9 @@ from typing import Final, NamedTuple
 
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
 from hedgerow.machinery.questions import Kinds, NotAnswered, defines_kinds
-from hedgerow_adapters.kubernetes.served import look
+from hedgerow_adapters.kubernetes.live_reads import look
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.discovery_documents import Served, is_built_in, no_match
+from hedgerow_adapters.protocol.documents import Served, is_built_in, no_match
 from hedgerow_adapters.protocol.transport import Transport
 
 MISSING_FOR: Final = 60.0

@@ -15,18 +15,21 @@ from urllib.parse import urlsplit
 import aiohttp
 from returns.result import Result, Success
 
-from hedgerow_adapters.kubernetes.answers import decoded_body, decoded_json, is_json, lower_case_names
-from hedgerow_adapters.kubernetes.bounds import Bounded, Patience
+from hedgerow_adapters.kubernetes.answers import (
+    LineSplitter,
+    content_of,
+    decoded_body,
+    decoded_in_slices,
+    decoded_json,
+    is_json,
+    lower_case_names,
+)
+from hedgerow_adapters.kubernetes.bounds import Bounded, Patience, asked
 from hedgerow_adapters.kubernetes.credentials import Connection
-from hedgerow_adapters.kubernetes.http_problems import asked
 from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
 from hedgerow_adapters.kubernetes.identity import Shown
-from hedgerow_adapters.kubernetes.list_answers import content_of, decoded_in_slices
-from hedgerow_adapters.kubernetes.outage import Outage
+from hedgerow_adapters.kubernetes.pacing import Outage, throttle, wait_before_retry
 from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
-from hedgerow_adapters.kubernetes.retries import wait_before_retry
-from hedgerow_adapters.kubernetes.throttle import throttle
-from hedgerow_adapters.kubernetes.watch_lines import LineSplitter
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError
 
 OPENING_TIMEOUT: Final = 30.0

@@ -10,14 +10,12 @@ from typing import Final
 from hedgerow.machinery.clusters import Cluster, is_visible, is_wholly_visible
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow_adapters.kubernetes import served
-from hedgerow_adapters.kubernetes.listing import ListRefusedError, whole_list
+from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, whole_list
+from hedgerow_adapters.kubernetes.live_reads import lacks as lacks_resource
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.discovery_documents import no_match
-from hedgerow_adapters.protocol.object_documents import is_object_of
-from hedgerow_adapters.protocol.status_errors import status_error
+from hedgerow_adapters.protocol.documents import is_object_of, no_match
+from hedgerow_adapters.protocol.responses import not_answered, status_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
-from hedgerow_adapters.protocol.write_results import not_answered
 
 PATIENCE: Final = 10.0
 """Seconds for an answer: no longer than an API server waits that asked for a review."""
@@ -66,7 +64,7 @@ class Questions:
         self._patience = patience
         self._beyond = beyond
         self._hurried = hurried
-        self._lacks = lacks or (lambda cluster, resource: served.lacks(transports[cluster], resource))
+        self._lacks = lacks or (lambda cluster, resource: lacks_resource(transports[cluster], resource))
         self._places = places or asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, question: Question) -> Answer:

@@ -10,9 +10,8 @@ from typing import Final, NamedTuple, Self, TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow_adapters.kubernetes.description import Description, change_for_a_restart
-from hedgerow_adapters.kubernetes.identity import Shown
-from hedgerow_adapters.kubernetes.seen_files import SeenFiles
+from hedgerow_adapters.kubernetes.connection_files import SeenFiles
+from hedgerow_adapters.kubernetes.identity import Description, Shown, change_for_a_restart
 from hedgerow_adapters.kubernetes.tls import tls_context
 
 Reader: TypeAlias = Callable[[SeenFiles], Result[Description, str]]

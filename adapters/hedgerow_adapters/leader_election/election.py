@@ -17,8 +17,19 @@ from typing import Final, TypeAlias
 
 from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow_adapters.leader_election.lease import duration_of, has_same_spec, held_by, holder_of, released
-from hedgerow_adapters.leader_election.lease_replies import Absent, Conflict, Failed, Found, LeaseReply, Written
+from hedgerow_adapters.leader_election.lease import (
+    Absent,
+    Conflict,
+    Failed,
+    Found,
+    LeaseReply,
+    Written,
+    duration_of,
+    has_same_spec,
+    held_by,
+    holder_of,
+    released,
+)
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 

@@ -26,7 +26,7 @@ from hedgerow_adapters.leader_election.election import (
     resigned,
 )
 from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind, failure_event, is_success, phase_events
-from hedgerow_adapters.leader_election.lease_replies import Failed, LeaseReply, lease_reply_of
+from hedgerow_adapters.leader_election.lease import Failed, LeaseReply, lease_reply_of
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 
 SHORTEST_PAUSE: Final = 0.001

@@ -27,8 +27,41 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.leader_election.election import Timings
 from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
 from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind
-from hedgerow_adapters.leader_election.heartbeat import Heartbeat
 from hedgerow_adapters.protocol.transport import Transport
+
+PERIOD: Final = 1.0
+"""Seconds between two signs of life."""
+
+
+class Heartbeat:
+    """Signs of life of the loop that runs `beat`, for the loop that runs `stopped`."""
+
+    def __init__(self, patience: float) -> None:
+        """A heart that has not beaten yet.
+
+        Args:
+            patience: seconds without a sign of life after which the loop counts as stuck.
+        """
+        self.patience: Final = patience
+        self._beats = 0
+
+    async def beat(self) -> None:
+        """Give signs of life, until cancelled."""
+        while True:
+            self._beats += 1
+            await asyncio.sleep(PERIOD)
+
+    async def stopped(self) -> None:
+        """Return once there was no sign of life for too long.
+
+        The own pauses are counted and not the time, so a process that was suspended has not been silent.
+        """
+        silent, seen = 0.0, self._beats
+        while silent < self.patience:
+            await asyncio.sleep(PERIOD)
+            silent = silent + PERIOD if self._beats == seen else 0.0
+            seen = self._beats
+
 
 PATIENCE: Final = 60.0
 """Seconds without a sign of life after which the main loop counts as stuck."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from hedgerow_adapters.leader_election.election import Election, Phase
-from hedgerow_adapters.leader_election.lease import holder_of
-from hedgerow_adapters.leader_election.lease_replies import Absent, Failed, Found, LeaseReply, Written
+from hedgerow_adapters.leader_election.lease import Absent, Failed, Found, LeaseReply, Written, holder_of
 
 
 class EventKind(Enum):

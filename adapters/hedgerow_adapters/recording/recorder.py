@@ -16,7 +16,7 @@ from hedgerow.machinery.recording.codec import Header, UnrecordableError, line_o
 from hedgerow.machinery.recording.journal import LiveTurn, Unrecorded, journaled
 from hedgerow.machinery.recording.playback import Redaction, ShadowRuns, TooMuchToRedactError
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow_adapters.recording.writing import RecordFile
+from hedgerow_adapters.recording.files import RecordFile
 
 
 class Recorder:

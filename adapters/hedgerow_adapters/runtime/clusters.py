@@ -20,7 +20,7 @@ from typing import Final, NoReturn, Self
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.object_documents import list_page
+from hedgerow_adapters.protocol.documents import list_page
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 
 RESYNC_PERIOD: Final = 24 * 3600.0

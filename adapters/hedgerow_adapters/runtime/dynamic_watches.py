@@ -24,7 +24,7 @@ from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, is_over
 from hedgerow_adapters.informer import InformerObserver
-from hedgerow_adapters.informer.backoff import restart_delay
+from hedgerow_adapters.informer.recovery import restart_delay
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.runtime.caches import Caches, Listener, View
 

@@ -14,7 +14,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.plan import Event
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.status_errors import missing_permission, status_error
+from hedgerow_adapters.protocol.responses import missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Transport
 
 REPEATED_AFTER: Final = 600.0

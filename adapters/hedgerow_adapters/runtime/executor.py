@@ -25,9 +25,15 @@ from hedgerow.machinery.plan import (
     WriteResult,
 )
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.status_errors import StatusError, missing_permission, status_error
+from hedgerow_adapters.protocol.responses import (
+    StatusError,
+    api_error_of,
+    is_done_already,
+    missing_permission,
+    status_error,
+    stored_by,
+)
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Transport, TransportError
-from hedgerow_adapters.protocol.write_results import api_error_of, is_done_already, stored_by
 
 AT_ONCE: Final = 32
 OVERDUE: Final = 10.0

@@ -26,7 +26,7 @@ from hedgerow.machinery.controller import (
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import is_over
-from hedgerow_adapters.kubernetes.server_version import server_version
+from hedgerow_adapters.kubernetes.live_reads import server_version
 from hedgerow_adapters.runtime.caches import Caches, Listener
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.dynamic_watches import Reader, watch_named_kinds

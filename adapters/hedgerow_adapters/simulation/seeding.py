@@ -8,8 +8,7 @@ from typing import Any, Final, NamedTuple
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem
-from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
-from hedgerow_adapters.files.served import served_resources
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, served_resources
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served

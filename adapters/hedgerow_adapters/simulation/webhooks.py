@@ -23,7 +23,7 @@ from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 from hedgerow_adapters.memory.admission.calls import CallFailedError, WebhookCall
 from hedgerow_adapters.memory.cluster import InMemoryCluster
-from hedgerow_adapters.protocol.discovery_documents import no_match
+from hedgerow_adapters.protocol.documents import no_match
 
 
 class LocalWebhooks:

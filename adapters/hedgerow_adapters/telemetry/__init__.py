@@ -8,10 +8,16 @@ whoever reads, `watching` what they report of their watches. Nothing here decide
 """
 
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry
-from hedgerow_adapters.telemetry.logs import Format, Level, configure_logs, get_logger
+from hedgerow_adapters.telemetry.logs import (
+    Format,
+    Level,
+    begin_reconciliation,
+    configure_logs,
+    end_reconciliation,
+    get_logger,
+)
 from hedgerow_adapters.telemetry.metrics import ControllerMetrics, QueueMetrics, ReadingMetrics, RuntimeMetrics
 from hedgerow_adapters.telemetry.reading import ReadingTelemetry
-from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
 
 __all__ = [
     "ControllerMetrics",

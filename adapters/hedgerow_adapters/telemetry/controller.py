@@ -19,11 +19,9 @@ from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.runner import keys_under_way
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
-from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.logs import Repetition, begin_reconciliation, end_reconciliation, get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.reading import ReadingTelemetry
-from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
-from hedgerow_adapters.telemetry.repetition import Repetition
 
 KINDS: Final[Mapping[type[Action], str]] = {
     Create: "create",

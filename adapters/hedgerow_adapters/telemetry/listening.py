@@ -10,7 +10,7 @@ from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
 from hedgerow_adapters.listening import ConnectionObserver
-from hedgerow_adapters.telemetry.repetition import Repetition
+from hedgerow_adapters.telemetry.logs import Repetition
 
 LONGEST_TEXT: Final = 500
 """Characters of one value in a line."""

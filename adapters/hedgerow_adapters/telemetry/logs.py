@@ -11,13 +11,20 @@ Source: managed-resources §3.1 (`logLevel`, `logFormat`), §4.1.
 import logging
 import os
 import sys
-from collections.abc import Mapping, MutableMapping, Sequence
+import uuid
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Literal, TextIO, TypeAlias, cast
 
 import structlog
+from structlog.contextvars import bind_contextvars, unbind_contextvars
 from structlog.typing import EventDict, FilteringBoundLogger, Processor
+
+from hedgerow.machinery.controller import SINGLETON
+from hedgerow.machinery.objects import ObjectKey
 
 Level: TypeAlias = Literal["debug", "info", "error"]
 Format: TypeAlias = Literal["json", "text"]
@@ -141,3 +148,72 @@ class _LibraryLines(logging.Handler):
             self._out.msg(event)
         except Exception:  # noqa: BLE001 -- the standard library's contract: logging never breaks its caller
             self.handleError(record)
+
+
+RECONCILE_ID: Final = "reconcileID"
+OBJECT: Final = "object"
+
+
+def begin_reconciliation(key: ObjectKey) -> str:
+    """From now on lines of this task carry the key and a new random identity, which is returned.
+
+    A round of work is about no object in particular.
+    """
+    reconcile_id = str(uuid.uuid4())
+    bind_contextvars(**{RECONCILE_ID: reconcile_id, **({} if key == SINGLETON else {OBJECT: str(key)})})
+    return reconcile_id
+
+
+def end_reconciliation() -> None:
+    """From now on lines of this task belong to no reconciliation."""
+    unbind_contextvars(OBJECT, RECONCILE_ID)
+
+
+REMINDER: Final = 600.0
+"""Seconds after which what still goes on is said again."""
+PAUSE: Final = 60.0
+"""Seconds in which a trouble that comes and goes is said once."""
+REMEMBERED: Final = 8192
+"""Troubles: more than that, such as one of each of very many keys, are said more often."""
+
+
+@dataclass(slots=True)
+class _Trouble:
+    began: float
+    said_at: float = float("-inf")
+    is_over: bool = False
+
+
+class Repetition:
+    """The troubles of late. A trouble is any value that is equal when it is the same again."""
+
+    def __init__(self) -> None:
+        self._troubles: OrderedDict[int, _Trouble] = OrderedDict()
+
+    def is_news(self, trouble: Hashable, now: float) -> bool:
+        """Note a trouble, and whether it is to be said now: not if it was before.
+
+        Args:
+            trouble: what is the matter.
+            now: a monotonic time in seconds.
+        """
+        mark = hash(trouble)
+        known = self._troubles.setdefault(mark, _Trouble(now))
+        if known.is_over:
+            known.began, known.is_over = now, False
+        self._troubles.move_to_end(mark)
+        if len(self._troubles) > REMEMBERED:
+            self._troubles.popitem(last=False)
+        quiet = REMINDER if known.said_at >= known.began else PAUSE
+        if now - known.said_at < quiet:
+            return False
+        known.said_at = now
+        return True
+
+    def ended(self, trouble: Hashable) -> bool:
+        """Note the end of a trouble, and whether it had been said, so that its end should be too."""
+        known = self._troubles.get(hash(trouble))
+        if known is None or known.is_over:
+            return False
+        known.is_over = True
+        return known.said_at >= known.began

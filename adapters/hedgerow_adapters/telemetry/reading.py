@@ -1,16 +1,55 @@
 """Turns what the caches of one reader report into log lines and metrics."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.telemetry.logs import Repetition
 from hedgerow_adapters.telemetry.metrics import ReadingMetrics
-from hedgerow_adapters.telemetry.repetition import Repetition
-from hedgerow_adapters.telemetry.watching import WatchLines
+
+TRANSIENT: Final = 3.0
+"""Seconds for which nobody has to worry about what mends itself."""
+_MENDS_ITSELF: Final = frozenset({"forbidden", "expired"})
+"""An API server that has just started does not know its roles yet; what it has forgotten a list brings at once."""
+_COMMON: Final = frozenset({"disconnected", "expired"})
+"""Causes that say nothing about the resource whose watch they end: a line about one speaks for all."""
+
+
+class WatchLines:
+    """The lists and watches of one controller."""
+
+    def __init__(self, log: FilteringBoundLogger, repetition: Repetition, clock: Callable[[], float]) -> None:
+        self._log = log
+        self._repetition = repetition
+        self._clock = clock
+        self._concerned: dict[Hashable, dict[Watched, float]] = {}
+        """Which watches are in some trouble, and since when."""
+        self._owes_the_end = False
+
+    def interrupted(self, watched: Watched, cause: str, problem: Exception) -> None:
+        """Say that a list or watch has failed, unless it is said already, or may still be mended by another try."""
+        trouble: Hashable = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
+        now = self._clock()
+        since = self._concerned.setdefault(trouble, {}).setdefault(watched, now)
+        may_pass = cause in _MENDS_ITSELF and now - since < TRANSIENT
+        is_news = not may_pass and self._repetition.is_news(trouble, now)
+        tell = self._log.warning if is_news else self._log.debug
+        tell("Watch interrupted", resource=watched.resource, cause=cause, error=problem)
+
+    def resumed(self, watched: Watched) -> None:
+        """Say that what was said before is over, once the last watch that it concerned works again."""
+        for trouble, concerned in list(self._concerned.items()):
+            concerned.pop(watched, None)
+            if not concerned:
+                del self._concerned[trouble]
+                self._owes_the_end |= self._repetition.ended(trouble)
+        if self._owes_the_end and not self._concerned:
+            self._owes_the_end = False
+            self._log.info("Watches are back")
 
 
 class ReadingTelemetry:

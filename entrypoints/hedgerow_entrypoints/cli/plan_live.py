@@ -12,9 +12,9 @@ from hedgerow.machinery.objects import Kind, Resource
 from hedgerow.machinery.questions import Answer, NotAnswered, Question
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.kubernetes.discovery import Discovery
-from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, list_transformed
+from hedgerow_adapters.kubernetes.live_reads import ListingError, UnknownResourceError, list_transformed
 from hedgerow_adapters.kubernetes.questions import Questions
-from hedgerow_adapters.protocol.status_errors import missing_permission, status_error
+from hedgerow_adapters.protocol.responses import missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 from hedgerow_adapters.simulation import Imagined
 from hedgerow_entrypoints.cli.planning import AsWatched, Situation

@@ -15,8 +15,8 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, ObjectKey, key_of
 from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, Source, implied_namespaces, load_manifests
-from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
+from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.protocol.transport import Transport

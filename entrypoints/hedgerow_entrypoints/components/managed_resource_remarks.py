@@ -24,7 +24,7 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.components.registry import Remarks
 from hedgerow_entrypoints.errors import abridged
 

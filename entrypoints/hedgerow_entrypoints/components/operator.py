@@ -14,7 +14,7 @@ from hedgerow.operator.namespace_network_policies.controller import (
     register,
 )
 from hedgerow.operator.namespace_network_policies.views import NamespacePolicyConfig
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry
 from hedgerow_entrypoints.errors import CommandError, note
 

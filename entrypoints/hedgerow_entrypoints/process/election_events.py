@@ -16,7 +16,7 @@ from hedgerow_adapters.leader_election import LEASES, ElectionEvent, EventKind, 
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
-from hedgerow_adapters.telemetry.repetition import Repetition
+from hedgerow_adapters.telemetry.logs import Repetition
 
 REASON: Final = "LeaderElection"
 ACTION: Final = "Elect"

@@ -17,8 +17,7 @@ from hedgerow.api.origins import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow.machinery.objects import uid_of
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
-from hedgerow_adapters.informer.backoff import restart_delay
-from hedgerow_adapters.informer.recovery import Recovery
+from hedgerow_adapters.informer.recovery import Recovery, restart_delay
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.telemetry import get_logger

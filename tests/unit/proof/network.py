@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
-from hedgerow_adapters.kubernetes.retries import wait_before_retry
+from hedgerow_adapters.kubernetes.pacing import wait_before_retry
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory.faults import NoAnswerError
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError

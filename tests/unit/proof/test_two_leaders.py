@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow_adapters.leader_election import election as elections
 from hedgerow_adapters.leader_election.election import TRANSITIONS, Answer, Election, Pause, Phase, Send, Timings
-from hedgerow_adapters.leader_election.lease_replies import Written
+from hedgerow_adapters.leader_election.lease import Written
 from tests.unit.proof.two_candidates import fresh, two_leaders
 
 DEPTH: Final = 11

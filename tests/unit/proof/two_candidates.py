@@ -15,14 +15,14 @@ from typing import Any, Final, TypeAlias
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.leader_election import election as elections
 from hedgerow_adapters.leader_election.election import Answer, Election, Pause, Phase, Send, Timings
-from hedgerow_adapters.leader_election.lease import holder_of
-from hedgerow_adapters.leader_election.lease_replies import (
+from hedgerow_adapters.leader_election.lease import (
     Absent,
     Conflict,
     Failed,
     Found,
     LeaseReply,
     Written,
+    holder_of,
     lease_reply_of,
 )
 from hedgerow_adapters.protocol.transport import Request

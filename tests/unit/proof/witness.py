@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import ObjectKey, key_of
-from hedgerow_adapters.protocol.request_attributes import attributes_of
-from hedgerow_adapters.protocol.transport import Request
+from hedgerow_adapters.protocol.transport import Request, attributes_of
 from tests.unit.adapters.runtime.world import POLICIES
 from tests.unit.proof.landscapes import Landscape
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.health import files
 from hedgerow_entrypoints.cli.health.judgement import Judgement
 from hedgerow_entrypoints.cli.health.showing import FORMATS, in_one_line

@@ -10,7 +10,7 @@ from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.health.object_progress import pods_of
-from hedgerow_adapters.kubernetes.listing import list_transformed
+from hedgerow_adapters.kubernetes.live_reads import list_transformed
 from hedgerow_adapters.protocol.transport import Transport
 
 _Selectors: TypeAlias = Mapping[str, Mapping[ObjectKey, LabelSelector]]

@@ -15,12 +15,17 @@ from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.health.object_progress import counts_pods
 from hedgerow.resource_manager.health.verdicts import Absence
-from hedgerow_adapters.files.loaded import printable
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
-from hedgerow_adapters.kubernetes.listing import ListingError, UnknownResourceError, UnreachableError, list_transformed
+from hedgerow_adapters.files.sources import printable
+from hedgerow_adapters.kubernetes.live_reads import (
+    ListingError,
+    UnknownResourceError,
+    UnreachableError,
+    list_transformed,
+)
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError
-from hedgerow_adapters.protocol.status_errors import status_error
+from hedgerow_adapters.protocol.responses import status_error
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 from hedgerow_entrypoints.cli.health.deployments import deployments_of, pod_counts, scope_of
 from hedgerow_entrypoints.cli.health.judgement import Judgement

@@ -8,7 +8,7 @@ import click
 from tabulate import tabulate
 
 from hedgerow_adapters.files import render_yaml
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.health.judgement import Judgement
 from hedgerow_entrypoints.cli.health.verdicts import Verdict
 from hedgerow_entrypoints.cli.rendering import summary

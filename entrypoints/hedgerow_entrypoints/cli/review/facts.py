@@ -16,7 +16,7 @@ from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.selectors import Labels
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
 from hedgerow_adapters.files import LoadedObject, as_stored
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.cli.review.lookups import FilesFirst
 from hedgerow_entrypoints.errors import CommandError, note
@@ -118,16 +118,16 @@ class ReviewFacts:
     async def _listed(self, resource: Resource, *, may_be_absent: bool) -> Sequence[Manifest]:
         if self._transport is None:
             return ()
-        from hedgerow_adapters.kubernetes import listing  # noqa: PLC0415 -- slow to import, and seldom needed
+        from hedgerow_adapters.kubernetes import live_reads  # noqa: PLC0415 -- slow to import, and seldom needed
 
         found: list[Manifest] = []
         for scope in self._scopes(resource):
             try:
-                found += await listing.objects_of(self._transport, resource, scope)
-            except listing.UnknownResourceError as error:
+                found += await live_reads.objects_of(self._transport, resource, scope)
+            except live_reads.UnknownResourceError as error:
                 if not may_be_absent:
                     raise CommandError(str(error)) from error
-            except listing.ListingError as error:
+            except live_reads.ListingError as error:
                 raise CommandError(str(error)) from error
         return found
 

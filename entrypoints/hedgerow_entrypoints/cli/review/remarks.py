@@ -8,7 +8,7 @@ from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.registration import Mode
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.machinery.selectors import LabelSelector, selector_query
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.registrations import Entry
 from hedgerow_adapters.registrations.dispatch import Attributes
 from hedgerow_entrypoints.cli.review.course import Panel, is_asked, without_selectors

@@ -23,7 +23,7 @@ from hedgerow_adapters.files import (
     Source,
     load_manifests,
 )
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.cli.review import recorded
 from hedgerow_entrypoints.cli.review.completion import Default, as_defaulted, default_of

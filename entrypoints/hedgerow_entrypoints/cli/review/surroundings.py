@@ -6,7 +6,7 @@ from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.manifests import an_object
 from hedgerow.machinery.objects import key_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem, Source
-from hedgerow_adapters.files.loaded import printable
+from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.review.requests import Candidate, sent_objects
 from hedgerow_entrypoints.cli.worlds import assumed_namespaces
 from hedgerow_entrypoints.errors import CommandError, note

@@ -1,7 +1,7 @@
 import pytest
 
 from hedgerow.machinery.documents.document import MAX_NESTING
-from hedgerow_adapters.files.json_documents import json_documents
+from hedgerow_adapters.files.decoding import json_documents
 
 
 def test_documents_follow_one_another() -> None:

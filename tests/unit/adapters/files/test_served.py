@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Kind, Resource
-from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KINDS
-from hedgerow_adapters.files.served import served_resources
+from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KINDS, served_resources
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 
 

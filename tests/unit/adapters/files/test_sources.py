@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_adapters.files.loaded import LoadProblem, Source
-from hedgerow_adapters.files.sources import source_texts
+from hedgerow_adapters.files.sources import LoadProblem, Source, source_texts
 
 
 def read(*paths: object, stdin: bytes = b"") -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 from copy import deepcopy
 from typing import Any
 
-from hedgerow_adapters.files.stored import as_stored, implied_namespaces
+from hedgerow_adapters.files.writing import as_stored, implied_namespaces
 
 
 def namespace(name: str, **metadata: Any) -> dict[str, Any]:

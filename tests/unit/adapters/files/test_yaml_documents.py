@@ -5,7 +5,7 @@ import yaml
 
 from hedgerow.machinery.documents import yaml_reading
 from hedgerow.machinery.documents.document import MAX_NESTING
-from hedgerow_adapters.files.yaml_documents import yaml_documents
+from hedgerow_adapters.files.decoding import yaml_documents
 
 
 @pytest.fixture(params=["compiled parser", "pure Python parser"], autouse=True)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.informer.backoff import restart_delay, search_delay
+from hedgerow_adapters.informer.recovery import restart_delay, search_delay
 
 
 def test_the_wait_doubles_from_eight_tenths_of_a_second_to_half_a_minute() -> None:

@@ -12,7 +12,7 @@ from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY, CONFIRMED_AFTE
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.discovery_documents import is_built_in
+from hedgerow_adapters.protocol.documents import is_built_in
 from hedgerow_adapters.protocol.transport import Request, Response
 from tests.unit.adapters.runtime.world import Wire
 from tests.virtual_clock import virtual_time

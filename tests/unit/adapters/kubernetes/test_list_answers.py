@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from returns.result import Failure, Success
 
-from hedgerow_adapters.kubernetes import list_answers
-from hedgerow_adapters.kubernetes.list_answers import content_of, decoded_in_slices
+from hedgerow_adapters.kubernetes import answers
+from hedgerow_adapters.kubernetes.answers import content_of, decoded_in_slices
 from hedgerow_adapters.protocol.requests import list_page
 from hedgerow_adapters.protocol.transport import TransportError
 from tests.unit.adapters.runtime.world import SERVICES
@@ -48,7 +48,7 @@ async def received(answer: Any, longest_silence: float = 7.0) -> bytes:
 
 @virtual_time
 async def test_an_answer_that_goes_on_is_received_however_long_it_takes() -> None:
-    piece = b"x" * 7 * list_answers.SLOWEST
+    piece = b"x" * 7 * answers.SLOWEST
     answer = Trickle([piece] * 1000, seconds=6.9)
 
     assert await received(answer) == piece * 1000
@@ -80,7 +80,7 @@ async def test_an_answer_that_stops_is_given_up_after_a_silence() -> None:
 
 @virtual_time
 async def test_a_packed_answer_is_given_up_once_it_stands_for_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_answers, "MOST_UNPACKED", 2 * 2**20)
+    monkeypatch.setattr(answers, "MOST_UNPACKED", 2 * 2**20)
     answer = Trickle([bytes(2**20)] * 1000, encoding="gzip")
 
     with pytest.raises(TransportError) as caught:
@@ -95,7 +95,7 @@ async def test_a_packed_answer_is_given_up_once_it_stands_for_too_much(monkeypat
 async def test_an_answer_that_is_not_packed_may_be_as_large_as_it_is(
     encoding: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(list_answers, "MOST_UNPACKED", 2)
+    monkeypatch.setattr(answers, "MOST_UNPACKED", 2)
 
     assert await received(Trickle([b"abc", b"def"], encoding=encoding)) == b"abcdef"
 

@@ -4,7 +4,7 @@ import pytest
 
 from hedgerow.machinery.clusters import EVERYTHING
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.kubernetes.listing import ListingError, UnreachableError, list_transformed, objects_of
+from hedgerow_adapters.kubernetes.live_reads import ListingError, UnreachableError, list_transformed, objects_of
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response

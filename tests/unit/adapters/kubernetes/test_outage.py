@@ -1,6 +1,6 @@
 """An outage is said once, and its end once."""
 
-from hedgerow_adapters.kubernetes.outage import Outage
+from hedgerow_adapters.kubernetes.pacing import Outage
 
 
 def test_many_requests_that_fail_at_once_are_one_outage() -> None:

@@ -13,10 +13,10 @@ import pytest
 import yaml
 from returns.result import Failure, Result, Success
 
+from hedgerow_adapters.kubernetes.connection_files import SeenFiles
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
-from hedgerow_adapters.kubernetes.description import Description
+from hedgerow_adapters.kubernetes.identity import Description
 from hedgerow_adapters.kubernetes.renewal import Renewal
-from hedgerow_adapters.kubernetes.seen_files import SeenFiles
 
 SERVER = "https://127.0.0.1:6443"
 AUTHORITY = """\

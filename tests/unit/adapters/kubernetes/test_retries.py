@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from hedgerow_adapters.kubernetes.retries import MAX_RETRIES, wait_before_retry
+from hedgerow_adapters.kubernetes.pacing import MAX_RETRIES, wait_before_retry
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 504])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.kubernetes.throttle import Throttle, TokenBucket, throttle
+from hedgerow_adapters.kubernetes.pacing import Throttle, TokenBucket, throttle
 from tests.virtual_clock import virtual_time
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.kubernetes.watch_lines import LineSplitter
+from hedgerow_adapters.kubernetes.answers import LineSplitter
 
 LINES = st.lists(st.binary(min_size=1).filter(lambda line: b"\n" not in line and not line.isspace()))
 

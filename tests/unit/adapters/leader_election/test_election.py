@@ -22,7 +22,7 @@ from hedgerow_adapters.leader_election.election import (
     next_step,
     resigned,
 )
-from hedgerow_adapters.leader_election.lease_replies import Absent, Conflict, Failed, Found, LeaseReply, Written
+from hedgerow_adapters.leader_election.lease import Absent, Conflict, Failed, Found, LeaseReply, Written
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 FRESH = Election(ObjectKey("garden", "hedgerow"), "us", Timings())

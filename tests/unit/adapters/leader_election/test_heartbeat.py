@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hedgerow_adapters.leader_election.heartbeat import Heartbeat
+from hedgerow_adapters.leader_election.elector_thread import Heartbeat
 from tests.virtual_clock import virtual_time
 
 

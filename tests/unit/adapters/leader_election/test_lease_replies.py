@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.leader_election.lease_replies import (
+from hedgerow_adapters.leader_election.lease import (
     Absent,
     Conflict,
     Failed,

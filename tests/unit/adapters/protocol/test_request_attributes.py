@@ -4,8 +4,7 @@ import pytest
 
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.request_attributes import Attributes, attributes_of
-from hedgerow_adapters.protocol.transport import Request
+from hedgerow_adapters.protocol.transport import Attributes, Request, attributes_of
 
 SERVICES = Resource("", "v1", "services", "Service")
 POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")

@@ -7,7 +7,7 @@ import pytest
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Cause
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.status_errors import StatusError, error_of_status, missing_permission, status_error
+from hedgerow_adapters.protocol.responses import StatusError, error_of_status, missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response
 
 SERVICES = Resource("", "v1", "services", "Service")

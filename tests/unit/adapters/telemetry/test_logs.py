@@ -12,8 +12,14 @@ from typing import Any, TextIO
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow_adapters.telemetry.logs import Format, Level, configure_logs, get_logger
-from hedgerow_adapters.telemetry.reconciliation import begin_reconciliation, end_reconciliation
+from hedgerow_adapters.telemetry.logs import (
+    Format,
+    Level,
+    begin_reconciliation,
+    configure_logs,
+    end_reconciliation,
+    get_logger,
+)
 
 KEY = ObjectKey("shop", "cart")
 FORMATS: list[Format] = ["json", "text"]

@@ -20,7 +20,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY
-from hedgerow_adapters.kubernetes.throttle import Throttle, TokenBucket
+from hedgerow_adapters.kubernetes.pacing import Throttle, TokenBucket
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError

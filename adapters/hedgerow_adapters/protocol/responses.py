@@ -1,9 +1,4 @@
-"""The error that an API server answers: a typed value from its Status, and the missing permission.
-
-Pure: decides from the answer and the request alone.
-
-Sources: Kubernetes documentation, "Kubernetes API concepts" and "Using RBAC authorization".
-"""
+"""What an API server's responses say: why it refused, and what became of a write."""
 
 import re
 from collections.abc import Mapping
@@ -11,10 +6,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
-from hedgerow.machinery.plan import Cause
-from hedgerow.machinery.questions import NOT_FOUND
-from hedgerow_adapters.protocol.request_attributes import attributes_of
-from hedgerow_adapters.protocol.transport import Request, Response
+from hedgerow.machinery.objects import Manifest, is_terminating
+from hedgerow.machinery.plan import Action, ApiError, Cause, Create, Delete, WriteResult
+from hedgerow.machinery.questions import NOT_FOUND, NotAnswered
+from hedgerow_adapters.protocol.transport import Request, Response, attributes_of
 
 _REASONS: Final = {
     400: "BadRequest",
@@ -153,3 +148,58 @@ def missing_permission(request: Request, error: StatusError) -> str:
     everywhere = " (all namespaces)" if asked.spans_namespaces else ""
     named = f" named {asked.name}" if asked.name and asked.verb in {"list", "watch"} else ""
     return f"missing permission: {asked.verb} {asked.resource}{named}{where}{everywhere}"
+
+
+def write_result_of(action: Action, response: Response) -> WriteResult:
+    """The result of an action; the deletion of an object that is gone succeeds."""
+    if response.is_success:
+        return WriteResult(action, stored_by(action, response))
+    error = status_error(response)
+    return (
+        WriteResult(action)
+        if is_done_already(action, error)
+        else WriteResult(action, error=api_error_of(action, error))
+    )
+
+
+def stored_by(action: Action, response: Response) -> Manifest | None:
+    """The stored object after a successful action; none if it is gone, or the answer lacks it."""
+    body = response.body
+    if not isinstance(body, Mapping):
+        return None
+    if isinstance(action, Delete) and (body.get("kind") == "Status" or not is_terminating(body)):
+        # Some kinds are answered with the object although it is gone: only the mark says that it is still there.
+        return None
+    return body
+
+
+def is_done_already(action: Action, error: StatusError) -> bool:
+    """True if the error says that there is nothing left to do."""
+    return isinstance(action, Delete) and error.is_absence_of(action.key.name)
+
+
+def api_error_of(action: Action, error: StatusError) -> ApiError:
+    """The error for decisions: it has the reason `NotFound` only if that is proven."""
+    reason = "" if _is_unproven(action, error) else error.reason
+    return ApiError(error.status, reason, error.message, error.details)
+
+
+def not_answered(error: StatusError, name: str = "") -> NotAnswered:
+    """The failed read for decisions: it has the reason `NotFound` only if that is proven.
+
+    Args:
+        error: the server's error.
+        name: of the object that was read; empty: a list or something else was.
+    """
+    is_unproven = error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(name)
+    return NotAnswered(error.status, "" if is_unproven else error.reason, error.message)
+
+
+def _is_unproven(action: Action, error: StatusError) -> bool:
+    """True if the error suggests that the object does not exist, without proof.
+
+    The error of a creation may name the namespace.
+    """
+    if isinstance(action, Create) and not action.subresource:
+        return error.is_unproven_absence
+    return error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(action.key.name)

@@ -1,4 +1,4 @@
-"""What a kubeconfig file says about a connection, together with the files that it names.
+"""What a kubeconfig file, or the service account of a pod, says about a connection, and whether that has changed.
 
 A reader of our own: the `kubernetes` package's costs more than all the rest of a start, leaves certificates and keys in
 temporary files, and does not notice that what it has read has changed.
@@ -8,17 +8,53 @@ Source: managed-resources §4.1, decision A-1.
 
 import base64
 import binascii
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from returns.iterables import Fold
 from returns.result import Failure, Result, Success
 
-from hedgerow_adapters.kubernetes.description import Description
-from hedgerow_adapters.kubernetes.identity import bearer
+from hedgerow_adapters.kubernetes.identity import Description, bearer
 from hedgerow_adapters.kubernetes.kubeconfig import Fields, Selection, parsed_kubeconfig, selected
-from hedgerow_adapters.kubernetes.seen_files import SeenFiles
 from hedgerow_adapters.kubernetes.tls import TlsMaterial
+
+_State: TypeAlias = tuple[int, int, int]
+
+
+class SeenFiles:
+    """The files that something is read from, as they were just before they were read.
+
+    Those that are missing belong to them: when one appears, that is a change.
+    """
+
+    __slots__ = ("_states",)
+
+    def __init__(self) -> None:
+        self._states: dict[Path, _State | None] = {}
+
+    def read(self, path: Path) -> bytes:
+        """The content of a file, which counts as seen even if it cannot be read.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        self._states[path] = _state_of(path)
+        return path.read_bytes()
+
+    def have_changed(self) -> bool:
+        """Whether reading again could come to something else; one look at the state of each file."""
+        return any(_state_of(path) != state for path, state in self._states.items())
+
+
+def _state_of(path: Path) -> _State | None:
+    """What tells one content of a file from another, without reading it; none if there is no such file."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_ino, state.st_mtime_ns, state.st_size
 
 
 class KubeconfigFile:
@@ -139,3 +175,60 @@ def _decoded(fields: Fields, name: str, whose: str) -> Result[bytes, str]:
         return Success(base64.b64decode("".join((fields.get(name) or "").split()), validate=True))
     except (binascii.Error, ValueError):
         return Failure(f"{name} of {whose} is not base64")
+
+
+SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+CLUSTER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+
+
+class ServiceAccount:
+    """The folder with a pod's token and certificate authority, and the variables that name its API server."""
+
+    __slots__ = ("_environment", "_folder", "_source")
+
+    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
+        """Nothing is read yet."""
+        self._environment = environment
+        self._folder = folder
+        self._source = f"service account in {folder}"
+
+    def read(self, files: SeenFiles) -> Result[Description, str]:
+        """What they say now, or what is wrong with them, as one sentence without credentials."""
+        host, port = (self._environment.get(name) for name in CLUSTER_VARIABLES)
+        if not host or not port:
+            missing = " and ".join(CLUSTER_VARIABLES)
+            return Failure(f"no kubeconfig is given, and this is no pod in a cluster: no {missing}")
+        return self._described(host, port, files).alt(
+            lambda problem: f"no kubeconfig is given, and the {self._source} is not usable: {problem}"
+        )
+
+    def _described(self, host: str, port: str, files: SeenFiles) -> Result[Description, str]:
+        token, authorities = self._folder / "token", self._folder / "ca.crt"
+        server = f"https://{_bracketed(host)}:{port}"
+        return _token(token, files).bind(
+            lambda header: _content(authorities, "certificate authority", files).map(
+                lambda pem: Description(self._source, server, header=header, tls=TlsMaterial(authorities=pem))
+            )
+        )
+
+
+def _bracketed(host: str) -> str:
+    """A host as it stands in a URL: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def _token(path: Path, files: SeenFiles) -> Result[str, str]:
+    """The Authorization header."""
+    return _content(path, "token", files).bind(
+        lambda content: Success(header) if (header := bearer(content)) else Failure("Service token file holds no token")
+    )
+
+
+def _content(path: Path, what: str, files: SeenFiles) -> Result[bytes, str]:
+    try:
+        content = files.read(path)
+    except FileNotFoundError:
+        return Failure(f"Service {what} file does not exist")
+    except OSError as error:
+        return Failure(f"Service {what} file cannot be read: {error.strerror}")
+    return Success(content) if content.strip() else Failure(f"Service {what} file is empty")

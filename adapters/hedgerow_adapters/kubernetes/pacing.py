@@ -1,10 +1,16 @@
-"""How long a request waits so that no more than so many a second are sent, and when it need not wait at all.
+"""When a request is sent: how fast, when again, and when the server counts as away. Knows no sockets.
+
+An API server that has too much to do says so with `Retry-After`. Nothing else is sent again by the transport: whether a
+repetition helps, and is safe, the callers know. An outage begins with a request that fails while, since it began, no
+other was answered; it ends with the next answer.
 
 Source: managed-resources §3.1, decision A-3.
 """
 
 import asyncio
 import math
+from collections.abc import Mapping
+from typing import Final
 
 
 class TokenBucket:
@@ -92,3 +98,60 @@ def throttle(qps: float | None, burst: int | None) -> Throttle | None:
     if qps is None or qps <= 0:
         return None
     return Throttle(TokenBucket(qps, max(1, burst if burst is not None else math.ceil(qps))))
+
+
+MAX_RETRIES: Final = 10
+"""As Kubernetes' own clients."""
+
+_TOO_MANY_REQUESTS: Final = 429
+_SERVER_ERRORS: Final = range(500, 600)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds of a `Retry-After` header; none if there is no such header, or one with a date.
+
+    Args:
+        headers: an answer's headers by their names in lower case.
+    """
+    value = headers.get("retry-after", "").strip()
+    return float(value) if value.isascii() and value.isdigit() else None
+
+
+def wait_before_retry(status: int, headers: Mapping[str, str], *, retries: int) -> float | None:
+    """The seconds after which a request is sent again; none if its answer stands.
+
+    Args:
+        status: the answer's HTTP status.
+        headers: its headers by their names in lower case.
+        retries: how often the request was sent again already.
+    """
+    if retries >= MAX_RETRIES or not (status == _TOO_MANY_REQUESTS or status in _SERVER_ERRORS):
+        return None
+    return retry_after(headers)
+
+
+class Outage:
+    """What the requests of one connection say together about its server."""
+
+    __slots__ = ("_answers", "_is_out")
+
+    def __init__(self) -> None:
+        self._answers = 0
+        self._is_out = False
+
+    def began(self) -> int:
+        """A mark of now, for a request that begins; `failed` wants it back."""
+        return self._answers
+
+    def failed(self, mark: int) -> bool:
+        """Note a request that began at a mark and got no answer; whether an outage begins with it."""
+        if self._is_out or mark != self._answers:
+            return False
+        self._is_out = True
+        return True
+
+    def succeeded(self) -> bool:
+        """Note that the server answered, whatever it said; whether that ends an outage."""
+        self._answers += 1
+        was_out, self._is_out = self._is_out, False
+        return was_out

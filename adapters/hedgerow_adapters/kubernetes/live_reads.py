@@ -1,18 +1,62 @@
-"""Reads whole lists once, without a watch."""
+"""Reads an API server once, without a watch or a memory: whole lists, which kinds it serves, its version.
 
-from collections.abc import Callable
+Source: Kubernetes documentation, "The Kubernetes API", discovery; decision "absence".
+"""
+
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
 from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.kubernetes.served import lacks
+from hedgerow.machinery.questions import NotAnswered
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.object_documents import NO_LIST, list_page
-from hedgerow_adapters.protocol.status_errors import StatusError, missing_permission, status_error
+from hedgerow_adapters.protocol.documents import NO_LIST, Served, lacks_version, list_page, served
+from hedgerow_adapters.protocol.responses import StatusError, missing_permission, not_answered, status_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
-PATIENCE: Final = 7.0
+PATIENCE: Final = 10.0
+"""Seconds for one request."""
+_NO_ANSWER: Final = 500
+
+
+async def look(transport: Transport, api_version: str) -> Served | NotAnswered:
+    """What the server serves of a group and version.
+
+    A 404 in place of the document is no knowledge: then the list of all groups tells whether there is such a version.
+    """
+    try:
+        response = await transport.send(requests.resources_of(api_version), timeout=PATIENCE)
+        if response.is_success:
+            return served(api_version, response.body)
+        error = status_error(response)
+        if error.is_unproven_absence:
+            groups = await transport.send(requests.groups(), timeout=PATIENCE)
+            if groups.is_success and lacks_version(groups.body, api_version):
+                return Served({}, frozenset())
+    except TransportError as lost:
+        return NotAnswered(_NO_ANSWER, "", str(lost))
+    return not_answered(error)
+
+
+async def lacks(transport: Transport, resource: Resource) -> bool:
+    """True if a discovery document of the server lacks a resource; asked after a 404 that names no object."""
+    looked = await look(transport, resource.api_version)
+    return isinstance(looked, Served) and looked.resources.get(resource.kind) != resource
+
+
+async def server_version(transport: Transport) -> str | None:
+    """The version that an API server gives itself, such as `v1.36.0`; none if it did not tell."""
+    try:
+        response = await transport.send(requests.version(), timeout=PATIENCE)
+    except TransportError:
+        return None
+    body = response.body
+    version = body.get("gitVersion") if response.is_success and isinstance(body, Mapping) else None
+    return version if isinstance(version, str) else None
+
+
+PAGE_PATIENCE: Final = 7.0
 """Seconds until a page begins, and without a byte after that: a person waits for it."""
 Kept = TypeVar("Kept")
 
@@ -90,7 +134,7 @@ async def list_transformed(
         metadata_only=metadata_only,
     )
     try:
-        return await _whole(transport, page, PATIENCE, keep)
+        return await _whole(transport, page, PAGE_PATIENCE, keep)
     except TransportError as lost:
         raise UnreachableError(str(lost)) from lost
     except ListRefusedError as refused:

@@ -1,18 +1,47 @@
-"""What the discovery documents of an API server say about which resources it serves, and which it lacks.
+"""What the documents of an API server hold: lists and objects, and which resources it serves or lacks.
 
-Pure: decides from the documents alone.
-
-Source: Kubernetes documentation, "The Kubernetes API", discovery; decision "absence".
+Decides from the documents alone. Source: Kubernetes documentation, "The Kubernetes API"; decision "absence".
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.objects import Kind, Resource
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import NO_MATCH, NotAnswered
 from hedgerow_adapters.protocol import requests
+
+NO_LIST: Final = "the answer to a list that is no list"
+
+
+class ListPage(NamedTuple):
+    """One page of a list."""
+
+    items: Sequence[Manifest]
+    continuation: str
+    """Token of the next page; empty: this is the last."""
+    resource_version: str
+    """Empty for lists that cannot be watched."""
+
+
+def list_page(body: Any) -> ListPage | None:
+    """The page that an answer shows; none if it is no list of objects."""
+    if not isinstance(body, Mapping) or "items" not in body:
+        return None
+    items, metadata = body["items"] or (), body.get("metadata") or {}
+    if not isinstance(items, list | tuple) or not isinstance(metadata, Mapping):
+        return None
+    if not all(isinstance(item, Mapping) for item in items):
+        return None
+    return ListPage(items, metadata.get("continue") or "", metadata.get("resourceVersion") or "")
+
+
+def is_object_of(key: ObjectKey, body: Any) -> bool:
+    """True if an answer is the object of a key."""
+    metadata = body.get("metadata") if isinstance(body, Mapping) else None
+    return isinstance(metadata, Mapping) and (metadata.get("namespace") or "", metadata.get("name")) == key
+
 
 _NO_ANSWER: Final = 500
 _BUILT_IN_GROUPS: Final = frozenset(
