@@ -24,7 +24,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import no_match
 from hedgerow_adapters.protocol.responses import not_answered, status_error, write_result_of
 from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.simulation import Surroundings
+from tests.executions import Surroundings
 
 _Clusters: TypeAlias = Mapping[Cluster, InMemoryCluster]
 

@@ -1,22 +1,25 @@
-"""Controllers at work in the in-memory cluster, on virtual time: manifests in, the settled world out."""
+"""Controllers at work where nothing that they do lasts, on virtual time: until they settle, for days, or as a plan."""
 
+from hedgerow_adapters.simulation.clusters import ReadingError, World, Worlds, in_memory
 from hedgerow_adapters.simulation.happenings import SentAction
+from hedgerow_adapters.simulation.overlay import Overlay
+from hedgerow_adapters.simulation.planning import KeyPlan, Planner, planning
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.settling import Settlement, settle, world_of
-from hedgerow_adapters.simulation.surroundings import Imagined, Surroundings
-from hedgerow_adapters.simulation.turns import DecidedStep, Decision, decided, performed
 from hedgerow_adapters.simulation.webhooks import LocalWebhooks
 
 __all__ = [
-    "DecidedStep",
-    "Decision",
-    "Imagined",
+    "KeyPlan",
     "LocalWebhooks",
+    "Overlay",
+    "Planner",
+    "ReadingError",
     "SentAction",
     "Settlement",
-    "Surroundings",
-    "decided",
-    "performed",
+    "World",
+    "Worlds",
+    "in_memory",
+    "planning",
     "seeded_cluster",
     "settle",
     "world_of",

@@ -6,13 +6,16 @@ from datetime import datetime
 
 from typing_extensions import override
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Event
+from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
+from hedgerow_adapters.simulation.clusters import Effect, ReadingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,9 @@ class SentAction:
     error: str = ""
     """The server's words if it did not carry the action out."""
     before: Manifest | None = field(default=None, compare=False, repr=False)
-    """The object before it was changed or deleted; none if the simulation does not keep it."""
+    """The object before; none if it did not exist."""
+    is_change: bool = field(default=True, compare=False, repr=False)
+    """False if the object stayed as it was."""
 
     def __str__(self) -> str:
         """The object and what the server said, as one sentence."""
@@ -64,13 +69,15 @@ class CrashedTurnError(Exception):
 class Account(ControllerObserver):
     """What happens in the turn of a key, and what must not happen at all."""
 
-    def __init__(self, controller: str, before: Callable[[Action], Manifest | None]) -> None:
+    def __init__(self, controller: str, effect: Callable[[Action], Effect]) -> None:
         self._controller = controller
-        self._before = before
+        self._effect = effect
         self.steps: list[SentAction] = []
         self.events: list[Event] = []
         self.failures: tuple[Failure, ...] = ()
         self.defect: Exception | None = None
+        self.interruptions: dict[tuple[Resource, Cluster], Exception | None] = {}
+        """Resources that could not be listed at first, and why; none: they are not served."""
         self.conflicts = 0
 
     def record(self, events: Iterable[Event]) -> None:
@@ -78,12 +85,17 @@ class Account(ControllerObserver):
         self.events += events
 
     @override
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
+        if problem is not None or cause == "absent":
+            self.interruptions.setdefault((watched.resource, watched.cluster), problem)
+
+    @override
     def began(self, key: ObjectKey) -> None:
         self.steps, self.events, self.failures = [], [], ()
 
     @override
     def acted(self, key: ObjectKey, action: Action) -> None:
-        self.steps.append(SentAction(self._controller, key, action, before=self._before(action)))
+        self.steps.append(SentAction(self._controller, key, action, "", *self._effect(action)))
 
     @override
     def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
@@ -99,7 +111,7 @@ class Account(ControllerObserver):
 
     @override
     def raised(self, key: ObjectKey, error: Exception) -> None:
-        if isinstance(error, EndlessDecisionError):
+        if isinstance(error, EndlessDecisionError | ReadingError):
             raise error
         raise CrashedTurnError(self._controller, key, error) from error
 

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.clusters import Cluster, is_visible
+from hedgerow.machinery.clusters import is_visible
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.simulation.clusters import in_memory
 from hedgerow_adapters.simulation.happenings import Happening, SentAction
 from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -71,10 +72,10 @@ def settle(
         source: the source cluster; none: it is the same.
         namespaces: what is seen of the cluster that is looked after; none: all.
     """
-    clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: source or cluster}
+    worlds = in_memory(cluster, source, namespaces)
     done: list[SentAction] = []
     last: _LastTurns = {}
-    with Simulation(CalendarLoop(cluster.now()), clusters, controllers, namespaces=namespaces) as simulation:
+    with Simulation(CalendarLoop(cluster.now()), worlds, controllers) as simulation:
         is_settled = _is_settled(simulation, done, last)
     ranks = {controller.name: rank for rank, controller in enumerate(controllers)}
     turns = [last[entry] for entry in sorted(last, key=lambda entry: (ranks[entry[0]], entry[1]))]

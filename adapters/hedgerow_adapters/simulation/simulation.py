@@ -1,6 +1,6 @@
-"""Runs controllers over in-memory clusters on virtual time, as a process runs them, but one turn at a time.
+"""Runs controllers on virtual time as a process does, but one turn at a time, and where nothing that they do lasts.
 
-    with Simulation(CalendarLoop(start), clusters, controllers) as simulation:
+    with Simulation(CalendarLoop(start), in_memory(cluster), controllers) as simulation:
         simulation.look_at_everything()
         while (turn := simulation.next_turn()) is not None:
             ...
@@ -15,32 +15,26 @@ Deletions are not held back, as the clusters are thrown away.
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from typing_extensions import override
-
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
-from hedgerow.machinery.plan import Action, Decision, Plan
+from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
-from hedgerow_adapters.memory.options import FOREGROUND
-from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.simulation.clusters import ReadingError, Worlds
 from hedgerow_adapters.simulation.happenings import Account, Happening
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
-_CHANGING: Final = frozenset({"PUT", "PATCH", "DELETE"})
 MOST_TURNS_AT_ONCE: Final = 200
 """Turns that one key may have at one moment. Each write of its own gives it another, and these come to an end."""
 
@@ -59,73 +53,50 @@ class _Seat(NamedTuple):
     account: Account
 
 
-class _Transport(MemoryTransport):
-    """Deletes in the foreground without waiting for dependents, as no garbage collector runs in memory."""
-
-    def __init__(self, cluster: InMemoryCluster, *, looks: bool) -> None:
-        super().__init__(cluster)
-        self._looks = looks
-        self._before: dict[str, list[Manifest | None]] = {}
-
-    def before(self, action: Action) -> Manifest | None:
-        """The object as it was when an action was sent that is told of for the first time."""
-        objects = self._before.get(requests.for_action(action).path) if self._looks else None
-        return objects.pop(0) if objects else None
-
-    @override
-    async def send(
-        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
-    ) -> Response:
-        is_told = self._looks and request.method in _CHANGING and "dryRun" not in request.query
-        before = self._cluster.at(request.path) if is_told else None
-        response = await super().send(request, timeout=timeout, may_send=may_send)
-        if is_told and response.is_success:
-            self._before.setdefault(request.path, []).append(before)
-        if request.method == "DELETE" and response.is_success:
-            self._let_go(response.body)
-        return response
-
-    def _let_go(self, deleted: Mapping[str, Any]) -> None:
-        finalizers = (deleted.get("metadata") or {}).get("finalizers") or ()
-        resource = self._cluster.resource_of(Kind.of(deleted)) if FOREGROUND in finalizers else None
-        if resource is not None:
-            others = [name for name in finalizers if name != FOREGROUND]
-            self._cluster.adopt(resource, key_of(deleted), {"finalizers": others})
-
-
 class Simulation:
     """Controllers at work in in-memory clusters."""
 
     def __init__(
         self,
         loop: CalendarLoop,
-        clusters: Mapping[Cluster, InMemoryCluster],
+        worlds: Worlds,
         controllers: Sequence[Controller[Any]],
         *,
-        namespaces: Sequence[str] = (),
         jitter: Callable[[], float] = lambda: 0.0,
-        looks_before: bool = False,
+        looks_once: bool = True,
     ) -> None:
-        """A simulation in which no key waits.
+        """A simulation that has not begun.
 
         Args:
             loop: what everything runs in; the simulation closes it.
-            clusters: what the controllers look after.
+            worlds: the clusters that the controllers work with.
             controllers: who is at work.
-            namespaces: what is seen of the cluster that is looked after; none: all.
             jitter: a number from 0 to less than 1 for each turn.
-            looks_before: whether steps are to tell what their objects were before.
+            looks_once: what decisions are told of it (`Context.looks_once`).
         """
         self._loop = loop
+        self._worlds = worlds
+        self._controllers = controllers
         self._jitter = jitter
-        self._looks_before = looks_before
-        self._tasks: list[asyncio.Task[None]] = []
+        self._looks_once = looks_once
+        self._caching: asyncio.Task[None] | None = None
         self._seats: list[_Seat] = []
-        self._seats = loop.run_until_complete(self._begun(clusters, controllers, tuple(namespaces)))
-        self._settle()
 
     def __enter__(self) -> Self:
-        """The simulation itself."""
+        """Fill the caches. No key waits then.
+
+        Raises:
+            ReadingError: a cluster does not show what a controller has to watch.
+        """
+        try:
+            self._loop.run_until_complete(self._open())
+            beginning = self._loop.create_task(self._begin())
+            self._settle()
+            self._loop.run_until_complete(beginning)
+            self._settle()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -192,6 +163,12 @@ class Simulation:
         (seat,) = self._seats
         return seat.runner.snapshot
 
+    @property
+    def unlisted(self) -> Mapping[tuple[Resource, Cluster], Exception | None]:
+        """What the only controller watches and could not list, and why; none: it is not served."""
+        (seat,) = self._seats
+        return seat.account.interruptions
+
     def _turn(self, seat: _Seat) -> Happening:
         began = self._loop.utc_now()
         turn = self._loop.create_task(seat.runner.turn())
@@ -204,33 +181,32 @@ class Simulation:
     def _settle(self) -> None:
         """Let the caches see everything that was written."""
         self._loop.settle()
-        for seat in self._seats:
-            if seat.account.defect is not None:
-                raise seat.account.defect
-        for task in self._tasks:
-            if task.done():
-                task.result()
+        for runner, account in self._seats:
+            if account.defect is not None:
+                raise account.defect
+            for watch in runner.controller.watches:
+                problem = account.interruptions.get((watch.resource, watch.cluster))
+                if problem is not None and watch.required_for_sync:
+                    raise ReadingError(str(problem)) from problem
+        for world in self._worlds.values():
+            if world.transport.failure is not None:
+                raise world.transport.failure
+        if self._caching is not None and self._caching.done():
+            self._caching.result()
 
-    async def _begun(
-        self,
-        clusters: Mapping[Cluster, InMemoryCluster],
-        controllers: Iterable[Controller[Any]],
-        namespaces: tuple[str, ...],
-    ) -> list[_Seat]:
-        transport = _Transport(clusters[Cluster.TARGET], looks=self._looks_before)
-        transports = {Cluster.TARGET: transport, Cluster.SOURCE: transport}
-        if clusters[Cluster.SOURCE] is not clusters[Cluster.TARGET]:
-            transports[Cluster.SOURCE] = _Transport(clusters[Cluster.SOURCE], looks=self._looks_before)
-        target = source = Access(transport, namespaces, is_lossless=True)
-        if namespaces or transports[Cluster.SOURCE] is not transport:
-            source = Access(transports[Cluster.SOURCE], is_lossless=True)
-        caches = Caches(Clusters(target, source), random=random.Random(0).random)  # noqa: S311 -- hides nothing
+    async def _open(self) -> None:
+        """Let everybody take their seats."""
+        target, source = (
+            Access(world.transport, world.namespaces, is_lossless=True)
+            for world in (self._worlds[Cluster.TARGET], self._worlds[Cluster.SOURCE])
+        )
+        clusters = Clusters.single(target) if target == source else Clusters(target, source)
+        caches = Caches(clusters, random=random.Random(0).random)  # noqa: S311 -- hides nothing
         precedence = Precedence()
-        seats = []
-        for controller in controllers:
-            account = Account(controller.name, lambda action: transports[action.cluster].before(action))
+        for controller in self._controllers:
+            account = Account(controller.name, lambda action: self._worlds[action.cluster].transport.effects.of(action))
             runner = ControllerRunner(
-                _of_what_may_be_absent(controller),
+                self._declared(controller),
                 caches,
                 recorder=account,
                 observer=account,
@@ -240,17 +216,23 @@ class Simulation:
                 pause=0.0,
             )
             runner.start()
-            seats.append(_Seat(runner, account))
-        self._tasks.append(asyncio.create_task(caches.run()))
-        await asyncio.gather(*(runner.begin() for runner, _ in seats))
-        return seats
+            self._seats.append(_Seat(runner, account))
+        self._caching = asyncio.create_task(caches.run())
+
+    async def _begin(self) -> None:
+        await asyncio.gather(*(runner.begin() for runner, _ in self._seats))
+
+    def _declared(self, controller: Controller[Any]) -> Controller[Any]:
+        """A controller that begins although files do not define all that it watches.
+
+        In a whole cluster it asks for single objects of the kinds that objects name: lists of them may be long.
+        """
+        if self._worlds[Cluster.TARGET].transport.is_whole:
+            return replace(controller, dynamic_watches=())
+        return replace(controller, watches=tuple(replace(watch, may_be_absent=True) for watch in controller.watches))
 
     def _decided(
         self, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
     ) -> Plan | Decision:
-        return controller.reconcile(key, snapshot, replace(context, jitter=self._jitter(), looks_once=True))
-
-
-def _of_what_may_be_absent(controller: Controller[Any]) -> Controller[Any]:
-    """A controller that begins although the clusters do not serve everything that it watches."""
-    return replace(controller, watches=tuple(replace(watch, may_be_absent=True) for watch in controller.watches))
+        told = replace(context, jitter=self._jitter(), looks_once=self._looks_once)
+        return controller.reconcile(key, snapshot, told)

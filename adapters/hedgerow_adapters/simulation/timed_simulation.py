@@ -23,6 +23,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.files import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.simulation.clusters import in_memory
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.seeding import applied
 from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, RestlessError, Simulation
@@ -92,7 +93,8 @@ class TimedSimulation:
         self._arrivals = sorted(schedule.arrivals, key=lambda arrival: arrival.after, reverse=True)
         self._turns_now: Counter[_Entry] = Counter()
         jitter = random.Random(schedule.seed).random  # noqa: S311 -- it spreads turns, and hides nothing
-        self._simulation = Simulation(loop, clusters, controllers, namespaces=namespaces, jitter=jitter)
+        worlds = in_memory(self._target, clusters[Cluster.SOURCE], namespaces)
+        self._simulation = Simulation(loop, worlds, controllers, jitter=jitter, looks_once=False)
 
     @property
     def now(self) -> datetime:

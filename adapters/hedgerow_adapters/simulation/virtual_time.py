@@ -3,15 +3,19 @@
 A month of `asyncio.sleep`, `asyncio.timeout` and `loop.call_later` passes at once, in the same order and at the same
 readings of `loop.time()` every time. The loop opens no socket and no self-pipe.
 
-Assumptions: everything that the coroutines wait for happens inside the loop. Sockets, child processes, signals and
-threads (`asyncio.to_thread`) are not served. When all tasks wait and no timer is left, nothing can ever happen again:
-the loop raises `DeadlockError` instead of hanging.
+Assumptions: what the coroutines wait for happens inside the loop, or is handed to `outside`: time stands still until
+another thread has done it. Sockets, child processes and signals are not served. When all tasks wait and no timer is
+left, nothing can ever happen again: the loop raises `DeadlockError` instead of hanging.
 """
 
 import asyncio
+import concurrent.futures
 import math
+import threading
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 
 class DeadlockError(RuntimeError):
@@ -27,6 +31,9 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
         self._clock_resolution = 1e-6
         self._now = 0.0
         self._stands_still = False
+        self._outside = 0
+        """How much is under way in other threads."""
+        self._woken = threading.Event()
         self._selector = _NextTimer(self)
 
     def __del__(self) -> None:
@@ -48,7 +55,7 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
     def settle(self) -> None:
         """Run everything that can run without that time passes."""
         timer = self.next_timer()
-        if not self._ready and (timer is None or timer > self._now):  # type: ignore[attr-defined]  # what runs next
+        if not self._outside and not self._ready and (timer is None or timer > self._now):  # type: ignore[attr-defined]  # what runs next
             return
         self._stands_still = True
         try:
@@ -56,13 +63,24 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
         finally:
             self._stands_still = False
 
+    async def outside(self, work: concurrent.futures.Future[T]) -> T:
+        """The result of what another thread does. No time passes meanwhile."""
+        self._outside += 1
+        try:
+            return await asyncio.wrap_future(work, loop=self)
+        finally:
+            self._outside -= 1
+
     def would_wait(self) -> None:
-        """Nothing is ready: let time pass, or end the run where time stands still.
+        """Nothing is ready: wait for other threads, let time pass, or end the run where time stands still.
 
         Raises:
             DeadlockError: there is nothing to wait for.
         """
-        if self._stands_still:
+        if self._outside:
+            self._woken.wait()
+            self._woken.clear()
+        elif self._stands_still:
             self.stop()
         elif (moment := self.next_timer()) is not None:
             self.jump_to(moment)
@@ -73,7 +91,8 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
         """Nothing comes from outside."""
 
     def _write_to_self(self) -> None:
-        """Nothing sleeps that would have to be woken."""
+        """Another thread has called back."""
+        self._woken.set()
 
 
 class CalendarLoop(VirtualClockLoop):

@@ -144,8 +144,8 @@ class Context(Generic[Config]):
     """Every version of the target's API servers that this process has seen; empty: none is known. Versions are never
     removed, so that two servers of different versions behind one address cause one change, not one a minute."""
     looks_once: bool = False
-    """True in `plan` and `simulate`: the decision leaves nothing to a later turn that a process leaves to one so that
-    its start is fast."""
+    """True in `plan`, and in `simulate` where no time passes: the decision leaves nothing to a later turn that a
+    process leaves to one so that its start is fast."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,16 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure
-from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.simulation import in_memory
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     ControllerName,
@@ -22,14 +21,11 @@ from hedgerow_entrypoints.cli.controllers import (
     controller_settings,
 )
 from hedgerow_entrypoints.cli.options import filenames, live_cluster
-from hedgerow_entrypoints.cli.plan_files import in_files
+from hedgerow_entrypoints.cli.plan_live import ClusterAccess, live_clusters
 from hedgerow_entrypoints.cli.planning import planned_in
 from hedgerow_entrypoints.cli.rendering import FORMATS, REQUEST, Planned, summary
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
 from hedgerow_entrypoints.errors import note
-
-if TYPE_CHECKING:
-    from hedgerow_entrypoints.cli.plan_live import ClusterAccess
 
 CHANGES_PENDING: Final = 2
 EPILOG: Final = f"""\b
@@ -80,11 +76,21 @@ def command(
     live = is_named or bool(not paths and settings.process.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
+    now = datetime.now(UTC)
     explained: Callable[[Failure], str] = str
     if live:
-        planned, failures = _planned_live(controllers, settings, _places(settings, kubeconfig, context))
+        with live_clusters(_places(settings, kubeconfig, context)) as clusters:
+            chosen = chosen_controllers(controllers, settings, clusters.ask)
+            planned, failures = planned_in(((each, clusters.worlds(now, each.remarks.stored)) for each in chosen), now)
     else:
-        planned, failures, explained = _planned_for_files(controllers, settings, objects_in_files(paths))
+        objects = objects_in_files(paths)
+        chosen, clock = chosen_controllers(controllers, settings, ask_files(objects)), SettableClock()
+        seeded = clusters_of(objects, [[each.controller] for each in chosen], clock)
+        # What files tell no age of is older than whatever is done to it.
+        clock.now, explained = now, seeded[0].located
+        namespaces = settings.process.looked_after.namespaces
+        worlds = [in_memory(each.cluster, namespaces=namespaces) for each in seeded]
+        planned, failures = planned_in(zip(chosen, worlds, strict=True), now)
     shown = planned if show_secrets else [each.without_secrets for each in planned]
     click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
@@ -96,40 +102,8 @@ def command(
         sys.exit(CHANGES_PENDING)
 
 
-def _planned_for_files(
-    names: Sequence[str], settings: OfflineSettings, objects: Sequence[LoadedObject]
-) -> tuple[list[Planned], list[Failure], Callable[[Failure], str]]:
-    """What controllers would do to the objects of files, and what explains their failures."""
-    chosen = chosen_controllers(names, settings, ask_files(objects))
-    namespaces = settings.process.looked_after.namespaces
-    clock = SettableClock()
-    clusters = clusters_of(objects, [[each.controller] for each in chosen], clock)
-    # What files tell no age of is older than whatever is done to it.
-    clock.now = datetime.now(UTC)
-    with ExitStack() as opened:
-        situations = [
-            opened.enter_context(in_files(each.controller, files.cluster, clock.now, namespaces, each.remarks))
-            for each, files in zip(chosen, clusters, strict=True)
-        ]
-        return *planned_in(situations, clock.now), clusters[0].located
-
-
-def _planned_live(
-    names: Sequence[str], settings: OfflineSettings, accesses: "dict[Cluster, ClusterAccess]"
-) -> tuple[list[Planned], list[Failure]]:
-    # The HTTP client is slow to import, and most plans are for files.
-    from hedgerow_entrypoints.cli.plan_live import live_clusters  # noqa: PLC0415
-
-    now = datetime.now(UTC)
-    with live_clusters(accesses) as clusters:
-        chosen = chosen_controllers(names, settings, clusters.ask)
-        return planned_in([clusters.situation(each.controller, now, each.remarks) for each in chosen], now)
-
-
-def _places(settings: OfflineSettings, kubeconfig: str | None, context: str | None) -> "dict[Cluster, ClusterAccess]":
+def _places(settings: OfflineSettings, kubeconfig: str | None, context: str | None) -> Mapping[Cluster, ClusterAccess]:
     """Where the clusters are: one that the command line names plays both roles."""
-    from hedgerow_entrypoints.cli.plan_live import ClusterAccess  # noqa: PLC0415 -- as above
-
     roles = {Cluster.TARGET: settings.process.looked_after, Cluster.SOURCE: settings.process.source}
     is_named = kubeconfig is not None or context is not None
     return {

@@ -36,8 +36,8 @@ class Remarks:
 
     notes: Callable[[Controller[Any], Snapshot], Iterable[str]] = lambda _controller, _snapshot: ()
     """Which objects the controller leaves alone, and why."""
-    failures: Callable[[Controller[Any], Manifest], Iterable[Failure]] | None = None
-    """What a primary object says, once the plan is carried out, that its author has to correct; none: nothing."""
+    failures: Callable[[Controller[Any], Manifest], Iterable[Failure]] = lambda _controller, _primary: ()
+    """What a primary object says, once the plan is carried out, that its author has to correct."""
     stored: Callable[[Manifest], Manifest] = lambda manifest: manifest
     """An object as a server hands it back that is sent it, as far as that can be told without asking one."""
 

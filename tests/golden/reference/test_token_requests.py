@@ -11,15 +11,13 @@ import yaml
 
 from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE
-from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of
 from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import decided
+from hedgerow_adapters.simulation import in_memory, planning
 from tests.golden.reference.recordings import cases
-from tests.in_memory import InMemory, snapshot_of
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY = 24 * 60 * 60
@@ -53,12 +51,8 @@ def test_the_same_becomes_of_the_secret(recording: Mapping[str, Any]) -> None:
 
 
 def take_turn(cluster: InMemoryCluster, key: ObjectKey) -> None:
-    clusters = dict.fromkeys(Cluster, cluster)
-    surroundings = InMemory(clusters)
-    controller, snapshot = snapshot_of(clusters, token_requestor())
-    for step in decided(controller, key, snapshot, NOW, surroundings).steps:
-        if step.is_last:
-            surroundings.carry_out(step.action)
+    with planning(token_requestor(), in_memory(cluster), NOW) as planner:
+        planner.plan(key)
 
 
 def at_our_time(secret: Manifest) -> Manifest:

@@ -1,7 +1,6 @@
 """Plans for a live cluster, in memory: what is asked, and that nothing is written."""
 
-import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Update
+from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.configuration.controllers import Controllers, ManagedResourceSettings
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory.faults import requests as picked
-from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response, Transport
+from hedgerow_adapters.simulation import in_memory, planning
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
-from hedgerow_entrypoints.cli.plan_files import in_files
-from hedgerow_entrypoints.cli.plan_live import ClusterAccess, LiveClusters, OnlyReading, WritingError
+from hedgerow_entrypoints.cli.plan_live import ClusterAccess, LiveClusters
 from hedgerow_entrypoints.cli.planning import planned_in
 from hedgerow_entrypoints.cli.rendering import Planned
 from hedgerow_entrypoints.cli.worlds import ClusterFromFiles, clusters_of, objects_in_files
@@ -27,19 +27,12 @@ from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.errors import CommandError
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
 from tests.unit.entrypoints.command_line import REPOSITORY
-from tests.virtual_clock import VirtualClockLoop, virtual_time
 
 EXAMPLE = (str(REPOSITORY / "examples" / "managed-resources"),)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 NOWHERE: Mapping[Cluster, ClusterAccess] = dict.fromkeys(Cluster, ClusterAccess(None, None))
 DEFAULTS = ResourceManagerConfiguration()
 FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden"}
-
-
-@pytest.fixture
-def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner(loop_factory=VirtualClockLoop) as runner:
-        yield runner
 
 
 def chosen(name: str, settings: ResourceManagerConfiguration = DEFAULTS) -> Chosen:
@@ -52,13 +45,15 @@ def example() -> ClusterFromFiles:
     return files
 
 
-def planned_live(runner: asyncio.Runner, transport: Transport, *names: str) -> list[Planned]:
-    clusters = LiveClusters(runner, dict.fromkeys(Cluster, transport), NOWHERE)
-    situations = [
-        clusters.situation(each.controller, NOW, each.remarks)
-        for each in chosen_controllers(names, OfflineSettings(COMPONENT, DEFAULTS), ask_files(()))
-    ]
-    planned, failures = planned_in(situations, NOW)
+def planned_over(clusters: LiveClusters, *chosen: Chosen) -> tuple[list[Planned], list[Failure]]:
+    return planned_in(((each, clusters.worlds(NOW, each.remarks.stored)) for each in chosen), NOW)
+
+
+def planned_live(transport: Transport, *names: str) -> list[Planned]:
+    clusters = LiveClusters(dict.fromkeys(Cluster, transport), NOWHERE)
+    planned, failures = planned_over(
+        clusters, *chosen_controllers(names, OfflineSettings(COMPONENT, DEFAULTS), ask_files(()))
+    )
     assert failures == []
     return planned
 
@@ -67,13 +62,11 @@ def told(planned: list[Planned]) -> list[tuple[str, str, str]]:
     return [(each.verb, f"{each.action.resource.kind} {each.action.key}", each.reason) for each in planned]
 
 
-def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan(runner: asyncio.Runner) -> None:
+def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan() -> None:
     files = example()
-    controller, remarks = chosen("managedresource")
-    with in_files(controller, example().cluster, NOW, remarks=remarks) as situation:
-        planned, _ = planned_in([situation], NOW)
+    planned, _ = planned_in([(chosen("managedresource"), in_memory(example().cluster))], NOW)
 
-    live = planned_live(runner, MemoryTransport(files.cluster), "managedresource")
+    live = planned_live(MemoryTransport(files.cluster), "managedresource")
 
     assert told(live) == told(planned)
     assert [each.after for each in live if each.verb == "change"] == [
@@ -81,60 +74,81 @@ def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan(runner: asyncio
     ]
 
 
-def test_nothing_is_written_whoever_plans(runner: asyncio.Runner) -> None:
+def test_nothing_is_written_whoever_plans() -> None:
     files = example()
     version, wire = files.cluster.resource_version, Wire(MemoryTransport(files.cluster))
 
-    planned = planned_live(runner, wire, *(entry.name for entry in COMPONENT.controllers))
+    planned = planned_live(wire, *(entry.name for entry in COMPONENT.controllers))
 
     assert planned
     assert {request.method for request in wire.asked} == {"GET"}
     assert files.cluster.resource_version == version
 
 
-@virtual_time
-async def test_a_connection_for_reading_writes_nothing() -> None:
-    wire = Wire(MemoryTransport(InMemoryCluster()))
-
-    with pytest.raises(WritingError):
-        await OnlyReading(wire).send(requests.delete(SERVICES, CART))
-
-    assert wire.asked == []
-
-
-def test_what_one_may_not_read_ends_the_command_and_is_not_the_fault_of_the_cluster(runner: asyncio.Runner) -> None:
+def test_what_one_may_not_read_ends_the_command_and_is_not_the_fault_of_the_cluster() -> None:
     files = example()
     denial = Response(403, {**FORBIDDEN, "message": 'secrets is forbidden: User "me" cannot get resource "secrets"'})
     files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Answered(denial)))
 
     with pytest.raises(CommandError) as raised:
-        planned_live(runner, MemoryTransport(files.cluster), "managedresource")
+        planned_live(MemoryTransport(files.cluster), "managedresource")
 
     assert raised.value.sentences == ("missing permission: get secrets in namespace shop",)
 
 
-def test_a_cluster_that_falls_silent_ends_the_command(runner: asyncio.Runner) -> None:
+def test_a_question_before_the_plan_that_may_not_be_asked_ends_the_command() -> None:
+    world = World(service())
+    denial = Response(403, {**FORBIDDEN, "message": 'User "me" cannot get resource "services"'})
+    world.faults.append(Fault(picked(path="/services/cart"), Answered(denial)))
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(world)), NOWHERE)
+
+    with pytest.raises(CommandError, match="missing permission: get services in namespace shop"):
+        clusters.ask(ObjectQuestion(SERVICES, CART, Cluster.TARGET))
+
+
+def test_a_cluster_that_falls_silent_ends_the_command() -> None:
     files = example()
     files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Lost()))
 
     with pytest.raises(CommandError, match="connection lost"):
-        planned_live(runner, MemoryTransport(files.cluster), "managedresource")
+        planned_live(MemoryTransport(files.cluster), "managedresource")
 
 
-def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(
-    runner: asyncio.Runner, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert planned_live(runner, MemoryTransport(InMemoryCluster()), "managedresource") == []
+def test_what_it_can_do_without_and_may_not_list_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    files = example()
+    denial = Response(403, {**FORBIDDEN, "message": 'User "me" cannot list resource "limitranges"'})
+    files.cluster.faults.append(Fault(picked(path="/limitranges"), Answered(denial)))
+
+    assert planned_live(MemoryTransport(files.cluster), "managedresource")
+
+    problem = "missing permission: list limitranges (all namespaces)"
+    assert capsys.readouterr().err.count(f"note: planned without a list of limitranges: {problem}\n") == 1
+
+
+def test_what_has_to_be_listed_and_may_not_be_ends_the_command() -> None:
+    files = example()
+    denial = Response(403, {**FORBIDDEN, "message": 'User "me" cannot list resource "managedresources"'})
+    files.cluster.faults.append(Fault(picked(path="/managedresources"), Answered(denial)))
+
+    with pytest.raises(CommandError) as raised:
+        planned_live(MemoryTransport(files.cluster), "managedresource")
+
+    problem = "missing permission: list managedresources.resources.gardener.cloud (all namespaces)"
+    assert raised.value.sentences == (problem,)
+
+
+def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert planned_live(MemoryTransport(InMemoryCluster()), "managedresource") == []
     assert "note: the cluster does not know managedresources.resources.gardener.cloud\n" in capsys.readouterr().err
 
 
-def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> None:
+def test_of_some_namespaces_only_those_are_asked_for() -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
     accesses = dict.fromkeys(Cluster, ClusterAccess(None, None, ["shop", "default"]))
-    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), accesses)
+    clusters = LiveClusters(dict.fromkeys(Cluster, wire), accesses)
 
-    controller = chosen("networkpolicy").controller
-    snapshot = clusters.situation(controller, NOW).snapshot
+    with planning(chosen("networkpolicy").controller, clusters.worlds(NOW), NOW) as planner:
+        snapshot = planner.snapshot
 
     assert [key_of(manifest).name for manifest in snapshot.list(NAMESPACES)] == ["shop", "default"]
     assert [key_of(manifest) for manifest in snapshot.list(SERVICES)] == [CART]
@@ -144,13 +158,14 @@ def test_of_some_namespaces_only_those_are_asked_for(runner: asyncio.Runner) -> 
     }
 
 
-def test_who_reads_within_a_namespace_asks_for_nothing_else(runner: asyncio.Runner) -> None:
+def test_who_reads_within_a_namespace_asks_for_nothing_else() -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
-    clusters = LiveClusters(runner, dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, ClusterAccess(None, None, [])))
+    clusters = LiveClusters(dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, ClusterAccess(None, None, [])))
     controller = chosen("networkpolicy").controller
     within = tuple(replace(watch, namespace="shop") for watch in controller.watches)
 
-    snapshot = clusters.situation(replace(controller, watches=within), NOW).snapshot
+    with planning(replace(controller, watches=within), clusters.worlds(NOW), NOW) as planner:
+        snapshot = planner.snapshot
 
     assert [key_of(manifest) for manifest in snapshot.list(SERVICES)] == [CART]
     assert {request.path for request in wire.asked if "/services" in request.path} == {
@@ -180,34 +195,48 @@ stringData:
 """
 
 
-def test_an_object_that_two_owners_ask_for_is_an_error(runner: asyncio.Runner) -> None:
+def test_of_two_owners_that_ask_for_an_object_the_second_hears_what_the_first_has_planned() -> None:
     named = service(CART)
     named["spec"]["ports"][0]["targetPort"] = "b-tcp-8080"
     world = World(named, service(CART._replace(name="cart-tcp-b")))
-    clusters = LiveClusters(runner, dict.fromkeys(Cluster, MemoryTransport(world)), NOWHERE)
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(world)), NOWHERE)
 
-    planned, failures = planned_in([clusters.situation(chosen("networkpolicy").controller, NOW)], NOW)
+    planned, failures = planned_over(clusters, chosen("networkpolicy"))
 
-    problem = "is planned for by Service shop/cart and Service shop/cart-tcp-b, of which only one can have it"
+    problem = "Service shop/cart asks for a policy of this name as well, and keeps it"
     contested = [f"{half}-to-cart-tcp-b-tcp-8080" for half in ("egress", "ingress")]
     assert [(failure.key.name, failure.problem.text) for failure in failures] == [(name, problem) for name in contested]
-    assert len(planned) == 4
+    assert len(planned) == 2
+
+
+def test_an_object_that_two_owners_take_from_each_other_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "shop.yaml").write_text(DELIVERED_TEXTS.partition("    ---")[0])
+    (tmp_path / "till.yaml").write_text(
+        "{apiVersion: resources.gardener.cloud/v1alpha1, kind: ManagedResource,"
+        " metadata: {name: till, namespace: shop}, spec: {secretRefs: [{name: cart}]}}"
+    )
+    one = chosen("managedresource")
+    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
+
+    _, failures = planned_over(clusters, one)
+
+    problem = "is planned for by ManagedResource shop/cart and ManagedResource shop/till, of which only one can have it"
+    assert (failures[-1].key.name, failures[-1].problem.text) == ("payment", problem)
 
 
 @pytest.mark.parametrize("always_update", [False, True])
-def test_an_object_is_created_once_however_often_it_is_looked_at(
-    runner: asyncio.Runner, tmp_path: Path, *, always_update: bool
-) -> None:
+def test_an_object_is_created_once_however_often_it_is_looked_at(tmp_path: Path, *, always_update: bool) -> None:
     """What a server makes of a Secret's texts is no reason to change it, and what is created needs no change."""
     (tmp_path / "shop.yaml").write_text(DELIVERED_TEXTS)
     settings = ResourceManagerConfiguration(
         controllers=Controllers(managed_resource=ManagedResourceSettings(always_update=always_update))
     )
-    controller, remarks = chosen("managedresource", settings)
-    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[controller]])
-    clusters = LiveClusters(runner, dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
+    one = chosen("managedresource", settings)
+    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
 
-    planned, failures = planned_in([clusters.situation(controller, NOW, remarks)], NOW)
+    planned, failures = planned_over(clusters, one)
 
     assert [(verb, subject) for verb, subject, _ in told(planned)] == [
         ("create", "Secret shop/payment"),

@@ -1,7 +1,7 @@
 """Every command builds the controllers that one configuration describes."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -130,9 +130,10 @@ def test_plan_and_simulate_build_what_run_builds(
     planned: list[Controller[Any]] = []
     settled: list[Controller[Any]] = []
 
-    def planned_in(situations: Sequence[Any], now: Any) -> Any:
-        planned.extend(each.controller for each in situations)
-        return planning.planned_in(situations, now)
+    def planned_in(work: Iterable[Any], now: Any) -> Any:
+        pairs = list(work)
+        planned.extend(chosen.controller for chosen, _ in pairs)
+        return planning.planned_in(pairs, now)
 
     def settle(cluster: Any, controllers: Any, **options: Any) -> Any:
         settled.extend(controllers)

@@ -31,8 +31,7 @@ from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.kinds import Kind as Served
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.recording import Recorder, RecordFile, record_lines
-from hedgerow_adapters.simulation import performed
-from tests.executions import executed
+from tests.executions import executed, performed
 from tests.in_memory import InMemory, snapshot_of
 from tests.unit.core.resource_manager.managed_resources.harness import new_cluster
 

@@ -15,7 +15,7 @@ from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import settle, world_of
+from hedgerow_adapters.simulation import in_memory, settle, world_of
 from hedgerow_adapters.simulation.happenings import CrashedTurnError
 from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -57,7 +57,7 @@ def test_of_a_watch_within_a_namespace_nothing_else_is_seen(
     keys = [ObjectKey(namespace, "till") for namespace in shown]
     loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
 
-    with Simulation(loop, dict.fromkeys(Cluster, memory), [within], namespaces=seen) as simulation:
+    with Simulation(loop, in_memory(memory, namespaces=seen), [within]) as simulation:
         for namespace in ("default", "shop"):
             memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, namespace))
         woken = list(turns(simulation))
@@ -101,7 +101,7 @@ def simulated(controller: Controller[Any]) -> Iterator[Simulation]:
     """A controller at work where a Secret has just been made."""
     memory = InMemoryCluster(namespaces=("shop",))
     loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
-    with Simulation(loop, dict.fromkeys(Cluster, memory), [controller]) as simulation:
+    with Simulation(loop, in_memory(memory), [controller]) as simulation:
         memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
         yield simulation
 
@@ -112,7 +112,7 @@ def test_who_gives_way_goes_when_the_others_have_nothing_to_do() -> None:
     polite = replace(WATCHING, name="polite", yields_to=("watching",))
     loop = CalendarLoop(datetime(2026, 1, 1, tzinfo=UTC))
 
-    with Simulation(loop, dict.fromkeys(Cluster, memory), [polite, WATCHING]) as simulation:
+    with Simulation(loop, in_memory(memory), [polite, WATCHING]) as simulation:
         simulation.look_at_everything()
         first, second = simulation.next_turn(), simulation.next_turn()
 

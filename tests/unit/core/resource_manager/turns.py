@@ -15,8 +15,7 @@ from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswere
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
-from hedgerow_adapters.simulation import performed
-from tests.executions import LiveSnapshot, executed, questions_in
+from tests.executions import LiveSnapshot, executed, performed, questions_in
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 Objects = dict[ObjectKey, Manifest]

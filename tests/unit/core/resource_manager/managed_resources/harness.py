@@ -26,8 +26,7 @@ from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import performed
-from tests.executions import LiveSnapshot, executed, questions_in
+from tests.executions import LiveSnapshot, executed, performed, questions_in
 from tests.in_memory import InMemory, snapshot_of
 
 KEY: Final = ObjectKey("default", "example")

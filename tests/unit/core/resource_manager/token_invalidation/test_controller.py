@@ -17,8 +17,7 @@ from hedgerow.machinery.questions import ListQuestion
 from hedgerow.machinery.steps import Step
 from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 from hedgerow.resource_manager.token_invalidation import token_invalidator
-from hedgerow_adapters.simulation import performed
-from tests.executions import executed
+from tests.executions import executed, performed
 from tests.unit.core.resource_manager.token_invalidation.accounts import (
     CONSIDER,
     CONSIDERED,

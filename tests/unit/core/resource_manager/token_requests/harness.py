@@ -19,8 +19,7 @@ from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import performed
-from tests.executions import LiveSnapshot, executed
+from tests.executions import LiveSnapshot, executed, performed
 from tests.in_memory import InMemory, snapshot_of
 
 NOW = datetime(2021, 10, 4, 10, tzinfo=UTC)

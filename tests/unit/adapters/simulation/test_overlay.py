@@ -1,4 +1,4 @@
-"""Decisions that are driven without an event loop: in in-memory clusters, and where nothing is written."""
+"""Plans of controllers: in in-memory clusters, and over a cluster to which nothing is written."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,14 +12,32 @@ from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Wat
 from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.plan import Create, Decision, Delete, InOrder, JsonPatch, MergePatch, Plan, Update
+from hedgerow.machinery.plan import (
+    Action,
+    Create,
+    Decision,
+    Delete,
+    InOrder,
+    JsonPatch,
+    MergePatch,
+    Plan,
+    Update,
+    WriteResult,
+)
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Pause
-from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.kubernetes.discovery import Discovery
+from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
+from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import Imagined, Surroundings, decided, settle
-from tests.in_memory import InMemory, snapshot_of
+from hedgerow_adapters.protocol.transport import Request, Response
+from hedgerow_adapters.runtime.executor import Executor, Unanswered
+from hedgerow_adapters.simulation import KeyPlan, Overlay, ReadingError, World, Worlds, in_memory, planning, settle
+from hedgerow_adapters.simulation.planning import MOST_TURNS
+from tests.in_memory import snapshot_of
+from tests.virtual_clock import run
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 SECRETS = Resource("", "v1", "secrets", "Secret")
@@ -68,30 +86,53 @@ def cluster() -> InMemoryCluster:
     return cluster
 
 
-def in_memory(cluster: InMemoryCluster) -> InMemory:
-    return InMemory(dict.fromkeys(Cluster, cluster))
+@pytest.fixture(params=["in memory", "imagined"])
+def worlds(request: pytest.FixtureRequest, cluster: InMemoryCluster) -> Worlds:
+    """The cluster itself, and one in which writes are imagined."""
+    if request.param == "in memory":
+        return in_memory(cluster)
+    return dict.fromkeys(Cluster, World(Overlay(MemoryTransport(cluster), lambda: NOW)))
 
 
-def imagined(cluster: InMemoryCluster) -> Imagined:
-    """Nothing but reads reach the cluster."""
-    real = in_memory(cluster)
-    return Imagined(real.answer, real.look_up, NOW)
+class Surroundings:
+    """Questions and actions that a test puts to a cluster itself."""
+
+    def __init__(self, world: World) -> None:
+        self._transports = dict.fromkeys(Cluster, world.transport)
+
+    def answer(self, question: Question) -> Answer:
+        return run(Questions(self._transports).ask(question))
+
+    def look_up(self, kind: Kind) -> Resource | NotAnswered:
+        async def look_up() -> Resource | NotAnswered:
+            return (await Discovery(self._transports[Cluster.TARGET]).look_up([kind]))[kind]
+
+        return run(look_up())
+
+    def carry_out(self, action: Action) -> WriteResult:
+        async def carry_out() -> WriteResult:
+            (report,) = await Executor(self._transports[Cluster.TARGET]).carry_out([action])
+            assert not isinstance(report, Unanswered)
+            return report.result
+
+        return run(carry_out())
 
 
-@pytest.fixture(params=[in_memory, imagined], ids=["in memory", "imagined"])
-def surroundings(request: pytest.FixtureRequest, cluster: InMemoryCluster) -> Surroundings:
-    """Both surroundings of the cluster."""
-    made: Surroundings = request.param(cluster)
-    return made
+@pytest.fixture
+def surroundings(worlds: Worlds) -> Surroundings:
+    return Surroundings(worlds[Cluster.TARGET])
 
 
 def create(name: str) -> Create:
     return Create(CONFIG_MAPS, config_map(name, x="1"), "wished-for")
 
 
-def test_everything_that_a_turn_asks_for_is_told_each_with_what_was_there_before(
-    cluster: InMemoryCluster, surroundings: Surroundings
-) -> None:
+def planned(decide: Decide, worlds: Worlds) -> KeyPlan:
+    with planning(controller(decide), worlds, NOW) as planner:
+        return planner.plan(WISH)
+
+
+def test_everything_that_a_turn_asks_for_is_told_each_with_what_was_there_before(worlds: Worlds) -> None:
     failure = Failure(SECRETS, WISH, Problem("", "cannot be had in full"))
 
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
@@ -104,36 +145,77 @@ def test_everything_that_a_turn_asks_for_is_told_each_with_what_was_there_before
         return Plan((Update(CONFIG_MAPS, changed, "drifted"), Delete(CONFIG_MAPS, key_of(made.stored), "over")),
                     failures=(failure,))  # fmt: skip
 
-    one = controller(decide)
-    _, snapshot = snapshot_of(dict.fromkeys(Cluster, cluster), one)
+    steps, failures = planned(decide, worlds)
 
-    decision = decided(one, WISH, snapshot, NOW, surroundings)
-
-    assert decision.plan.failures == (failure,)
-    shown = [
-        (type(step.action), step.action.key.name, step.before and step.before["data"], step.is_done, step.is_last)
-        for step in decision.steps
-    ]
-    assert shown == [
-        (Create, "new", None, True, False),
-        (Create, "old", {"x": "1"}, False, False),
-        (Update, "old", {"x": "1"}, False, True),
-        (Delete, "new", {"x": "1"}, False, True),
-    ]
-    assert cluster.objects(CONFIG_MAPS)[-1]["data"] == {"x": "1"}, "the last plan is not carried out"
+    assert failures == (failure,)
+    shown = [(type(step.action), step.action.key.name, step.before and step.before["data"]) for step in steps]
+    assert shown == [(Create, "new", None), (Update, "old", {"x": "1"}), (Delete, "new", {"x": "1"})]
 
 
-def test_in_order_what_follows_a_refusal_is_no_step(cluster: InMemoryCluster, surroundings: Surroundings) -> None:
+def test_in_order_what_follows_a_refusal_is_no_step(worlds: Worlds) -> None:
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
         await InOrder(tuple(create(name) for name in ("a", "old", "c")))
         return Plan()
 
-    one = controller(decide)
-    _, snapshot = snapshot_of(dict.fromkeys(Cluster, cluster), one)
+    assert [step.action.key.name for step in planned(decide, worlds).steps] == ["a"]
 
-    steps = decided(one, WISH, snapshot, NOW, surroundings).steps
 
-    assert [step.action.key.name for step in steps] == ["a", "old"]
+def test_what_the_final_plan_asks_for_and_is_refused_is_a_failure(worlds: Worlds) -> None:
+    steps, failures = planned(lambda _snapshot, _context: Plan((create("old"),)), worlds)
+
+    assert [*steps] == []
+    assert [str(failure) for failure in failures] == [
+        'ConfigMap default/old: is refused: configmaps "old" already exists'
+    ]
+
+
+def test_a_key_that_asks_for_it_is_looked_at_until_there_is_nothing_to_write(worlds: Worlds) -> None:
+    async def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
+        number = context.state or 0
+        writes = (create(str(number)),) if number < 3 else ()
+        return Plan(writes, requeue_after=3600, state=number + 1)
+
+    steps, failures = planned(decide, worlds)
+
+    assert [step.action.key.name for step in steps] == ["0", "1", "2"]
+    assert [*failures] == []
+
+
+def test_a_key_that_never_comes_to_rest_is_a_failure(worlds: Worlds) -> None:
+    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
+        number = context.state or 0
+        return Plan((create(str(number)),), requeue_after=1, state=number + 1)
+
+    steps, failures = planned(decide, worlds)
+
+    assert len(steps) == MOST_TURNS
+    assert [failure.problem.text for failure in failures] == [
+        "did not come to rest within 10 looks: what follows is not planned"
+    ]
+
+
+def test_a_write_that_changes_nothing_is_rest(worlds: Worlds) -> None:
+    def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
+        same = MergePatch(CONFIG_MAPS, ObjectKey("default", "old"), {"data": {"x": "1"}}, "again")
+        return Plan((same,), requeue_after=1)
+
+    steps, failures = planned(decide, worlds)
+
+    assert [step.is_change for step in steps] == [False]
+    assert [*failures] == []
+
+
+def test_what_one_key_has_led_to_is_seen_by_the_next(worlds: Worlds) -> None:
+    def decide(snapshot: Snapshot, _context: Context[None]) -> Plan:
+        is_there = snapshot.get(CONFIG_MAPS, ObjectKey("default", "new")) is not None
+        return Plan(() if is_there else (create("new"),))
+
+    watches = tuple(Watch(resource, dict, enqueue=own_key) for resource in (SECRETS, CONFIG_MAPS))
+    with planning(controller(decide, watches=watches), worlds, NOW) as planner:
+        first, second = planner.plan(WISH), planner.plan(ABSENT)
+
+    assert [step.action.key.name for step in first.steps] == ["new"]
+    assert [*second.steps] == []
 
 
 def test_what_is_written_counts_for_what_is_asked_and_written_afterwards(surroundings: Surroundings) -> None:
@@ -184,43 +266,117 @@ def test_lists_and_kinds_are_those_of_the_cluster(surroundings: Surroundings) ->
     assert missing.is_not_found
 
 
-def test_who_only_imagines_writes_nothing_and_reads_each_object_once(cluster: InMemoryCluster) -> None:
-    asked: list[Question] = []
+class Wire(MemoryTransport):
+    """Notes what reaches the cluster."""
 
-    def ask(question: Question) -> Answer:
-        asked.append(question)
-        return in_memory(cluster).answer(question)
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        super().__init__(cluster)
+        self.asked: list[tuple[str, str]] = []
 
-    imagining = Imagined(ask, in_memory(cluster).look_up, NOW)
+    async def send(self, request: Request, **options: Any) -> Response:
+        self.asked.append((request.method, request.path))
+        return await super().send(request, **options)
+
+
+def overlay(
+    cluster: InMemoryCluster, *, stored: Callable[[Manifest], Manifest] = lambda sent: sent
+) -> tuple[Wire, World]:
+    wire = Wire(cluster)
+    return wire, World(Overlay(wire, lambda: NOW, stored))
+
+
+def test_nothing_is_written_and_each_object_is_read_once(cluster: InMemoryCluster) -> None:
+    wire, world = overlay(cluster)
     before = cluster.resource_version
 
     for action in (create("a"), create("a"), Delete(CONFIG_MAPS, ObjectKey("default", "a"), "over"), create("a")):
-        imagining.carry_out(action)
+        Surroundings(world).carry_out(action)
 
-    assert asked == [question("a")]
+    assert wire.asked == [("GET", "/api/v1/namespaces/default/configmaps/a")]
     assert cluster.resource_version == before
 
 
+def test_of_its_own_objects_a_controller_knows_what_there_is(cluster: InMemoryCluster) -> None:
+    wire, world = overlay(cluster)
+    owned = Index("owned", CONFIG_MAPS, lambda _manifest: (WISH,))
+    watches = tuple(Watch(resource, dict, enqueue=own_key) for resource in (SECRETS, CONFIG_MAPS))
+    wanted = Plan((create("new"), Delete(CONFIG_MAPS, ObjectKey("default", "old"), "over")))
+    one = controller(lambda _snapshot, _context: wanted, watches=watches, indexes=(owned,), owned=owned)
+
+    with planning(one, dict.fromkeys(Cluster, world), NOW) as planner:
+        steps, _ = planner.plan(WISH)
+
+    assert {path for _, path in wire.asked} == {"/api/v1/secrets", "/api/v1/configmaps"}
+    assert [step.before and step.before["kind"] for step in steps] == [None, "ConfigMap"]
+
+
 def test_what_was_sent_is_imagined_as_a_server_would_hand_it_back(cluster: InMemoryCluster) -> None:
-    real = in_memory(cluster)
-    imagining = Imagined(real.answer, real.look_up, NOW, lambda sent: {**sent, "handed": "back"})
+    _, world = overlay(cluster, stored=lambda sent: {**sent, "handed": "back"})
 
-    created = imagining.carry_out(create("a")).stored
+    created = Surroundings(world).carry_out(create("a")).stored
 
-    assert created == {**create("a").manifest, "handed": "back"}
-    assert imagining.answer(question("a")) == Found((created,))
+    assert created is not None
+    assert created["handed"] == "back"
+    assert Surroundings(world).answer(question("a")) == Found((created,))
 
 
-def test_a_decision_that_never_ends_is_a_defect_here_as_well(cluster: InMemoryCluster) -> None:
+def test_lists_show_what_was_written(surroundings: Surroundings) -> None:
+    mine = ListQuestion(CONFIG_MAPS, Cluster.TARGET, "default", "made-by=wish")
+    other = {**config_map("other"), "metadata": {"name": "other", "namespace": "default"}}
+    for action in (
+        create("new"),
+        Create(CONFIG_MAPS, other, "wished-for"),
+        Delete(CONFIG_MAPS, key_of(config_map("old")), ""),
+    ):
+        assert surroundings.carry_out(action).error is None
+
+    answer = surroundings.answer(mine)
+
+    assert isinstance(answer, Found)
+    assert [key_of(each).name for each in answer.objects] == ["new"]
+
+
+def test_who_writes_for_a_version_before_its_own_write_is_refused(surroundings: Surroundings) -> None:
+    found = surroundings.answer(question("old"))
+    assert isinstance(found, Found)
+    stale = found.objects[0]
+
+    outcomes = [
+        surroundings.carry_out(Update(CONFIG_MAPS, {**stale, "data": {"x": value}}, "drifted")) for value in ("2", "3")
+    ]
+
+    assert [outcome.error and outcome.error.reason for outcome in outcomes] == [None, "Conflict"]
+
+
+def test_an_object_that_is_held_goes_with_its_last_finalizer(surroundings: Surroundings) -> None:
+    held = config_map("held")
+    held["metadata"]["finalizers"] = ["hedgerow.dev/hold"]
+    free = MergePatch(CONFIG_MAPS, key_of(held), {"metadata": {"finalizers": None}}, "let-go")
+
+    for action in (Create(CONFIG_MAPS, held, ""), Delete(CONFIG_MAPS, key_of(held), ""), free):
+        assert surroundings.carry_out(action).error is None
+
+    gone = surroundings.answer(question("held"))
+    assert isinstance(gone, NotAnswered)
+    assert gone.is_not_found
+
+
+def test_a_read_for_a_write_that_is_forbidden_ends_the_plan(cluster: InMemoryCluster) -> None:
+    denial = {"kind": "Status", "reason": "Forbidden", "message": 'User "me" cannot get resource "configmaps"'}
+    cluster.faults.append(Fault(picked(path="/configmaps/new"), Answered(Response(403, denial))))
+    _, world = overlay(cluster)
+
+    with pytest.raises(ReadingError, match="missing permission: get configmaps in namespace default"):
+        planned(lambda _snapshot, _context: Plan((create("new"),)), dict.fromkeys(Cluster, world))
+
+
+def test_a_decision_that_never_ends_is_a_defect_here_as_well(worlds: Worlds) -> None:
     async def decide(_snapshot: Snapshot, _context: Context[None]) -> Plan:
         while True:
             await Pause()
 
-    endless = controller(decide)
-    _, snapshot = snapshot_of(dict.fromkeys(Cluster, cluster), endless)
-
     with pytest.raises(EndlessDecisionError, match="default/wish"):
-        decided(endless, WISH, snapshot, NOW, in_memory(cluster))
+        planned(decide, worlds)
 
 
 def test_what_a_controller_follows_is_shown_as_far_as_it_is_served(cluster: InMemoryCluster) -> None:

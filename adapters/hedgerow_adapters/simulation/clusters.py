@@ -1,0 +1,168 @@
+"""The clusters that a simulation works with: transports that remember what objects were before they were written."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias
+
+from typing_extensions import override
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Controller, Watch
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.machinery.plan import Action
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.cache import is_over
+from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.memory.options import FOREGROUND
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request, Response, Transport, attributes_of
+
+_WRITING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+class ReadingError(Exception):
+    """A cluster does not answer, or does not show what is asked for; says why as one sentence."""
+
+
+class Place(NamedTuple):
+    """Where an object is, whatever version of the API it is asked for by."""
+
+    resource: str
+    """With its group, as roles name it."""
+    key: ObjectKey
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The object that a request is about; for a creation, the one that it creates."""
+        asked = attributes_of(request)
+        name = asked.name or (str(request.body["metadata"].get("name")) if request.method == "POST" else "")
+        return cls(asked.resource.partition("/")[0], ObjectKey(asked.namespace, name))
+
+
+class Effect(NamedTuple):
+    """What a write did."""
+
+    before: Manifest | None
+    """The object before; none if it did not exist."""
+    is_change: bool
+    """False if the object stayed as it was."""
+
+
+class Effects:
+    """What writes did, until they are asked for.
+
+    Of an object that a controller creates or reconciles, the first write shows what the controller keeps of it: that is
+    all that it can change.
+    """
+
+    def __init__(self) -> None:
+        self._noted: dict[str, list[Effect]] = {}
+        self._written: set[Place] = set()
+        self._kept: dict[str, Callable[[ObjectKey], Manifest | None]] = {}
+
+    def keep(self, controller: Controller[Any], snapshot: Snapshot, cluster: Cluster) -> None:
+        """Let a controller's own objects be shown as it keeps them."""
+        for watch in controller.watches:
+            if watch.cluster is cluster and _is_own(controller, watch):
+                self._kept[str(watch.resource)] = _kept_by(watch, snapshot)
+
+    def knows(self, place: Place) -> bool:
+        """True if a controller keeps what there is of the resource of an object."""
+        return place.resource in self._kept
+
+    def kept(self, place: Place) -> Manifest | None:
+        """What a controller keeps of one of its own objects; none if it keeps nothing of it."""
+        return self._kept[place.resource](place.key) if place.resource in self._kept else None
+
+    def note(self, request: Request, before: Manifest | None, answer: Response) -> None:
+        """Remember a write that has succeeded."""
+        place, shown = Place.of(request), before
+        if before is not None and place not in self._written:
+            shown = self.kept(place) or before
+        self._written.add(place)
+        self._noted.setdefault(request.path, []).append(Effect(shown, answer.body != before))
+
+    def of(self, action: Action) -> Effect:
+        """What an action did that is told of for the first time."""
+        noted = self._noted.get(requests.for_action(action).path)
+        return noted.pop(0) if noted else Effect(None, is_change=False)
+
+
+def _is_own(controller: Controller[Any], watch: Watch) -> bool:
+    is_primary = (watch.resource, watch.cluster) == (controller.primary, controller.primary_cluster)
+    is_owned = controller.owned is not None and is_over(controller.owned, watch)
+    return is_owned or (is_primary and not controller.periodic)
+
+
+def _kept_by(watch: Watch, snapshot: Snapshot) -> Callable[[ObjectKey], Manifest | None]:
+    kind = {"apiVersion": watch.resource.api_version, "kind": watch.resource.kind}
+
+    def kept(key: ObjectKey) -> Manifest | None:
+        manifest = snapshot.get(watch.resource, key, watch.cluster)
+        return {**kind, **manifest} if manifest is not None else None
+
+    return kept
+
+
+class SimulatedTransport(Transport, Protocol):
+    """The way to a cluster that may be written to, as nothing of it lasts."""
+
+    effects: Effects
+    is_whole: bool
+    """True if the cluster serves all that controllers rely on; false if it holds what somebody has put into it."""
+    failure: Exception | None
+    """Why a write could not even be imagined."""
+
+
+class World(NamedTuple):
+    """A cluster of a simulation."""
+
+    transport: SimulatedTransport
+    namespaces: tuple[str, ...] = ()
+    """What is seen of it; none: all."""
+
+
+Worlds: TypeAlias = Mapping[Cluster, World]
+
+
+def in_memory(target: InMemoryCluster, source: InMemoryCluster | None = None, namespaces: Sequence[str] = ()) -> Worlds:
+    """In-memory clusters.
+
+    Args:
+        target: what controllers look after.
+        source: the source cluster; none: it is the same.
+        namespaces: what is seen of the target; none: all.
+    """
+    transport = _InMemory(target)
+    other = transport if source is None or source is target else _InMemory(source)
+    return {Cluster.TARGET: World(transport, tuple(namespaces)), Cluster.SOURCE: World(other)}
+
+
+class _InMemory(MemoryTransport):
+    """Deletes in the foreground without waiting for dependents, as no garbage collector runs in memory."""
+
+    is_whole = False
+    failure: Exception | None = None
+
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        super().__init__(cluster)
+        self.effects = Effects()
+
+    @override
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        is_noted = request.method in _WRITING and "dryRun" not in request.query
+        before = self._cluster.at(request.path) if is_noted and request.method != "POST" else None
+        response = await super().send(request, timeout=timeout, may_send=may_send)
+        if is_noted and response.is_success:
+            self.effects.note(request, before, response)
+        if request.method == "DELETE" and response.is_success:
+            self._let_go(response.body)
+        return response
+
+    def _let_go(self, deleted: Mapping[str, Any]) -> None:
+        finalizers = (deleted.get("metadata") or {}).get("finalizers") or ()
+        resource = self._cluster.resource_of(Kind.of(deleted)) if FOREGROUND in finalizers else None
+        if resource is not None:
+            others = [name for name in finalizers if name != FOREGROUND]
+            self._cluster.adopt(resource, key_of(deleted), {"finalizers": others})

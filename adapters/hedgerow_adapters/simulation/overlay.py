@@ -1,0 +1,263 @@
+"""A cluster of which everything is read and to which nothing is written: writes are imagined, over what there is.
+
+Guarantees: nothing but GET reaches the server, and no watch; each object is asked for once; later reads, lists and
+watches show what was written. A read without an answer, or without the permission for it, raises: a decision would
+take it for the state of the cluster.
+
+Of a server's rules it knows that an object is created once, that what does not exist cannot be changed, that a version
+may be outdated, and that finalizers hold what is deleted. What admission would change or refuse it cannot know, so that
+nothing answers to dry runs. Asked for a token, it gives one that is none, and is valid for as long as was asked for.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Any, Final
+from uuid import UUID
+
+from hedgerow.machinery.objects import Manifest, Resource, is_terminating, key_of, resource_version_of
+from hedgerow.machinery.selectors import selected_by
+from hedgerow_adapters.memory import statuses
+from hedgerow_adapters.memory.clock import timestamp
+from hedgerow_adapters.memory.metadata import patched
+from hedgerow_adapters.memory.options import parse_delete_options
+from hedgerow_adapters.memory.statuses import RefusedError
+from hedgerow_adapters.protocol.responses import missing_permission, status_error
+from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError, attributes_of
+from hedgerow_adapters.simulation.clusters import Effects, Place, ReadingError
+
+NO_TOKEN: Final = "a-token-that-nobody-has-made"  # noqa: S105 -- stands for one
+"""What is given to who asks for a token."""
+PATIENCE: Final = 7.0
+"""Seconds for an answer; for a list until a page begins, and without a byte after that. A person waits for it."""
+_NO_ACCESS: Final = frozenset({401, 403})
+
+
+class Overlay:
+    """The way to such a cluster."""
+
+    is_whole = True
+
+    def __init__(
+        self,
+        server: Transport,
+        now: Callable[[], datetime],
+        stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
+    ) -> None:
+        """Nothing was read or written yet.
+
+        Args:
+            server: the way to the server.
+            now: the time.
+            stored: an object that was sent as a server would hand it back.
+        """
+        self.effects = Effects()
+        self.failure: Exception | None = None
+        self._server = server
+        self._now = now
+        self._stored = stored
+        self._objects: dict[Place, Manifest | None] = {}
+        """What is known of single objects; none: they do not exist."""
+        self._written: dict[Place, Manifest] = {}
+        """Objects that were written, as they were last."""
+        self._version = 0
+        self._watches: list[Callable[[Place], None]] = []
+
+    async def send(
+        self,
+        request: Request,
+        *,
+        timeout: float = PATIENCE,  # noqa: ARG002 -- a transport
+        may_send: Callable[[], bool] = lambda: True,  # noqa: ARG002 -- as above
+    ) -> Response:
+        """The server's answer to a question, or what a write would most likely lead to.
+
+        Raises:
+            ReadingError: the server does not answer, or one may not ask.
+        """
+        try:
+            match attributes_of(request).verb:
+                case "list":
+                    return self._with_written(request, await self._ask(request))
+                case "get":
+                    return await self._get(request)
+                case _ if "dryRun" in request.query:
+                    return statuses.refused(HTTPStatus.NOT_IMPLEMENTED, "", "nothing answers to dry runs").response
+                case _:
+                    return await self._write(request, Place.of(request))
+        except RefusedError as refused:
+            return refused.response
+
+    @asynccontextmanager
+    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:  # noqa: ARG002 -- a transport
+        """A watch of what is written, from the beginning on."""
+        events: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
+        is_watched = _selection(request)
+
+        def tell(place: Place) -> None:
+            manifest = self._written[place]
+            if is_watched(place, None):
+                is_there = self._objects[place] is not None and is_watched(place, manifest)
+                events.put_nowait({"type": "MODIFIED" if is_there else "DELETED", "object": manifest})
+
+        async def told() -> AsyncIterator[Mapping[str, Any]]:
+            while True:
+                yield await events.get()
+
+        for place in self._written:
+            tell(place)
+        self._watches.append(tell)
+        try:
+            yield Stream(HTTPStatus.OK, None, told())
+        finally:
+            self._watches.remove(tell)
+
+    async def _ask(self, request: Request) -> Response:
+        try:
+            response = await self._server.send(request, timeout=PATIENCE)
+        except TransportError as lost:
+            raise ReadingError(str(lost)) from lost
+        if response.status in _NO_ACCESS:
+            raise ReadingError(missing_permission(request, status_error(response)))
+        if isinstance(response.body, Mapping):
+            version = (response.body.get("metadata") or {}).get("resourceVersion") or ""
+            self._version = max(self._version, int(version) if version.isdecimal() else 0)
+        return response
+
+    async def _get(self, request: Request) -> Response:
+        """The answer to a question about one object, or about what the server serves."""
+        place = Place.of(request)
+        if not place.key.name:
+            return await self._ask(request)
+        if refusal := await self._look(place, request):
+            return refusal
+        return Response(HTTPStatus.OK, _existing(place, self._objects[place]))
+
+    async def _look(self, place: Place, request: Request) -> Response | None:
+        """Find out what there is, unless that is known; a response says why it is not."""
+        if place in self._objects:
+            return None
+        response = await self._ask(request)
+        if response.is_success:
+            self._objects.setdefault(place, response.body)
+        elif status_error(response).is_absence_of(place.key.name):
+            self._objects.setdefault(place, None)
+        else:
+            return response
+        return None
+
+    async def _write(self, request: Request, place: Place) -> Response:
+        subresource = attributes_of(request).resource.partition("/")[2]
+        path = request.path.removesuffix(f"/{subresource}")
+        if place not in self._objects and self.effects.knows(place):
+            self._objects[place] = self.effects.kept(place)
+        is_creation = request.method == "POST" and not subresource
+        try:
+            refusal = await self._look(place, Request("GET", f"{path}/{place.key.name}" if is_creation else path))
+        except ReadingError as failure:
+            self.failure = failure
+            raise
+        if refusal is not None:
+            return refusal
+        live = self._objects[place]
+        if request.method == "POST" and subresource:
+            _existing(place, live)
+            return Response(HTTPStatus.CREATED, self._granted(request.body))
+        self._require_version(request, place, live)
+        new, is_there = self._imagined(request, place, live)
+        is_change = new != live or not is_there
+        if is_change:
+            self._version += 1
+            new = {**new, "metadata": {**new["metadata"], "resourceVersion": str(self._version)}}
+            self._written[place], self._objects[place] = new, new if is_there else None
+        is_gone = request.method == "DELETE" and not is_there
+        answer = Response(HTTPStatus.OK, statuses.deleted(*_named(place), "") if is_gone else new)
+        self.effects.note(request, live, answer)
+        if is_change:
+            for tell in self._watches:
+                tell(place)
+        return answer
+
+    def _imagined(self, request: Request, place: Place, live: Manifest | None) -> tuple[Manifest, bool]:
+        """The object as a write would make it, and whether it would still be there.
+
+        Raises:
+            RefusedError: a server would refuse it.
+        """
+        if request.method == "POST":
+            if live is not None:
+                raise statuses.already_exists(*_named(place), deleting=is_terminating(live))
+            given = {"uid": str(UUID(int=self._version)), "creationTimestamp": timestamp(self._now())}
+            new = self._stored(request.body)
+            return {**new, "metadata": {**new["metadata"], **given}}, True
+        existing = _existing(place, live)
+        finalizers = existing["metadata"].get("finalizers")
+        match request.method:
+            case "DELETE":
+                mark = {"deletionTimestamp": timestamp(self._now())}
+                return {**existing, "metadata": {**mark, **existing["metadata"]}}, bool(finalizers)
+            case "PUT":
+                new = self._stored(request.body)
+            case _:
+                new = patched(existing, request.body, request.content_type)
+        metadata = {**new["metadata"]}
+        if "resourceVersion" in existing["metadata"]:
+            metadata["resourceVersion"] = existing["metadata"]["resourceVersion"]
+        new = {**new, "metadata": metadata}
+        return new, not is_terminating(new) or bool(metadata.get("finalizers"))
+
+    def _require_version(self, request: Request, place: Place, live: Manifest | None) -> None:
+        """Refuse a write that was made for a version before one that was written here."""
+        if request.method == "DELETE":
+            given = parse_delete_options(request.body, request.query).resource_version
+        else:
+            metadata = request.body.get("metadata") if isinstance(request.body, Mapping) else None
+            given = (metadata or {}).get("resourceVersion")
+        if live is not None and place in self._written and given not in (None, resource_version_of(live)):
+            raise statuses.conflict(*_named(place))
+
+    def _granted(self, request: Manifest) -> Manifest:
+        """The answer to a request for a token."""
+        life = timedelta(seconds=(request.get("spec") or {}).get("expirationSeconds") or 0)
+        return {**request, "status": {"token": NO_TOKEN, "expirationTimestamp": timestamp(self._now() + life)}}
+
+    def _with_written(self, request: Request, response: Response) -> Response:
+        """A page of a list with what was written, which the last page holds."""
+        if not response.is_success or not self._written:
+            return response
+        is_listed, resource = _selection(request), attributes_of(request).resource
+        items = [each for each in response.body["items"] if Place(resource, key_of(each)) not in self._written]
+        if not response.body["metadata"].get("continue"):
+            items += [
+                manifest
+                for place, manifest in self._written.items()
+                if self._objects[place] is not None and is_listed(place, manifest)
+            ]
+        return replace(response, body={**response.body, "items": items})
+
+
+def _selection(request: Request) -> Callable[[Place, Manifest | None], bool]:
+    """Whether a list or watch is about an object, or, without one, could be."""
+    asked = attributes_of(request)
+    is_selected = selected_by(request.query.get("labelSelector", ""), request.query.get("fieldSelector", ""))
+
+    def is_about(place: Place, manifest: Manifest | None) -> bool:
+        is_there = place.resource == asked.resource and asked.namespace in ("", place.key.namespace)
+        return is_there and (manifest is None or is_selected(manifest))
+
+    return is_about
+
+
+def _named(place: Place) -> tuple[Resource, str]:
+    """The object as a Status names it."""
+    plural, _, group = place.resource.partition(".")
+    return Resource(group, "", plural, plural), place.key.name
+
+
+def _existing(place: Place, manifest: Manifest | None) -> Manifest:
+    if manifest is None:
+        raise statuses.not_found(*_named(place))
+    return manifest

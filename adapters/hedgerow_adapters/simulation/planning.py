@@ -1,0 +1,107 @@
+"""What a controller would do about each of its keys, until nothing is left to do but to wait for others.
+
+    with planning(controller, in_memory(cluster), now) as planner:
+        for key in all_keys(controller, planner.snapshot):
+            steps, failures = planner.plan(key)
+
+Each key is looked at again as if the time had passed that it wanted to wait, and its writes had taken effect. What one
+key has led to is seen by the next ones.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import only_asks
+from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.simulation.clusters import Worlds
+from hedgerow_adapters.simulation.happenings import SentAction
+from hedgerow_adapters.simulation.simulation import Simulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+
+MOST_TURNS: Final = 10
+"""Looks at one key; after that it is taken for one that never comes to rest."""
+
+
+class KeyPlan(NamedTuple):
+    """Everything that would be done about a key."""
+
+    steps: Sequence[SentAction]
+    """What would be done, in its order; without what would be refused."""
+    failures: Sequence[Failure]
+    """What cannot be planned, or would be refused."""
+
+
+class Planner:
+    """A controller before its clusters."""
+
+    def __init__(self, controller: Controller[Any], simulation: Simulation, *, is_whole: bool) -> None:
+        """Nothing was done yet.
+
+        Args:
+            controller: who decides.
+            simulation: of that controller alone.
+            is_whole: whether its target serves all that controllers rely on.
+        """
+        self.controller: Final = controller
+        self.snapshot: Final[StoreSnapshot] = simulation.snapshot
+        """What the controller sees."""
+        self._simulation = simulation
+        self._is_whole = is_whole
+
+    def notes(self) -> Iterator[str]:
+        """What the controller could not see, a sentence each."""
+        for (resource, _), problem in self._simulation.unlisted.items() if self._is_whole else ():
+            if problem is not None:
+                yield f"planned without a list of {resource}: {problem}"
+            elif resource == self.controller.primary:
+                yield f"the cluster does not know {resource}"
+
+    def plan(self, key: ObjectKey) -> KeyPlan:
+        """Everything that would be done about a key.
+
+        Raises:
+            EndlessDecisionError: a decision goes on and on.
+            ReadingError: a cluster does not show what is asked for.
+        """
+        steps: list[SentAction] = []
+        failures: Sequence[Failure] = ()
+        for _ in range(MOST_TURNS):
+            turn = self._simulation.turn_of(key)
+            done = [step for step in turn.steps if not step.error]
+            steps += done
+            refused = [
+                Failure(step.action.resource, step.action.key, Problem("", f"is refused: {step.error}"))
+                for step in turn.steps
+                if step.error
+            ]
+            # What trying again cannot help holds on, though a later turn may have nothing new to say of it.
+            lasting = (failure for failure in failures if not failure.retryable)
+            failures = tuple(dict.fromkeys((*turn.failures, *refused, *lasting)))
+            is_at_rest = not any(step.is_change and not only_asks(step.action) for step in done)
+            if self.controller.periodic or is_at_rest or turn.again_after is None or refused:
+                return KeyPlan(steps, failures)
+        problem = f"did not come to rest within {MOST_TURNS} looks: what follows is not planned"
+        return KeyPlan(steps, (*failures, Failure(self.controller.primary, key, Problem("", problem))))
+
+
+@contextmanager
+def planning(controller: Controller[Any], worlds: Worlds, now: datetime) -> Iterator[Planner]:
+    """A controller whose plans nothing comes of.
+
+    Args:
+        controller: who decides.
+        worlds: its clusters, for this controller alone: they show what it has planned.
+        now: the time at which all of it would happen.
+
+    Raises:
+        ReadingError: a cluster does not show what the controller has to watch.
+    """
+    with Simulation(CalendarLoop(now), worlds, [controller]) as simulation:
+        for cluster, world in worlds.items():
+            world.transport.effects.keep(controller, simulation.snapshot, cluster)
+        yield Planner(controller, simulation, is_whole=all(world.transport.is_whole for world in worlds.values()))
