@@ -1,15 +1,16 @@
-"""The few kinds of rules of which the tables of all kinds are made.
+"""The lines of which the tables of all kinds are made: a field with its type and its rules.
 
 A check looks at an object, or at an item inside of one; a change check looks at what an update makes of an object. Both
-rely on the shape of the object having been checked.
+rely on the types of the fields, which are checked before.
 
 Source: webhooks-and-tokens §9.2, §9.3.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.admission.extension_validation.comparison import is_confidential, same
+from hedgerow.admission.extension_validation.shape import JsonType
 from hedgerow.machinery.failures import Problem, invalid, invalid_unshown, unsupported
 from hedgerow.machinery.failures import required as missing
 from hedgerow.machinery.objects import Manifest
@@ -19,10 +20,21 @@ Check: TypeAlias = Callable[[Manifest, str], Iterator[Problem]]
 """What is wrong with an object that stands at a path; the whole object stands at the empty one."""
 ChangeCheck: TypeAlias = Callable[[Manifest, Manifest], Iterator[Problem]]
 """What is wrong with the change to the first object from the second."""
+Rule: TypeAlias = Callable[[str], Check]
+"""The check of the value at a path."""
 
 FIELD_IS_REQUIRED: Final = "field is required"
 FIELD_IS_IMMUTABLE: Final = "field is immutable"
 _NO_TEXT: Final = (None, "")
+
+
+class Line(NamedTuple):
+    """One line of a table."""
+
+    types: Mapping[str, JsonType] = {}
+    """Of fields, by their paths."""
+    checks: tuple[Check, ...] = ()
+    change_checks: tuple[ChangeCheck, ...] = ()
 
 
 def value_at(manifest: Manifest, path: str) -> Any:
@@ -36,97 +48,73 @@ def below(where: str, path: str) -> str:
     return f"{where}.{path}" if where else path
 
 
-def required(path: str) -> Check:
-    """A text or list must be there, and not empty."""
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        if not value_at(manifest, path):
-            yield missing(below(where, path), FIELD_IS_REQUIRED)
-
-    return check
-
-
-def present(path: str) -> Check:
-    """A field must be there, and not null; it may be empty."""
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        if value_at(manifest, path) is None:
-            yield missing(below(where, path), FIELD_IS_REQUIRED)
-
-    return check
-
-
-def not_empty_if_present(path: str) -> Check:
-    """A text that is there must not be empty."""
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        if value_at(manifest, path) == "":
-            yield invalid(below(where, path), "", "field cannot be empty if specified")
-
-    return check
-
-
-def one_of(path: str, supported: Sequence[str]) -> Check:
-    """A text must be one of the supported ones; absent, it is the empty text."""
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        value = value_at(manifest, path) or ""
-        if value not in supported:
-            yield unsupported(below(where, path), value, supported)
-
-    return check
-
-
-def one_of_if_present(path: str, supported: Sequence[str]) -> Check:
-    """A text that is there must be one of the supported ones; an empty text is there."""
-    check_value = one_of(path, supported)
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        if value_at(manifest, path) is not None:
-            yield from check_value(manifest, where)
-
-    return check
-
-
-def required_one_of(path: str, supported: Sequence[str]) -> Check:
-    """A text must be there, and be one of the supported ones."""
-    check_presence, check_value = required(path), one_of(path, supported)
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        yield from (check_value if value_at(manifest, path) else check_presence)(manifest, where)
-
-    return check
-
-
-def not_negative_if_present(path: str) -> Check:
-    """A number that is there must be zero or more."""
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        value = value_at(manifest, path)
-        if value is not None and value < 0:
-            yield invalid(below(where, path), value, "must be greater than or equal to 0")
-
-    return check
-
-
-def each(path: str, *checks: Check) -> Check:
-    """Every object of a list must pass the checks, whose paths start at the object."""
-
-    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
-        for index, item in enumerate(value_at(manifest, path) or ()):
-            yield from all_of(checks, item or {}, f"{below(where, path)}[{index}]")
-
-    return check
-
-
-def all_of(checks: Sequence[Check], manifest: Manifest, where: str = "") -> Iterator[Problem]:
+def all_of(checks: Iterable[Check], manifest: Manifest, where: str = "") -> Iterator[Problem]:
     """What several checks find, in their order."""
     for check in checks:
         yield from check(manifest, where)
 
 
+def field(path: str, json_type: JsonType, *rules: Rule, is_immutable: bool = False) -> Line:
+    """A field, or the items or members of one whose path ends with `[]` or `{}`; the rules are for the field itself."""
+    of_field = path.removesuffix("[]").removesuffix("{}")
+    return Line(
+        {path: json_type},
+        tuple(rule(of_field) for rule in rules),
+        (immutable(of_field),) if is_immutable else (),
+    )
+
+
+def each(path: str, *lines: Line) -> Line:
+    """Every object of a list, whose fields have paths that start at the object."""
+    checks = [check for line in lines for check in line.checks]
+
+    def check(manifest: Manifest, where: str) -> Iterator[Problem]:
+        for index, item in enumerate(value_at(manifest, path) or ()):
+            yield from all_of(checks, item or {}, f"{below(where, path)}[{index}]")
+
+    return Line({f"{path}[].{name}": json_type for line in lines for name, json_type in line.types.items()}, (check,))
+
+
+def _rule(is_violated: Callable[[Any], bool], problem: Callable[[str, Any], Problem]) -> Rule:
+    def rule(path: str) -> Check:
+        def check(manifest: Manifest, where: str) -> Iterator[Problem]:
+            value = value_at(manifest, path)
+            if is_violated(value):
+                yield problem(below(where, path), value)
+
+        return check
+
+    return rule
+
+
+required: Final = _rule(lambda value: not value, lambda path, _: missing(path, FIELD_IS_REQUIRED))
+"""A text or list is there, and not empty."""
+present: Final = _rule(lambda value: value is None, lambda path, _: missing(path, FIELD_IS_REQUIRED))
+"""A field is there, and not null; it may be empty."""
+not_empty_if_present: Final = _rule(
+    lambda value: value == "", lambda path, _: invalid(path, "", "field cannot be empty if specified")
+)
+not_negative_if_present: Final = _rule(
+    lambda value: value is not None and value < 0,
+    lambda path, value: invalid(path, value, "must be greater than or equal to 0"),
+)
+
+
+def one_of(supported: Sequence[str], *, unless: Sequence[str | None] = ()) -> Rule:
+    """A text is one of the supported ones; an absent one counts as empty.
+
+    Args:
+        supported: texts.
+        unless: values that are not checked.
+    """
+    return _rule(
+        lambda value: value not in unless and (value or "") not in supported,
+        lambda path, value: unsupported(path, value or "", supported),
+    )
+
+
 def immutable(path: str, *, empty_is_absent: bool = True) -> ChangeCheck:
-    """A field must stay as it is.
+    """A field stays as it is.
 
     Args:
         path: the field.

@@ -1,15 +1,15 @@
-"""What is declared of one kind: its resource, the fields that its rules read, and the rules.
+"""One kind: its resource, and the types and rules of its fields.
 
 Source: webhooks-and-tokens §9.2.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
 from hedgerow.admission.extension_validation import metadata
-from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, all_of, immutable, value_at
+from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, Line, all_of, field, required, value_at
 from hedgerow.admission.extension_validation.comparison import differences
 from hedgerow.admission.extension_validation.shape import TEXT, JsonType, Shape, misfits, shape
 from hedgerow.api.gardener import extension_resource
@@ -25,7 +25,7 @@ class Kind:
 
     resource: Resource
     shape: Shape
-    """Which types the fields must have that the checks read; metadata included."""
+    """The types of the fields that the checks read, metadata included."""
     checks: tuple[Check, ...]
     """What must hold for every object, metadata included, in the order in which errors are told."""
     change_checks: tuple[ChangeCheck, ...]
@@ -46,61 +46,43 @@ class Kind:
         yield from self.errors(new)
 
 
-def declared(
-    resource: Resource, fields: Mapping[str, JsonType], checks: tuple[Check, ...], change_check: ChangeCheck
-) -> Kind:
-    """A kind whose rules for metadata are those of its scope.
+def kind_of(resource: Resource, lines: Sequence[Line], spec_change: ChangeCheck) -> Kind:
+    """A kind out of its table.
 
     Args:
         resource: what the objects are.
-        fields: types of the fields outside of metadata that the checks read.
-        checks: what must hold for the spec.
-        change_check: what must hold for a change of the spec.
+        lines: fields of the spec and their rules. The rules for metadata depend on the scope alone.
+        spec_change: what must hold for a change of the spec.
     """
     of_metadata = metadata.NAMESPACED if resource.namespaced else metadata.CLUSTER_SCOPED
     return Kind(
         resource,
-        shape({**metadata.FIELDS, **fields}),
-        (*of_metadata, *checks),
-        (*metadata.UPDATE, change_check),
+        shape(metadata.TYPES | types_of(lines)),
+        (*of_metadata, *(check for line in lines for check in line.checks)),
+        (*metadata.UPDATE, spec_change),
     )
 
 
-def extension(
-    plural: str,
-    kind: str,
-    *checks: Check,
-    fields: Mapping[str, JsonType],
-    immutable_fields: tuple[ChangeCheck, ...] = (),
-    namespaced: bool = True,
-) -> Kind:
+def types_of(lines: Sequence[Line]) -> dict[str, JsonType]:
+    """The types of all fields of a table."""
+    return {path: json_type for line in lines for path, json_type in line.types.items()}
+
+
+def extension(plural: str, kind: str, *lines: Line, namespaced: bool = True) -> Kind:
     """A kind of Gardener's extension API: its specs have a type, which never changes."""
-    fields = {"spec.type": TEXT, **fields}
-    return declared(
-        extension_resource(plural, kind, namespaced=namespaced),
-        fields,
-        checks,
-        spec_change(spec_shape(fields), immutable("spec.type"), *immutable_fields),
-    )
+    lines = (field("spec.type", TEXT, required, is_immutable=True), *lines)
+    return kind_of(extension_resource(plural, kind, namespaced=namespaced), lines, _spec_change(lines))
 
 
-def spec_shape(fields: Mapping[str, JsonType]) -> Shape:
-    """The shape of the spec alone."""
-    return shape(fields).inside["spec"]
-
-
-def spec_change(expected: Shape, *checks: ChangeCheck) -> ChangeCheck:
-    """The spec of an object in deletion stays as it is; that of another one passes the checks.
-
-    Args:
-        expected: the shape of the spec.
-        checks: what must hold for a change of an object that is not in deletion.
-    """
+def _spec_change(lines: Sequence[Line]) -> ChangeCheck:
+    """The spec of an object in deletion does not change; that of another one changes as its table allows."""
+    expected = shape(types_of(lines)).inside["spec"]
 
     def check(new: Manifest, old: Manifest) -> Iterator[Problem]:
         if not is_terminating(new):
-            for single in checks:
-                yield from single(new, old)
+            for line in lines:
+                for of_field in line.change_checks:
+                    yield from of_field(new, old)
             return
         changes = islice(differences(value_at(new, "spec"), value_at(old, "spec"), expected), MOST_DIFFERENCES)
         if listed := ",".join(map(str, changes)):

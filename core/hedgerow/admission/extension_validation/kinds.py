@@ -1,103 +1,152 @@
-"""The twelve kinds whose objects are validated, and the rules of those that need no module of their own.
+"""The twelve kinds whose objects are validated, as tables.
 
-Source: webhooks-and-tokens §9.3.
+Source: webhooks-and-tokens §9.3 to §9.8.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.admission.extension_validation.checks import immutable, one_of_if_present, required
-from hedgerow.admission.extension_validation.dns_record import DNS_RECORD
-from hedgerow.admission.extension_validation.etcd import ETCD
-from hedgerow.admission.extension_validation.kind import Kind, extension
-from hedgerow.admission.extension_validation.network import NETWORK
-from hedgerow.admission.extension_validation.operating_system_config import OPERATING_SYSTEM_CONFIG
-from hedgerow.admission.extension_validation.shape import BYTES, LIST, TEXT
-from hedgerow.admission.extension_validation.worker import WORKER
+from hedgerow.admission.extension_validation.checks import (
+    Line,
+    each,
+    field,
+    immutable,
+    not_empty_if_present,
+    not_negative_if_present,
+    one_of,
+    present,
+    required,
+)
+from hedgerow.admission.extension_validation.kind import Kind, extension, kind_of, types_of
+from hedgerow.admission.extension_validation.networking import (
+    POD_CIDR,
+    SERVICE_CIDR,
+    addressing,
+    name_is_domain,
+    single_alias,
+    values_fit_record_type,
+)
+from hedgerow.admission.extension_validation.rules import (
+    PREFIX,
+    PROVIDER,
+    capacity,
+    etcd_spec_change,
+    files,
+    prefix_names_etcd,
+    provider_is_supported,
+)
+from hedgerow.admission.extension_validation.shape import BYTES, DURATION, INTEGER, LIST, QUANTITY, TEXT, shape
+from hedgerow.api.gardener import ETCDS
 from hedgerow.machinery.failures import Problem
 
-CONTROL_PLANE_PURPOSES: Final = ("normal", "exposure")
+REGION: Final = field("spec.region", TEXT, required, is_immutable=True)
+SECRET: Final = field("spec.secretRef.name", TEXT, required)
+_ETCD_RESOURCES: Final = ("spec.etcd.resources", "spec.backup.resources", "spec.backup.compactionResources")
 
-BACKUP_BUCKET: Final[Kind] = extension(
-    "backupbuckets",
-    "BackupBucket",
-    required("spec.type"),
-    required("spec.region"),
-    required("spec.secretRef.name"),
-    fields={"spec.region": TEXT, "spec.secretRef.name": TEXT},
-    immutable_fields=(immutable("spec.region"),),
-    namespaced=False,
+_ETCD: Final = (
+    Line({PREFIX: TEXT}, (prefix_names_etcd,)),
+    Line({PROVIDER: TEXT}, (provider_is_supported,)),
+    field("spec.storageCapacity", QUANTITY),
+    field("spec.etcd.quota", QUANTITY),
+    field("spec.etcd.etcdDefragTimeout", DURATION),
+    field("spec.etcd.heartbeatDuration", DURATION),
+    field("spec.backup.deltaSnapshotMemoryLimit", QUANTITY),
+    field("spec.backup.deltaSnapshotPeriod", DURATION),
+    field("spec.backup.garbageCollectionPeriod", DURATION),
+    field("spec.backup.etcdSnapshotTimeout", DURATION),
+    field("spec.backup.leaderElection.reelectionPeriod", DURATION),
+    field("spec.backup.leaderElection.etcdConnectionTimeout", DURATION),
+    *(field(f"{path}.{amounts}{{}}", QUANTITY) for path in _ETCD_RESOURCES for amounts in ("limits", "requests")),
 )
 
-BACKUP_ENTRY: Final[Kind] = extension(
-    "backupentries",
-    "BackupEntry",
-    required("spec.type"),
-    required("spec.bucketName"),
-    required("spec.region"),
-    required("spec.secretRef.name"),
-    fields={"spec.bucketName": TEXT, "spec.region": TEXT, "spec.secretRef.name": TEXT},
-    namespaced=False,
+_POOL: Final = (
+    field("machineType", TEXT, required),
+    field("machineImage.name", TEXT, required),
+    field("machineImage.version", TEXT, required),
+    field("architecture", TEXT, one_of(("amd64", "arm64"), unless=(None,))),
+    field("name", TEXT, required),
+    field("userData", BYTES, present),
+    Line({"nodeTemplate.capacity{}": QUANTITY}, (capacity,)),
+    field("machineControllerManager.machineDrainTimeout", DURATION),
+    field("machineControllerManager.machineHealthTimeout", DURATION),
+    field("machineControllerManager.machineCreationTimeout", DURATION),
 )
 
-BASTION: Final[Kind] = extension(
-    "bastions",
-    "Bastion",
-    required("spec.type"),
-    required("spec.userData"),
-    required("spec.ingress"),
-    fields={"spec.userData": BYTES, "spec.ingress": LIST},
-    immutable_fields=(immutable("spec.userData"),),
-)
-
-CONTAINER_RUNTIME: Final[Kind] = extension(
-    "containerruntimes",
-    "ContainerRuntime",
-    required("spec.type"),
-    required("spec.binaryPath"),
-    required("spec.workerPool.name"),
-    fields={"spec.binaryPath": TEXT, "spec.workerPool.name": TEXT},
-    immutable_fields=(immutable("spec.workerPool.name"),),
-)
-
-CONTROL_PLANE: Final[Kind] = extension(
-    "controlplanes",
-    "ControlPlane",
-    required("spec.type"),
-    one_of_if_present("spec.purpose", CONTROL_PLANE_PURPOSES),
-    required("spec.region"),
-    required("spec.secretRef.name"),
-    fields={"spec.purpose": TEXT, "spec.region": TEXT, "spec.secretRef.name": TEXT},
-    immutable_fields=(immutable("spec.purpose", empty_is_absent=False), immutable("spec.region")),
-)
-
-EXTENSION: Final[Kind] = extension("extensions", "Extension", required("spec.type"), fields={})
-
-INFRASTRUCTURE: Final[Kind] = extension(
-    "infrastructures",
-    "Infrastructure",
-    required("spec.type"),
-    required("spec.region"),
-    required("spec.secretRef.name"),
-    fields={"spec.region": TEXT, "spec.secretRef.name": TEXT},
-    immutable_fields=(immutable("spec.region"),),
-)
+_FILE: Final = ("path", "content.secretRef.name", "content.secretRef.dataKey", "content.inline.encoding")
 
 KINDS: Final[Mapping[str, Kind]] = {
     kind.resource.kind: kind
     for kind in (
-        BACKUP_BUCKET,
-        BACKUP_ENTRY,
-        BASTION,
-        CONTAINER_RUNTIME,
-        CONTROL_PLANE,
-        DNS_RECORD,
-        ETCD,
-        EXTENSION,
-        INFRASTRUCTURE,
-        NETWORK,
-        OPERATING_SYSTEM_CONFIG,
-        WORKER,
+        extension("backupbuckets", "BackupBucket", REGION, SECRET, namespaced=False),
+        extension(
+            "backupentries",
+            "BackupEntry",
+            field("spec.bucketName", TEXT, required),
+            field("spec.region", TEXT, required),
+            SECRET,
+            namespaced=False,
+        ),
+        extension(
+            "bastions",
+            "Bastion",
+            field("spec.userData", BYTES, required, is_immutable=True),
+            field("spec.ingress", LIST, required),
+        ),
+        extension(
+            "containerruntimes",
+            "ContainerRuntime",
+            field("spec.binaryPath", TEXT, required),
+            field("spec.workerPool.name", TEXT, required, is_immutable=True),
+        ),
+        extension(
+            "controlplanes",
+            "ControlPlane",
+            field("spec.purpose", TEXT, one_of(("normal", "exposure"), unless=(None,))),
+            Line(change_checks=(immutable("spec.purpose", empty_is_absent=False),)),
+            REGION,
+            SECRET,
+        ),
+        extension(
+            "dnsrecords",
+            "DNSRecord",
+            SECRET,
+            field("spec.region", TEXT, not_empty_if_present),
+            field("spec.zone", TEXT, not_empty_if_present),
+            Line({"spec.name": TEXT}, (name_is_domain,), (immutable("spec.name"),)),
+            field("spec.recordType", TEXT, one_of(("A", "AAAA", "CNAME", "TXT")), is_immutable=True),
+            field("spec.values[]", TEXT, required),
+            Line(checks=(single_alias, values_fit_record_type)),
+            field("spec.ttl", INTEGER, not_negative_if_present),
+        ),
+        kind_of(ETCDS, _ETCD, etcd_spec_change(shape(types_of(_ETCD)).inside["spec"])),
+        extension("extensions", "Extension"),
+        extension("infrastructures", "Infrastructure", REGION, SECRET),
+        extension(
+            "networks",
+            "Network",
+            field("spec.ipFamilies[]", TEXT),
+            field(POD_CIDR, TEXT, is_immutable=True),
+            field(SERVICE_CIDR, TEXT, is_immutable=True),
+            Line(checks=(addressing,), change_checks=(immutable("spec.ipFamilies"),)),
+        ),
+        extension(
+            "operatingsystemconfigs",
+            "OperatingSystemConfig",
+            field(
+                "spec.purpose",
+                TEXT,
+                required,
+                one_of(("provision", "reconcile"), unless=(None, "")),
+                is_immutable=True,
+            ),
+            each(
+                "spec.units",
+                field("name", TEXT, required),
+                each("dropIns", field("name", TEXT, required), field("content", TEXT, required)),
+            ),
+            Line({f"spec.files[].{path}": TEXT for path in (*_FILE, "content.inline.data")}, (files,)),
+        ),
+        extension("workers", "Worker", REGION, SECRET, each("spec.pools", *_POOL)),
     )
 }
 """By their names, in the order in which their webhooks are registered."""
@@ -108,7 +157,7 @@ def validate_create(kind: str, manifest: Any) -> tuple[Problem, ...]:
 
     Args:
         kind: name of the kind, one of KINDS.
-        manifest: the object, of any JSON type. Where fields have a wrong type these alone are told.
+        manifest: the object, of any JSON type. Where fields have a wrong type, only these are told.
     """
     rules = KINDS[kind]
     return rules.misfits(manifest) or tuple(rules.errors(manifest))
@@ -119,7 +168,7 @@ def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
 
     Args:
         kind: name of the kind, one of KINDS.
-        new: the object as it is to be, of any JSON type. Where fields have a wrong type these alone are told.
+        new: the object as it is to be, of any JSON type. Where fields have a wrong type, only these are told.
         old: the object as it is; likewise.
     """
     rules = KINDS[kind]

@@ -23,7 +23,7 @@ from hedgerow.machinery.reading import list_at, object_at, objects_at, text_at
 
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
 
-FIELDS: Final = {
+TYPES: Final = {
     "metadata.name": TEXT,
     "metadata.generateName": TEXT,
     "metadata.namespace": TEXT,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.admission.extension_validation.worker import is_counted
+from hedgerow.admission.extension_validation.rules import is_counted
 
 
 @pytest.mark.parametrize("resource", ["pods", "services.nodeports", "nvidia.com/gpu", "example.com/a-b"])
