@@ -17,7 +17,7 @@ PAUSE = 0.25
 PATIENCE = 2.0
 """Seconds that a list may take to begin, or be silent: half of what it takes altogether."""
 CONSTANTS = {
-    "hedgerow_adapters.kubernetes.listing.PATIENCE": PATIENCE,
+    "hedgerow_adapters.kubernetes.live_reads.PAGE_PATIENCE": PATIENCE,
     "hedgerow_adapters.informer.exchanges.LONGEST_SILENCE": PATIENCE,
 }
 NAMES = [f"s{number}" for number in range(12)]
