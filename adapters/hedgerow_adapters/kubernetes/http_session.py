@@ -64,7 +64,8 @@ class LoopConnector(aiohttp.TCPConnector):
     The HTTP client makes its sockets itself and hands them over. If such a connection breaks in that moment, uvloop
     closes the file descriptor and the socket object closes it again; by then the number may belong to the lease's
     connection, or to what the loop itself waits with, and the process goes silent or aborts
-    (https://github.com/MagicStack/uvloop/pull/646).
+    (https://github.com/MagicStack/uvloop/pull/646). The public options `socket_factory` and `resolver` do not
+    help: whichever are set, it hands over a socket.
     """
 
     async def _wrap_create_connection(

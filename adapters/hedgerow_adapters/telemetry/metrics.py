@@ -8,7 +8,7 @@ Source: managed-resources §4.3.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.metrics_core import Metric
@@ -31,6 +31,116 @@ class PlainRegistry(CollectorRegistry):
         for metric in super().collect():
             metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
             yield metric
+
+
+class Family(NamedTuple):
+    """Series of one name."""
+
+    metric: type[Counter | Gauge | Histogram]
+    name: str
+    documentation: str
+    labels: tuple[str, ...] = ()
+    """Those beside the labels that all families of a table have."""
+    buckets: tuple[float, ...] = Histogram.DEFAULT_BUCKETS
+
+
+def registered(families: Mapping[str, Family], labels: tuple[str, ...], registry: CollectorRegistry) -> dict[str, Any]:
+    """The metrics of a table of families that have some labels in common, by the keys of the table."""
+    metrics = {}
+    for field, (metric, name, documentation, others, buckets) in families.items():
+        options: dict[str, Any] = {"buckets": buckets} if metric is Histogram else {}
+        metrics[field] = metric(name, documentation, (*labels, *others), registry=registry, **options)
+    return metrics
+
+
+_OF_CONTROLLERS: Final = {
+    "results": Family(Counter, "controller_runtime_reconcile_total", "Reconciliations.", ("result",)),
+    "errors": Family(Counter, "controller_runtime_reconcile_errors_total", "Reconciliations that failed."),
+    "terminal_errors": Family(
+        Counter,
+        "controller_runtime_terminal_reconcile_errors_total",
+        "Reconciliations that failed in a way that trying again does not mend.",
+    ),
+    "panics": Family(Counter, "controller_runtime_reconcile_panics_total", "Reconciliations that ended with a defect."),
+    "seconds": Family(
+        Histogram, "controller_runtime_reconcile_time_seconds", "Duration of reconciliations.", (), RECONCILE_SECONDS
+    ),
+    "max_concurrent": Family(Gauge, "controller_runtime_max_concurrent_reconciles", "Number of workers."),
+    "active_workers": Family(Gauge, "controller_runtime_active_workers", "Number of workers that reconcile."),
+    "deletion_guard_stops": Family(
+        Counter, "hedgerow_deletion_guard_stops_total", "Plans whose deletions the guard held back."
+    ),
+    "cache_wait": Family(
+        Histogram,
+        "hedgerow_cache_wait_seconds",
+        "How long a key waited until the caches showed what had been written for it; most need not wait.",
+        (),
+        CACHE_WAIT_SECONDS,
+    ),
+    "cache_wait_timeouts": Family(
+        Counter,
+        "hedgerow_cache_wait_timeouts_total",
+        "Waits that ended before the caches showed what had been written.",
+    ),
+    "conflicts": Family(Counter, "hedgerow_write_conflicts_total", "Objects that another client keeps reverting."),
+    "slowed_keys": Family(Gauge, "hedgerow_slowed_keys", "Keys that wait because their objects are fought over."),
+    "plan_actions": Family(Counter, "hedgerow_plan_actions_total", "Actions carried out.", ("action",)),
+}
+_OF_READERS: Final = {
+    "cache_sync_timestamp": Family(
+        Gauge,
+        "hedgerow_cache_sync_timestamp_seconds",
+        "Unix time when the caches became complete; 0 before.",
+    ),
+    "cache_sync_age": Family(
+        Gauge,
+        "hedgerow_cache_sync_age_seconds",
+        "How long ago a cache heard from its API server: a list, an event or a bookmark, which comes every minute.",
+        ("resource",),
+    ),
+    "watch_restarts": Family(
+        Counter, "hedgerow_watch_restarts_total", "Lists and watches that ended, by cause.", ("resource", "cause")
+    ),
+}
+_OF_QUEUES: Final = {
+    "depth": Family(Gauge, "workqueue_depth", "Keys that wait."),
+    "adds": Family(Counter, "workqueue_adds_total", "Keys put in line."),
+    "queue_duration": Family(
+        Histogram,
+        "workqueue_queue_duration_seconds",
+        "How long a key waits before it is worked on.",
+        (),
+        QUEUE_SECONDS,
+    ),
+    "work_duration": Family(
+        Histogram, "workqueue_work_duration_seconds", "How long a key is worked on.", (), QUEUE_SECONDS
+    ),
+    "unfinished_work": Family(
+        Gauge,
+        "workqueue_unfinished_work_seconds",
+        "How long all keys in work have been worked on, together; large numbers mean that workers are stuck.",
+    ),
+    "longest_running": Family(
+        Gauge,
+        "workqueue_longest_running_processor_seconds",
+        "How long the oldest key in work has been worked on.",
+    ),
+    "retries": Family(Counter, "workqueue_retries_total", "Keys put back because they failed."),
+}
+_OF_PROCESS: Final = {
+    "requests": Family(
+        Counter,
+        "rest_client_requests_total",
+        "Number of HTTP requests, partitioned by status code, method, and host.",
+        ("code", "method", "host"),
+    ),
+    "leader": Family(
+        Gauge,
+        "leader_election_master_status",
+        "Whether this process holds the lease of that name: 1 if it does, 0 if it does not.",
+        ("name",),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,214 +204,47 @@ class RuntimeMetrics:
     def __init__(self) -> None:
         self.registry: Final = PlainRegistry()
         ProcessCollector(registry=self.registry)
-        self._controllers = _ControllerFamilies(self.registry)
-        self._queues = _QueueFamilies(self.registry)
-        self._requests = Counter(
-            "rest_client_requests_total",
-            "Number of HTTP requests, partitioned by status code, method, and host.",
-            ("code", "method", "host"),
-            registry=self.registry,
-        )
+        self._of_controllers = registered(_OF_CONTROLLERS, ("controller",), self.registry)
+        self._of_readers = registered(_OF_READERS, ("controller",), self.registry)
+        self._of_queues = registered(_OF_QUEUES, ("name", "controller"), self.registry)
+        self._of_process = registered(_OF_PROCESS, (), self.registry)
         self._request_children: dict[tuple[str, str, str], Counter] = {}
-        self._leader = Gauge(
-            "leader_election_master_status",
-            "Whether this process holds the lease of that name: 1 if it does, 0 if it does not.",
-            ("name",),
-            registry=self.registry,
-        )
 
     def controller(self, name: str, workers: int) -> ControllerMetrics:
         """The metrics of a controller with so many workers, all series present from the start."""
-        return self._controllers.of(name, workers)
+        families = self._of_controllers
+        families["max_concurrent"].labels(name).set(workers)
+        return ControllerMetrics(
+            reading=self.reading(name),
+            results={result: families["results"].labels(name, result) for result in RESULTS},
+            plan_actions=lambda action: families["plan_actions"].labels(name, action),
+            **{field: families[field].labels(name) for field, family in _OF_CONTROLLERS.items() if not family.labels},
+        )
 
     def reading(self, name: str) -> ReadingMetrics:
         """The metrics of the caches of a reader that is no controller, which stands under the label of controllers."""
-        return self._controllers.reading(name)
+        families = self._of_readers
+        return ReadingMetrics(
+            cache_sync_timestamp=families["cache_sync_timestamp"].labels(name),
+            cache_sync_age=lambda resource: families["cache_sync_age"].labels(name, resource),
+            watch_restarts=lambda resource, cause: families["watch_restarts"].labels(name, resource, cause),
+        )
 
     def queue(self, name: str) -> QueueMetrics:
         """The metrics of a controller's queue, all series present from the start."""
-        return self._queues.of(name)
+        return QueueMetrics(**{field: family.labels(name, name) for field, family in self._of_queues.items()})
 
     def request_sent(self, code: str, method: str, host: str) -> None:
         """Count an exchange with an API server; the code is its status, or `<error>` where no answer came."""
         labels = (code, method, host)
         if labels not in self._request_children:
-            self._request_children[labels] = self._requests.labels(*labels)
+            self._request_children[labels] = self._of_process["requests"].labels(*labels)
         self._request_children[labels].inc()
 
     def leads(self, lease_name: str, *, is_leading: bool) -> None:
         """Note whether this process holds a lease."""
-        self._leader.labels(lease_name).set(is_leading)
+        self._of_process["leader"].labels(lease_name).set(is_leading)
 
     def exposition(self) -> bytes:
         """All metrics in the text format of Prometheus, version 0.0.4."""
         return generate_latest(self.registry)
-
-
-class _ControllerFamilies:
-    """The metrics of all controllers, by the label `controller`."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        by_controller = ("controller",)
-        prefix = "controller_runtime_"
-        self.results = Counter(
-            f"{prefix}reconcile_total", "Reconciliations.", ("controller", "result"), registry=registry
-        )
-        self.errors = Counter(
-            f"{prefix}reconcile_errors_total", "Reconciliations that failed.", by_controller, registry=registry
-        )
-        self.terminal_errors = Counter(
-            f"{prefix}terminal_reconcile_errors_total",
-            "Reconciliations that failed in a way that trying again does not mend.",
-            by_controller,
-            registry=registry,
-        )
-        self.panics = Counter(
-            f"{prefix}reconcile_panics_total",
-            "Reconciliations that ended with a defect.",
-            by_controller,
-            registry=registry,
-        )
-        self.seconds = Histogram(
-            f"{prefix}reconcile_time_seconds",
-            "Duration of reconciliations.",
-            by_controller,
-            buckets=RECONCILE_SECONDS,
-            registry=registry,
-        )
-        self.max_concurrent = Gauge(
-            f"{prefix}max_concurrent_reconciles", "Number of workers.", by_controller, registry=registry
-        )
-        self.active_workers = Gauge(
-            f"{prefix}active_workers", "Number of workers that reconcile.", by_controller, registry=registry
-        )
-        self.deletion_guard_stops = Counter(
-            "hedgerow_deletion_guard_stops_total",
-            "Plans whose deletions the guard held back.",
-            by_controller,
-            registry=registry,
-        )
-        self.cache_sync_timestamp = Gauge(
-            "hedgerow_cache_sync_timestamp_seconds",
-            "Unix time when the caches became complete; 0 before.",
-            by_controller,
-            registry=registry,
-        )
-        self.cache_sync_age = Gauge(
-            "hedgerow_cache_sync_age_seconds",
-            "How long ago a cache heard from its API server: a list, an event or a bookmark, which comes every minute.",
-            ("controller", "resource"),
-            registry=registry,
-        )
-        self.cache_wait = Histogram(
-            "hedgerow_cache_wait_seconds",
-            "How long a key waited until the caches showed what had been written for it; most need not wait.",
-            by_controller,
-            buckets=CACHE_WAIT_SECONDS,
-            registry=registry,
-        )
-        self.cache_wait_timeouts = Counter(
-            "hedgerow_cache_wait_timeouts_total",
-            "Waits that ended before the caches showed what had been written.",
-            by_controller,
-            registry=registry,
-        )
-        self.conflicts = Counter(
-            "hedgerow_write_conflicts_total",
-            "Objects that another client keeps reverting.",
-            by_controller,
-            registry=registry,
-        )
-        self.slowed_keys = Gauge(
-            "hedgerow_slowed_keys",
-            "Keys that wait because their objects are fought over.",
-            by_controller,
-            registry=registry,
-        )
-        self.watch_restarts = Counter(
-            "hedgerow_watch_restarts_total",
-            "Lists and watches that ended, by cause.",
-            ("controller", "resource", "cause"),
-            registry=registry,
-        )
-        self.plan_actions = Counter(
-            "hedgerow_plan_actions_total", "Actions carried out.", ("controller", "action"), registry=registry
-        )
-
-    def reading(self, name: str) -> ReadingMetrics:
-        """The series of the caches of one reader."""
-        return ReadingMetrics(
-            cache_sync_timestamp=self.cache_sync_timestamp.labels(name),
-            cache_sync_age=lambda resource: self.cache_sync_age.labels(name, resource),
-            watch_restarts=lambda resource, cause: self.watch_restarts.labels(name, resource, cause),
-        )
-
-    def of(self, name: str, workers: int) -> ControllerMetrics:
-        """The series of one controller."""
-        self.max_concurrent.labels(name).set(workers)
-        return ControllerMetrics(
-            reading=self.reading(name),
-            results={result: self.results.labels(name, result) for result in RESULTS},
-            errors=self.errors.labels(name),
-            terminal_errors=self.terminal_errors.labels(name),
-            panics=self.panics.labels(name),
-            seconds=self.seconds.labels(name),
-            max_concurrent=self.max_concurrent.labels(name),
-            active_workers=self.active_workers.labels(name),
-            deletion_guard_stops=self.deletion_guard_stops.labels(name),
-            cache_wait=self.cache_wait.labels(name),
-            cache_wait_timeouts=self.cache_wait_timeouts.labels(name),
-            conflicts=self.conflicts.labels(name),
-            slowed_keys=self.slowed_keys.labels(name),
-            plan_actions=lambda action: self.plan_actions.labels(name, action),
-        )
-
-
-class _QueueFamilies:
-    """The metrics of all queues, by the labels `name` and `controller`, which hold the same."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        labels = ("name", "controller")
-        self.depth = Gauge("workqueue_depth", "Keys that wait.", labels, registry=registry)
-        self.adds = Counter("workqueue_adds_total", "Keys put in line.", labels, registry=registry)
-        self.queue_duration = Histogram(
-            "workqueue_queue_duration_seconds",
-            "How long a key waits before it is worked on.",
-            labels,
-            buckets=QUEUE_SECONDS,
-            registry=registry,
-        )
-        self.work_duration = Histogram(
-            "workqueue_work_duration_seconds",
-            "How long a key is worked on.",
-            labels,
-            buckets=QUEUE_SECONDS,
-            registry=registry,
-        )
-        self.unfinished_work = Gauge(
-            "workqueue_unfinished_work_seconds",
-            "How long all keys in work have been worked on, together; large numbers mean that workers are stuck.",
-            labels,
-            registry=registry,
-        )
-        self.longest_running = Gauge(
-            "workqueue_longest_running_processor_seconds",
-            "How long the oldest key in work has been worked on.",
-            labels,
-            registry=registry,
-        )
-        self.retries = Counter(
-            "workqueue_retries_total", "Keys put back because they failed.", labels, registry=registry
-        )
-
-    def of(self, name: str) -> QueueMetrics:
-        """The series of one queue."""
-        return QueueMetrics(
-            depth=self.depth.labels(name, name),
-            adds=self.adds.labels(name, name),
-            queue_duration=self.queue_duration.labels(name, name),
-            work_duration=self.work_duration.labels(name, name),
-            unfinished_work=self.unfinished_work.labels(name, name),
-            longest_running=self.longest_running.labels(name, name),
-            retries=self.retries.labels(name, name),
-        )

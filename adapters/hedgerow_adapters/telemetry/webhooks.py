@@ -19,11 +19,32 @@ from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
 from hedgerow.admission.decision import INVALID
 from hedgerow_adapters.admission import AdmissionObserver
 from hedgerow_adapters.telemetry.listening import ListenerTelemetry, cut
+from hedgerow_adapters.telemetry.metrics import Family, registered
 
 OK: Final = "200"
 FAILED: Final = "500"
 DECISIONS: Final = ("unchanged", "changed", "denied", "undecided")
 """Undecided: denied because the cluster did not tell what a webhook has to know."""
+
+
+_PREFIX: Final = "controller_runtime_webhook_"
+_FAMILIES: Final = {
+    "seconds": Family(Histogram, f"{_PREFIX}latency_seconds", "How long reviews take.", ("webhook",)),
+    "requests": Family(Counter, f"{_PREFIX}requests_total", "Requests, by HTTP status.", ("webhook", "code")),
+    "in_flight": Family(Gauge, f"{_PREFIX}requests_in_flight", "Requests that are being answered.", ("webhook",)),
+    "decisions": Family(
+        Counter, "hedgerow_webhook_decisions_total", "Reviews, by what was decided.", ("webhook", "decision")
+    ),
+    "panics": Family(Counter, f"{_PREFIX}panics_total", "Reviews that ended with a defect."),
+    "certificates": Family(Counter, "certwatcher_read_certificate_total", "Attempts to read the server's certificate."),
+    "certificate_errors": Family(Counter, "certwatcher_read_certificate_errors_total", "Those that failed."),
+    "closed": Family(
+        Counter,
+        "hedgerow_webhook_connections_closed_total",
+        "Connections that were not let go on, by reason.",
+        ("reason",),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +62,13 @@ class WebhookMetrics:
 
     def __init__(self, registry: CollectorRegistry, paths: Collection[str]) -> None:
         """Metrics with all series of the webhooks at some paths present from the start."""
-        prefix = "controller_runtime_webhook_"
-        by_webhook = ("webhook",)
-        self._seconds = Histogram(f"{prefix}latency_seconds", "How long reviews take.", by_webhook, registry=registry)
-        self._requests = Counter(
-            f"{prefix}requests_total", "Requests, by HTTP status.", ("webhook", "code"), registry=registry
-        )
-        self._in_flight = Gauge(
-            f"{prefix}requests_in_flight", "Requests that are being answered.", by_webhook, registry=registry
-        )
-        self._decisions = Counter(
-            "hedgerow_webhook_decisions_total",
-            "Reviews, by what was decided.",
-            ("webhook", "decision"),
-            registry=registry,
-        )
-        self.panics: Final = Counter(f"{prefix}panics_total", "Reviews that ended with a defect.", registry=registry)
-        self.certificates: Final = Counter(
-            "certwatcher_read_certificate_total", "Attempts to read the server's certificate.", registry=registry
-        )
-        self.certificate_errors: Final = Counter(
-            "certwatcher_read_certificate_errors_total", "Those that failed.", registry=registry
-        )
-        self.closed: Final = Counter(
-            "hedgerow_webhook_connections_closed_total",
-            "Connections that were not let go on, by reason.",
-            ("reason",),
-            registry=registry,
-        )
+        families = registered(_FAMILIES, (), registry)
+        self._requests, self._in_flight = families["requests"], families["in_flight"]
+        self._seconds, self._decisions = families["seconds"], families["decisions"]
+        self.panics: Final[Counter] = families["panics"]
+        self.certificates: Final[Counter] = families["certificates"]
+        self.certificate_errors: Final[Counter] = families["certificate_errors"]
+        self.closed: Final[Counter] = families["closed"]
         self._series = {path: self._series_of(path) for path in paths}
 
     def began(self, path: str) -> None:
