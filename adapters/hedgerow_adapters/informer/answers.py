@@ -3,7 +3,7 @@
 Decides what can be read and which ends of a list or watch make it start anew. Knows no connection and no state.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -53,41 +53,19 @@ class UnreadableObjectError(Exception):
         super().__init__(f"{resource.kind}{name} cannot be read: {type(problem).__name__}: {problem}")
 
 
-class Reader:
-    """Projects the objects of one resource to what its watch keeps of them."""
+def watch_event(request: Request, event: Mapping[str, Any], transformed: Callable[[Manifest], Manifest]) -> WatchEvent:
+    """The event of a watch.
 
-    def __init__(self, resource: Resource, keep: Callable[[Manifest], Manifest]) -> None:
-        self._resource = resource
-        self._keep = keep
-
-    def objects(self, items: Sequence[Manifest]) -> list[Manifest]:
-        """What is kept of some objects of a list.
-
-        Raises:
-            UnreadableObjectError: one of the objects is malformed.
-        """
-        return [self._kept(item) for item in items]
-
-    def event(self, request: Request, event: Mapping[str, Any]) -> WatchEvent:
-        """The event of a watch.
-
-        Raises:
-            Refused: it is an ERROR.
-            ProtocolError: it is no event.
-            UnreadableObjectError: its object is malformed.
-        """
-        kind, body = event.get("type"), event.get("object")
-        if not isinstance(kind, str) or not isinstance(body, Mapping):
-            raise ProtocolError("a watch event without type and object")
-        if kind == "ERROR":
-            raise Refused(request, status_error(Response(HTTPStatus.INTERNAL_SERVER_ERROR, body)))
-        return WatchEvent(kind, body if kind == "BOOKMARK" else self._kept(body), resource_version_of(body))
-
-    def _kept(self, manifest: Manifest) -> Manifest:
-        try:
-            return self._keep(manifest)
-        except Exception as problem:
-            raise UnreadableObjectError(self._resource, manifest, problem) from problem
+    Raises:
+        Refused: it is an ERROR.
+        ProtocolError: it is no event.
+    """
+    kind, body = event.get("type"), event.get("object")
+    if not isinstance(kind, str) or not isinstance(body, Mapping):
+        raise ProtocolError("a watch event without type and object")
+    if kind == "ERROR":
+        raise Refused(request, status_error(Response(HTTPStatus.INTERNAL_SERVER_ERROR, body)))
+    return WatchEvent(kind, body if kind == "BOOKMARK" else transformed(body), resource_version_of(body))
 
 
 def _has_metadata(manifest: Manifest) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.informer.answers import Reader, Refused
+from hedgerow_adapters.informer.answers import Refused, UnreadableObjectError, watch_event
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent, is_before
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import NO_LIST, list_page
@@ -50,7 +50,6 @@ class Exchanges:
         self._transport = transport
         self._read = read
         self._scope = scope
-        self._reader = Reader(read.resource, read.transform)
 
     async def page(self, continuation: str, *, whole: bool) -> Page:
         """The next page of a list, read in slices.
@@ -80,9 +79,15 @@ class Exchanges:
             raise ProtocolError(NO_LIST)
         kept: list[Manifest] = []
         for items in slices(shown.items):
-            kept += self._reader.objects(items)
+            kept += map(self._transformed, items)
             await asyncio.sleep(0)
         return Page(tuple(kept), shown.continuation, shown.resource_version)
+
+    def _transformed(self, manifest: Manifest) -> Manifest:
+        try:
+            return self._read.transform(manifest)
+        except Exception as problem:
+            raise UnreadableObjectError(self._read.resource, manifest, problem) from problem
 
     async def compare(self, version: str) -> None:
         """Ask the server for its current version: what it has delivered is older, unless a backup was restored.
@@ -105,7 +110,7 @@ class Exchanges:
 
     @asynccontextmanager
     async def watch(self, version: str, *, seconds: float, patience: float) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        """Open a watch; its events raise `ProtocolError` and `UnreadableObjectError` as `Reader.event` does.
+        """Open a watch; its events raise `ProtocolError` and `UnreadableObjectError`.
 
         Args:
             version: after which changes are wanted.
@@ -130,7 +135,7 @@ class Exchanges:
 
     async def _events(self, request: Request, stream: Stream) -> AsyncGenerator[WatchEvent, None]:
         async for event in stream.events:
-            yield self._reader.event(request, event)
+            yield watch_event(request, event, self._transformed)
 
 
 COMPARED_EVERY: Final = 60.0

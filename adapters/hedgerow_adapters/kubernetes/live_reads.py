@@ -83,19 +83,8 @@ class ListRefusedError(Exception):
 
 
 async def objects_of(transport: Transport, resource: Resource, scope: ReadScope) -> list[Manifest]:
-    """A whole list. It is begun anew where the server forgets the state that it shows, the second time without pages.
-
-    Args:
-        transport: leads to the cluster.
-        resource: what is listed.
-        scope: which objects of it.
-
-    Raises:
-        UnknownResourceError: the server has no such resource.
-        UnreachableError: it does not answer.
-        ListingError: it does not allow it.
-    """
-    return await list_transformed(transport, resource, scope, _itself)
+    """A whole list; raises as `list_transformed`."""
+    return await list_transformed(transport, resource, scope, itself)
 
 
 async def list_transformed(
@@ -108,7 +97,9 @@ async def list_transformed(
     label_selector: str = "",
     field_selector: str = "",
 ) -> list[Kept]:
-    """What is kept of the objects of a list, of which no more than a page is held at a time; otherwise as `objects_of`.
+    """What is kept of the objects of a list, of which no more than a page is held at a time.
+
+    The list is begun anew where the server forgets the state that it shows, the second time without pages.
 
     Args:
         transport: leads to the cluster.
@@ -134,7 +125,7 @@ async def list_transformed(
         metadata_only=metadata_only,
     )
     try:
-        return await _whole(transport, page, PAGE_PATIENCE, keep)
+        return await whole_list(transport, page, PAGE_PATIENCE, keep)
     except TransportError as lost:
         raise UnreachableError(str(lost)) from lost
     except ListRefusedError as refused:
@@ -143,28 +134,26 @@ async def list_transformed(
         raise kind(missing_permission(refused.request, refused.error)) from refused
 
 
-async def whole_list(transport: Transport, page: Callable[..., Request], patience: float) -> list[Manifest]:
-    """All pages of a list, begun anew as with `objects_of`.
+def itself(manifest: Manifest) -> Manifest:
+    """All of an object, for `whole_list`."""
+    return manifest
+
+
+async def whole_list(
+    transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
+) -> list[Kept]:
+    """All pages of a list, begun anew as with `list_transformed`.
 
     Args:
         transport: leads to the cluster.
         page: the request for the page behind a `continuation`, which also takes a `limit`.
         patience: seconds until each page begins, and without a byte after that.
+        keep: what to keep of an object; none: nothing.
 
     Raises:
         ListRefusedError: the server refused a page.
         TransportError: there was no answer.
     """
-    return await _whole(transport, page, patience, _itself)
-
-
-def _itself(manifest: Manifest) -> Manifest:
-    return manifest
-
-
-async def _whole(
-    transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
-) -> list[Kept]:
     for _ in range(requests.MOST_EXPIRIES):
         try:
             return await _pages(transport, page, patience, keep)

@@ -10,7 +10,7 @@ from typing import Final
 from hedgerow.machinery.clusters import Cluster, is_visible, is_wholly_visible
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, whole_list
+from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, itself, whole_list
 from hedgerow_adapters.kubernetes.live_reads import lacks as lacks_resource
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import is_object_of, no_match
@@ -128,7 +128,7 @@ async def _object(transport: Transport, question: ObjectQuestion, patience: floa
 
 async def _list(transport: Transport, question: ListQuestion, patience: float) -> Answer:
     try:
-        return Found(tuple(await whole_list(transport, pages_of(question), patience)))
+        return Found(tuple(await whole_list(transport, pages_of(question), patience, itself)))
     except ListRefusedError as refused:
         return not_answered(refused.error)
 

@@ -19,7 +19,7 @@ from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.runner import keys_under_way
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
-from hedgerow_adapters.telemetry.logs import Repetition, begin_reconciliation, end_reconciliation, get_logger
+from hedgerow_adapters.telemetry.logs import begin_reconciliation, end_reconciliation, get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.reading import ReadingTelemetry
 
@@ -33,7 +33,7 @@ KINDS: Final[Mapping[type[Action], str]] = {
 """What a kind of action is called in logs and metrics."""
 
 
-class ControllerTelemetry(ControllerObserver):
+class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
     """The ears of one controller."""
 
     def __init__(
@@ -52,15 +52,12 @@ class ControllerTelemetry(ControllerObserver):
             clock: monotonic seconds.
             unix_time: calendar time in seconds.
         """
-        self._log = get_logger("controller").bind(controller=controller.name)
+        log = get_logger("controller").bind(controller=controller.name)
         self._primary = controller.primary
         self._workers = keys_under_way(controller)
         self._metrics = metrics.controller(controller.name, self._workers)
         self._queue = metrics.queue(controller.name)
-        self._clock = clock
-        self._unix_time = unix_time
-        self._repetition = Repetition()
-        self._reading = ReadingTelemetry(self._log, self._metrics.reading, repetition=self._repetition, clock=clock)
+        super().__init__(log, self._metrics.reading, clock=clock, unix_time=unix_time)
         self._depth = 0
         self._slowed = 0
         self._running: dict[ObjectKey, float] = {}
@@ -78,58 +75,38 @@ class ControllerTelemetry(ControllerObserver):
         now = self._clock()
         return [now - began for began in list(self._running.values())]
 
-    def synced(self) -> None:
-        """The caches are complete."""
-        self._reading.synced(self._unix_time())
-
     @override
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """Count the end of a list or watch; one that has a problem is worth a line, or leaves nothing to work at."""
-        self._reading.interrupted(watched, cause, problem)
+        super().interrupted(watched, cause, problem)
         is_idle = cause == "absent" and watched.resource == self._primary
         if is_idle and self._repetition.is_news(("absent", watched.resource), self._clock()):
             self._log.info("Nothing to do before the API server knows the resource", resource=watched.resource)
 
     @override
-    def resumed(self, watched: Watched) -> None:
-        """Say so if it was the last one."""
-        self._reading.resumed(watched)
-
-    @override
-    def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
-        """Let a cache's silence be asked for with the other metrics; of several of a resource the longest."""
-        self._reading.keeps(resource, silence)
-
-    @override
     def started(self, keys: int) -> None:
-        """Say that work begins."""
         self._log.info("Starting workers", workers=self._workers, keys=keys)
 
     @override
     def added(self, depth: int) -> None:
-        """Count a key that was put in line."""
         self._depth = depth
         self._queue.adds.inc()
 
     @override
     def taken(self, depth: int, waited: float) -> None:
-        """Count the time that a key waited."""
         self._depth = depth
         self._queue.queue_duration.observe(waited)
 
     @override
     def finished(self, worked: float) -> None:
-        """Count the time that a key was worked on."""
         self._queue.work_duration.observe(worked)
 
     @override
     def retried(self) -> None:
-        """Count a key that was put back."""
         self._queue.retries.inc()
 
     @override
     def began(self, key: ObjectKey) -> None:
-        """Let all lines until the end of the reconciliation carry its identity."""
         self._running[key] = self._clock()
         begin_reconciliation(key)
 
@@ -212,7 +189,6 @@ class ControllerTelemetry(ControllerObserver):
 
     @override
     def slowed(self, keys: int) -> None:
-        """Note how many keys are slowed down."""
         self._slowed = keys
 
     @override

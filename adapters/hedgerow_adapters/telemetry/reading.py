@@ -19,19 +19,48 @@ _COMMON: Final = frozenset({"disconnected", "expired"})
 """Causes that say nothing about the resource whose watch they end: a line about one speaks for all."""
 
 
-class WatchLines:
-    """The lists and watches of one controller."""
+class ReadingTelemetry:
+    """The ears of a reader; an `InformerObserver`.
 
-    def __init__(self, log: FilteringBoundLogger, repetition: Repetition, clock: Callable[[], float]) -> None:
-        self._log = log
-        self._repetition = repetition
+    One line says that lists and watches fail together, and one that all of them work again. Each attempt of each watch
+    shows at level `debug`.
+    """
+
+    def __init__(
+        self,
+        log: FilteringBoundLogger,
+        metrics: ReadingMetrics,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        unix_time: Callable[[], float] = time.time,
+    ) -> None:
+        """Ears that have heard nothing.
+
+        Args:
+            log: says whose caches the lines are about.
+            metrics: of the reader.
+            clock: monotonic seconds.
+            unix_time: calendar time in seconds.
+        """
+        self._log: Final = log
+        self._cache_metrics: Final = metrics
+        self._repetition = Repetition()
         self._clock = clock
+        self._unix_time = unix_time
         self._concerned: dict[Hashable, dict[Watched, float]] = {}
         """Which watches are in some trouble, and since when."""
         self._owes_the_end = False
+        self._silences: dict[Resource, list[Callable[[], float]]] = {}
 
-    def interrupted(self, watched: Watched, cause: str, problem: Exception) -> None:
-        """Say that a list or watch has failed, unless it is said already, or may still be mended by another try."""
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
+        """Count the end of a list or watch; one that has a problem is worth a line.
+
+        Unless it is said already, or may still be mended by another try.
+        """
+        self._cache_metrics.watch_restarts(str(watched.resource), cause).inc()
+        if problem is None:
+            self._log.debug("Watch ended", resource=watched.resource, cause=cause)
+            return
         trouble: Hashable = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
         now = self._clock()
         since = self._concerned.setdefault(trouble, {}).setdefault(watched, now)
@@ -51,50 +80,13 @@ class WatchLines:
             self._owes_the_end = False
             self._log.info("Watches are back")
 
-
-class ReadingTelemetry:
-    """The ears of a reader; an `InformerObserver`."""
-
-    def __init__(
-        self,
-        log: FilteringBoundLogger,
-        metrics: ReadingMetrics,
-        *,
-        repetition: Repetition | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Ears that have heard nothing.
-
-        Args:
-            log: says whose caches the lines are about.
-            metrics: of the reader.
-            repetition: what has been said; none: nothing, by nobody else.
-            clock: monotonic seconds.
-        """
-        self._log: Final = log
-        self._metrics: Final = metrics
-        self._watches = WatchLines(log, repetition or Repetition(), clock)
-        self._silences: dict[Resource, list[Callable[[], float]]] = {}
-
-    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
-        """Count the end of a list or watch; one that has a problem is worth a line."""
-        self._metrics.watch_restarts(str(watched.resource), cause).inc()
-        if problem is None:
-            self._log.debug("Watch ended", resource=watched.resource, cause=cause)
-        else:
-            self._watches.interrupted(watched, cause, problem)
-
-    def resumed(self, watched: Watched) -> None:
-        """Say so if it was the last one."""
-        self._watches.resumed(watched)
-
     def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
         """Let a cache's silence be asked for with the other metrics; of several of a resource the longest."""
         silences = self._silences.setdefault(resource, [])
         silences.append(silence)
-        self._metrics.cache_sync_age(str(resource)).set_function(lambda: max(each() for each in silences))
+        self._cache_metrics.cache_sync_age(str(resource)).set_function(lambda: max(each() for each in silences))
 
-    def synced(self, now: float) -> None:
-        """The caches are complete, at this Unix time."""
-        self._metrics.cache_sync_timestamp.set(now)
+    def synced(self) -> None:
+        """The caches are complete."""
+        self._cache_metrics.cache_sync_timestamp.set(self._unix_time())
         self._log.info("Caches are complete")

@@ -118,7 +118,7 @@ class Admission:
     async def settle(self) -> None:
         """Wait until everything that webhooks read is known, so that none has to wait for it."""
         await asyncio.gather(*(view.completed() for view in self._views))
-        self._reading.synced(time.time())
+        self._reading.synced()
         leave_out_what_exists()
 
     def leave(self) -> None:
