@@ -14,7 +14,7 @@ from hedgerow.resource_manager.builder import desired_managed_resource, secrets_
 from hedgerow.resource_manager.builder.managed_resource import any_of_class, keep_objects_patch, secrets_to_mark
 from hedgerow_adapters.builder.asking import PATIENCE, NotDone, ask, read, unless_absent, unless_overtaken, write
 from hedgerow_adapters.builder.secret import mark
-from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, whole_list
+from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, itself, whole_list
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 
@@ -97,7 +97,7 @@ async def set_keep_objects(transport: Transport, key: ObjectKey, *, keep: bool) 
 async def exist(transport: Transport, resource_class: str | None) -> Result[bool, NotDone]:
     """Whether there is a ManagedResource, in any namespace, of exactly that class; none: one that names no class."""
     try:
-        everything = await whole_list(transport, partial(requests.list_page, MANAGED_RESOURCES), PATIENCE)
+        everything = await whole_list(transport, partial(requests.list_page, MANAGED_RESOURCES), PATIENCE, itself)
     except ListRefusedError as refused:
         return Failure(NotDone(refused.error.message, refused.error))
     except TransportError as lost:
