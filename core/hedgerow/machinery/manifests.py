@@ -74,7 +74,7 @@ def _labels_are_no_texts(value: Mapping[str, Any]) -> Iterator[Problem]:
             yield wrong_type(f"metadata.{name}", "a mapping", entries)
         for key, entry in _mapping(entries).items():
             if not isinstance(entry, str):
-                yield wrong_type(f'metadata.{name}["{key}"]', "a string", entry)
+                yield wrong_type(f"metadata.{name}[{key}]", "a string", entry)
 
 
 def _lists_are_none(value: Mapping[str, Any]) -> Iterator[Problem]:
