@@ -14,7 +14,7 @@ from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
-from hedgerow_entrypoints.process.collector import search_seldom
+from hedgerow_entrypoints.process.memory import search_seldom
 
 SECRETS: Final = 1_000
 DAYS: Final = 30

@@ -14,7 +14,7 @@ import click
 
 from hedgerow.version import __version__
 from hedgerow_entrypoints.errors import CommandError, note
-from hedgerow_entrypoints.process.collector import search_seldom
+from hedgerow_entrypoints.process.memory import search_seldom
 
 
 class Subcommand(NamedTuple):

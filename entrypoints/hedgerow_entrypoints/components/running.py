@@ -14,7 +14,7 @@ from hedgerow.version import __version__
 from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
 from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.process.collector import leave_out_what_exists
+from hedgerow_entrypoints.process.memory import leave_out_what_exists
 from hedgerow_entrypoints.process.process import Process
 
 if TYPE_CHECKING:

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from typing_extensions import override
+
 from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import WebhookEndpoint
@@ -34,26 +36,19 @@ from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.telemetry import ReadingTelemetry, RuntimeMetrics, get_logger
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.process.collector import leave_out_what_exists
+from hedgerow_entrypoints.process.memory import leave_out_what_exists
+from hedgerow_entrypoints.process.serving import Serving
 
 READER: Final = "webhooks"
 """What stands in metrics and logs of caches where that of a controller has its name."""
 
 
-class Admission:
+class Admission(Serving):
     """The enabled webhooks, before, while and after they are served."""
 
     def __init__(
         self, webhooks: Sequence[Webhook], endpoint: WebhookEndpoint, caches: Caches, metrics: RuntimeMetrics
     ) -> None:
-        """Webhooks that read from caches which do not run yet.
-
-        Args:
-            webhooks: those that are enabled.
-            endpoint: where they are served, with which certificate.
-            caches: what they read.
-            metrics: of the process.
-        """
         self._log = get_logger(READER)
         self._webhooks = webhooks
         self._endpoint = endpoint
@@ -61,6 +56,7 @@ class Admission:
         self._observer = AdmissionTelemetry(WebhookMetrics(metrics.registry, paths), self._log, time.monotonic)
         self._metrics = metrics
         self._views: list[View] = []
+        self.views = self._views
         clusters = caches.clusters
         questions = Questions(
             {cluster: clusters.access(cluster).live_reads for cluster in Cluster},
@@ -70,35 +66,19 @@ class Admission:
         reviewer = Reviewer(webhooks, lambda webhook: self._view(webhook, caches), questions.ask, self._observer)
         self._exchange = Exchange(reviewer, self._observer)
         self._limits = Limits(farewell=endpoint.shutdown_delay.total_seconds())
+        self.connections = self._limits.connections
         self._server: AdmissionServer | None = None
         self._check_server: Check | None = None
         self._serving = contextlib.AsyncExitStack()
         self._is_leaving = False
 
     @property
-    def views(self) -> Sequence[View]:
-        """What has to be complete before webhooks can decide."""
-        return self._views
-
-    @property
+    @override
     def checks(self) -> Checks:
-        """What has to be ready."""
         return {"webhook-server": self._check}
 
-    @property
-    def connections(self) -> int:
-        """How many connections its listener wants to keep."""
-        return self._limits.connections
-
+    @override
     async def start(self, files: FileBudget) -> None:
-        """Serve the webhooks from now on.
-
-        Args:
-            files: of all listeners of the process.
-
-        Raises:
-            CommandError: there is no usable certificate, or the address cannot be listened on.
-        """
         stated, authorities = self._endpoint.tls.server_cert_dir, self._endpoint.tls.client_ca_file
         folder = Path(stated) if stated else default_folder()
         where = Listener(self._endpoint.bind_address, self._endpoint.port, "server.webhooks")
@@ -115,20 +95,20 @@ class Admission:
         self._check_server = SharedCheck(server.check)
         self._log.info("Serving webhooks", address=where, webhooks=sorted({webhook.name for webhook in self._webhooks}))
 
+    @override
     async def settle(self) -> None:
-        """Wait until everything that webhooks read is known, so that none has to wait for it."""
         await asyncio.gather(*(view.completed() for view in self._views))
         self._reading.synced()
         leave_out_what_exists()
 
+    @override
     def leave(self) -> None:
-        """Fail readiness from now on, and answer for the configured time all the same."""
         self._is_leaving = True
         if self._server is not None:
             self._server.leave()
 
+    @override
     async def end(self) -> None:
-        """Stop to serve: after `leave` when its time is over, otherwise at once; nothing happens the second time."""
         await self._serving.aclose()
 
     @functools.cached_property

@@ -54,17 +54,7 @@ class ElectionEvents(Generic[_Elector]):
         metrics: RuntimeMetrics,
         on_refusal: Callable[[str], None],
     ) -> None:
-        """A candidate that has not asked for anything yet.
-
-        Args:
-            component: who competes.
-            identity: which process of it.
-            settings: for which Lease, and for how long.
-            elect: makes the elector from the Lease's key, the identity, the timings and `on_event`.
-            events: carries Events to the cluster of the Lease.
-            metrics: show whether this process leads.
-            on_refusal: told why the API server did not record an Event, as a sentence.
-        """
+        """A candidate that has not asked for anything yet; `elect` makes its elector, and is given `on_event`."""
         self._lease = ObjectKey(settings.resource_namespace, settings.resource_name)
         self._identity = identity
         self._metrics = metrics
@@ -73,23 +63,12 @@ class ElectionEvents(Generic[_Elector]):
         self._repetition = Repetition()
         self._troubles: set[ElectionEvent] = set()
         """What has failed since an attempt last succeeded."""
-        self.elector: Final = elect(
-            self._lease,
-            identity,
-            Timings(
-                settings.lease_duration.total_seconds(),
-                settings.renew_deadline.total_seconds(),
-                settings.retry_period.total_seconds(),
-            ),
-            on_event=self._tell,
-        )
+        times = (settings.lease_duration, settings.renew_deadline, settings.retry_period)
+        timings = Timings(*(time.total_seconds() for time in times))
+        self.elector: Final = elect(self._lease, identity, timings, on_event=self._tell)
+        may_write = self.elector.may_write
         self.recorder: Final = EventRecorder(
-            events,
-            component=component,
-            instance=identity,
-            may_write=self.elector.may_write,
-            action=ACTION,
-            on_refusal=on_refusal,
+            events, component=component, instance=identity, may_write=may_write, action=ACTION, on_refusal=on_refusal
         )
         metrics.leads(self._lease.name, is_leading=False)
 

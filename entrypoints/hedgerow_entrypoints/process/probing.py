@@ -14,6 +14,7 @@ from hedgerow_adapters.listening import FileBudget, listener
 from hedgerow_adapters.probes import LIMITS, Check, Checks, Endpoint, Ports, SharedCheck, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.clusters import Clusters
+from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
 from hedgerow_adapters.telemetry.listening import ListenerTelemetry
 
@@ -31,6 +32,23 @@ class Reader(Protocol):
         ...
 
 
+class ControllerSet:
+    """The running controllers; incomplete, and so not synced, until `add` was called."""
+
+    def __init__(self) -> None:
+        self.runners: Sequence[ControllerRunner] = ()
+        self._is_complete = False
+
+    def add(self, runners: Sequence[ControllerRunner]) -> None:
+        """Add the runners of all controllers; there may be none."""
+        self.runners = runners
+        self._is_complete = True
+
+    def is_complete(self, cluster: Cluster) -> bool:
+        """True if everything that the controllers read of a cluster has been listed."""
+        return self._is_complete and all(runner.is_complete(cluster) for runner in self.runners)
+
+
 def probes(
     server: Server,
     metrics: RuntimeMetrics,
@@ -42,14 +60,8 @@ def probes(
 ) -> AbstractAsyncContextManager[Ports]:
     """The servers for health, readiness and metrics, to be entered.
 
-    Args:
-        server: where they listen.
-        metrics: what `/metrics` shows.
-        clusters: that of the source has to be reachable. Where the target is another one its caches are a check of
-            their own.
-        readers: whose caches have to be complete.
-        checks: what else has to be ready.
-        files: of all listeners of the process.
+    Alive: the source cluster answers. Ready: the readers' caches are complete, those of another target as a check of
+    their own, and the other checks pass.
     """
     roles = [tuple(Cluster)] if clusters.are_one else [(cluster,) for cluster in Cluster]
     ready = {f"{of[0].value}-informer-sync": _caches_are_complete(readers, of) for of in roles}

@@ -39,11 +39,9 @@ from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
 from hedgerow_entrypoints.errors import CommandError
-from hedgerow_entrypoints.process.collector import keep_searches_short, leave_out_what_exists
-from hedgerow_entrypoints.process.controller_set import ControllerSet
 from hedgerow_entrypoints.process.election_events import ElectionEvents
-from hedgerow_entrypoints.process.heap import give_memory_back
-from hedgerow_entrypoints.process.probing import CONNECTIONS, probes
+from hedgerow_entrypoints.process.memory import give_memory_back, keep_searches_short, leave_out_what_exists
+from hedgerow_entrypoints.process.probing import CONNECTIONS, ControllerSet, probes
 from hedgerow_entrypoints.process.serving import Serving, serving
 from hedgerow_entrypoints.process.settings import ProcessSettings
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
@@ -108,7 +106,14 @@ class Process:
             admission = serving(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
             controllers = ControllerSet()
             files = FileBudget.of(CONNECTIONS + admission.connections)
-            await self._serve_probes(stack, clusters, controllers, admission, files)
+            readers = [controllers, *admission.views]
+            served = probes(
+                self._settings.server, self._metrics, clusters, readers, checks=admission.checks, files=files
+            )
+            try:
+                await stack.enter_async_context(served)
+            except ListenError as error:
+                raise CommandError(str(error)) from error
             stack.push_async_callback(admission.end)
             await admission.start(files)
             cluster_id = await self._cluster_id(clusters)
@@ -135,17 +140,11 @@ class Process:
             await asyncio.gather(asking, stop, return_exceptions=True)
 
     async def _identify(self, clusters: Clusters) -> str:
-        """The id of the source cluster.
-
-        Raises:
-            CommandError: the cluster does not tell, or source and target are one cluster and must not be.
-        """
-        problem = self._settings.problem_of_one_cluster
-        if problem is not None and await are_one_cluster(
-            clusters.source, clusters.target, self._component, random.random
-        ):
+        """The id of the source cluster, which must not be the target as well where that has a problem."""
+        asks, problem = (self._component, random.random), self._settings.problem_of_one_cluster
+        if problem is not None and await are_one_cluster(clusters.source, clusters.target, *asks):
             raise CommandError(str(problem))
-        return await determine_cluster_id(self._settings.cluster_id, clusters.source, self._component, random.random)
+        return await determine_cluster_id(self._settings.cluster_id, clusters.source, *asks)
 
     def _listen_for_signals(self) -> None:
         """The first signal ends the process in good order, the second at once."""
@@ -195,9 +194,9 @@ class Process:
         return Access(same_cluster, settings.namespaces, resync_period, unthrottled, for_webhooks)
 
     def _tell_of_unknown_cluster(self, connection: str) -> None:
-        problem = "missing permission: get namespaces named kube-system"
+        missing = "missing permission: get namespaces named kube-system"
         self._log.warning(
-            "It would not be noticed if a connection led to another cluster", on=connection, error=problem
+            "It would not be noticed if a connection led to another cluster", on=connection, error=missing
         )
 
     async def _connection(self, settings: ClientConnection, *, is_quiet: bool = False) -> Connection:
@@ -264,28 +263,8 @@ class Process:
             decide=self._decide,
         )
 
-    async def _serve_probes(
-        self,
-        stack: contextlib.AsyncExitStack,
-        clusters: Clusters,
-        controllers: ControllerSet,
-        admission: Serving,
-        files: FileBudget,
-    ) -> None:
-        readers = [controllers, *admission.views]
-        try:
-            await stack.enter_async_context(
-                probes(self._settings.server, self._metrics, clusters, readers, checks=admission.checks, files=files)
-            )
-        except ListenError as error:
-            raise CommandError(str(error)) from error
-
     async def _work(
-        self,
-        elector: ElectorThread | None,
-        caches: Caches,
-        runners: Sequence[ControllerRunner],
-        admission: Serving,
+        self, elector: ElectorThread | None, caches: Caches, runners: Sequence[ControllerRunner], admission: Serving
     ) -> None:
         """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
         parts = [asyncio.create_task(caches.run()), *(asyncio.create_task(runner.run()) for runner in runners)]

@@ -16,13 +16,7 @@ class Recording:
     """The record of one process: opened before it starts, so that a wrong path is told at once."""
 
     def __init__(self, path: str, component: str, configuration: Mapping[str, Any], redaction: Redaction) -> None:
-        """Open the file.
-
-        Args:
-            path: where it is; what it holds already stays.
-            component: whose decisions are recorded.
-            configuration: by which they are made, as a document.
-            redaction: keeps confidential values out of it.
+        """Open the file; what it holds already stays.
 
         Raises:
             CommandError: it cannot be opened.
@@ -37,11 +31,7 @@ class Recording:
             raise CommandError(f"error opening record: {path}: {error.strerror}") from error
 
     def begin(self, cluster_id: str) -> Recorder:
-        """Begin the record.
-
-        Args:
-            cluster_id: the effective id of the source cluster.
-        """
+        """Begin the record, once the effective id of the source cluster is known."""
         header = Header(__version__, self._component, cluster_id, self._configuration)
         return Recorder(self._file, header, self._redaction, self._tell_of_gap)
 

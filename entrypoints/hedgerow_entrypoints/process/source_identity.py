@@ -31,13 +31,7 @@ _SERVER_ERROR: Final = 500
 
 
 async def determine_cluster_id(configured: str, source: Access, component: str, random: Callable[[], float]) -> str:
-    """The effective id of the source cluster; empty where it has none.
-
-    Args:
-        configured: an id, or how to find one.
-        source: the way to the cluster; that some namespaces are out of sight does not hide its identity.
-        component: who asks, as logs show it.
-        random: numbers between 0 and 1, for jitter.
+    """The effective id of the source cluster; empty where it has none. Namespaces out of sight do not hide it.
 
     Raises:
         CommandError: the cluster does not tell.
@@ -50,14 +44,7 @@ async def determine_cluster_id(configured: str, source: Access, component: str, 
 
 
 async def are_one_cluster(source: Access, target: Access, component: str, random: Callable[[], float]) -> bool:
-    """True if both connections lead to one cluster, by the uid of its namespace `kube-system`.
-
-    Args:
-        source: one connection.
-        target: the other one.
-        component: who asks, as logs show it.
-        random: numbers between 0 and 1, for jitter.
-    """
+    """True if both connections lead to one cluster, by the uid of its namespace `kube-system`."""
     answers = [await _answer(_KUBE_SYSTEM, access, component, random) for access in (source, target)]
     uids = [uid_of(answer.objects[0]) if isinstance(answer, Found) else None for answer in answers]
     return uids[0] == uids[1] and bool(uids[0])
@@ -80,6 +67,4 @@ async def _answer(question: ObjectQuestion, access: Access, component: str, rand
 
 def _is_passing(answer: Answer) -> TypeGuard[NotAnswered]:
     """Whether a server that cannot be reached, or cannot serve, keeps the answer back for now."""
-    if not isinstance(answer, NotAnswered):
-        return False
-    return answer.code == _TOO_MANY_REQUESTS or answer.code >= _SERVER_ERROR
+    return isinstance(answer, NotAnswered) and (answer.code == _TOO_MANY_REQUESTS or answer.code >= _SERVER_ERROR)

@@ -20,12 +20,7 @@ _TELLING: Final = 2.0
 
 
 def end_stuck_process(component: str, problem: str) -> Never:
-    """Say what is wrong and where the main thread stands, and end the process.
-
-    Args:
-        component: whose log line it is.
-        problem: a sentence.
-    """
+    """Say what is wrong and where the main thread stands, and end the process."""
     telling = threading.Thread(target=_tell, args=(component, problem), daemon=True)
     telling.start()
     telling.join(_TELLING)

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from hedgerow_entrypoints.process import collector
-from hedgerow_entrypoints.process.collector import keep_searches_short, search_seldom
+from hedgerow_entrypoints.process import memory
+from hedgerow_entrypoints.process.memory import keep_searches_short, search_seldom
 
 
 @pytest.fixture(autouse=True)
 def _as_in_a_new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Without the values of the test run, with limits a hundredth of the real ones."""
     thresholds, callbacks = gc.get_threshold(), tuple(gc.callbacks)
-    monkeypatch.setattr(collector, "NEW_VALUES", collector.NEW_VALUES // 100)
-    monkeypatch.setattr(collector, "MOST_SEARCHED", collector.MOST_SEARCHED // 100)
+    monkeypatch.setattr(memory, "NEW_VALUES", memory.NEW_VALUES // 100)
+    monkeypatch.setattr(memory, "MOST_SEARCHED", memory.MOST_SEARCHED // 100)
     gc.collect()
     gc.freeze()
     gc.collect()
@@ -66,7 +66,7 @@ def test_few_values_are_searched_again() -> None:
     search_seldom()
     before = gc.get_freeze_count()
 
-    few = [[] for _ in range(collector.MOST_SEARCHED // 2)]  # type: ignore[var-annotated]
+    few = [[] for _ in range(memory.MOST_SEARCHED // 2)]  # type: ignore[var-annotated]
     gc.collect()
 
     assert few

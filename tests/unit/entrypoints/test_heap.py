@@ -4,7 +4,7 @@ import ctypes
 
 import pytest
 
-from hedgerow_entrypoints.process.heap import give_memory_back, trim_heap
+from hedgerow_entrypoints.process.memory import give_memory_back, trim_heap
 
 
 class OverError(Exception):
