@@ -17,8 +17,8 @@ from hedgerow_adapters.memory.kinds.workloads import DEPLOYMENTS, PODS
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import METADATA_LIST
 from hedgerow_adapters.protocol.transport import Response, Transport
-from hedgerow_entrypoints.cli.health.judgement import Judgement
 from hedgerow_entrypoints.cli.health.live import judgement_of
+from hedgerow_entrypoints.cli.health.verdicts import Judgement
 from hedgerow_entrypoints.errors import CommandError
 from tests.unit.adapters.runtime.world import Wire
 from tests.virtual_clock import virtual_time

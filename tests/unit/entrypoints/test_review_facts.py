@@ -17,8 +17,7 @@ from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
 from hedgerow_entrypoints.cli.review.course import decision
-from hedgerow_entrypoints.cli.review.facts import ReviewFacts
-from hedgerow_entrypoints.cli.review.lookups import FilesFirst
+from hedgerow_entrypoints.cli.review.facts import FilesFirst, ReviewFacts
 from hedgerow_entrypoints.cli.review.panels import named_panel, whole_panel
 from hedgerow_entrypoints.cli.review.requests import Candidate
 from hedgerow_entrypoints.cli.review.session import reviewed_by

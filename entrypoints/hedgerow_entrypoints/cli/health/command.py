@@ -8,8 +8,8 @@ import click
 
 from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.health import files
-from hedgerow_entrypoints.cli.health.judgement import Judgement
 from hedgerow_entrypoints.cli.health.showing import FORMATS, in_one_line
+from hedgerow_entrypoints.cli.health.verdicts import Judgement
 from hedgerow_entrypoints.cli.options import filenames, live_cluster
 from hedgerow_entrypoints.cli.worlds import connected, objects_in_files, tell_placed
 from hedgerow_entrypoints.errors import note

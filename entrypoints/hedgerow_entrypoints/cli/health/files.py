@@ -1,15 +1,14 @@
 """The health of what files hold: every object, and what a ManagedResource has applied that no file holds."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of
 from hedgerow.resource_manager.health.verdicts import Absence
-from hedgerow_entrypoints.cli.health.judgement import Judgement
-from hedgerow_entrypoints.cli.health.verdicts import MANAGED_RESOURCE, Subject, Verdict, applied_by, judged
+from hedgerow_entrypoints.cli.health.verdicts import MANAGED_RESOURCE, Judgement, Subject, Verdict, applied_by, judged
 
 _POD: Final = Kind("v1", "Pod")
 
@@ -29,14 +28,12 @@ class _Identity(NamedTuple):
 def judgement_of(objects: Sequence[Manifest], namespace: str | None) -> Judgement:
     """The verdict on each object, in order; behind a ManagedResource those that it misses.
 
-    Args:
-        objects: all there is.
-        namespace: where the objects are that count, beside those that the ManagedResources in it have applied; none:
-            all count.
+    With a namespace, only what is in it counts, and what its ManagedResources have applied anywhere.
     """
     present = {_Identity.of(Subject.of(each)) for each in objects}
     pods = _pods(objects)
-    counting = {_Identity.of(subject) for subject in _counting(objects, namespace)}
+    here = [each for each in objects if key_of(each).namespace == namespace]
+    counting = {_Identity.of(subject) for each in here for subject in _references(each)}
     verdicts: dict[_Identity, Verdict] = {}
     for each in objects:
         subject = Subject.of(each)
@@ -46,13 +43,6 @@ def judgement_of(objects: Sequence[Manifest], namespace: str | None) -> Judgemen
             if _Identity.of(reference) not in present:
                 verdicts.setdefault(_Identity.of(reference), judged(reference, Absence.NOT_FOUND))
     return Judgement(tuple(verdicts.values()))
-
-
-def _counting(objects: Iterable[Manifest], namespace: str | None) -> Iterator[Subject]:
-    """What the ManagedResources of a namespace have applied, wherever it is."""
-    for each in objects:
-        if namespace == key_of(each).namespace:
-            yield from _references(each)
 
 
 def _references(manifest: Manifest) -> tuple[Subject, ...]:

@@ -3,17 +3,19 @@
 Each kind is listed once, page by page; of an object no more is kept than what is told of it.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from hedgerow.api.kubernetes import NAMESPACES
-from hedgerow.api.managed_objects import is_metadata_only
+from hedgerow.api.kubernetes import NAMESPACES, PODS
+from hedgerow.api.managed_objects import is_metadata_only, transform_of
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.clusters import ReadScope
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.clusters import EVERYTHING, ReadScope
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.resource_manager.health.object_progress import counts_pods
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of
 from hedgerow.resource_manager.health.verdicts import Absence
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.files.sources import printable
@@ -27,15 +29,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError
 from hedgerow_adapters.protocol.responses import status_error
 from hedgerow_adapters.protocol.transport import Transport, TransportError
-from hedgerow_entrypoints.cli.health.deployments import deployments_of, pod_counts, scope_of
-from hedgerow_entrypoints.cli.health.judgement import Judgement
-from hedgerow_entrypoints.cli.health.verdicts import (
-    MANAGED_RESOURCE,
-    Subject,
-    Verdict,
-    applied_by,
-    judged,
-)
+from hedgerow_entrypoints.cli.health.verdicts import MANAGED_RESOURCE, Judgement, Subject, Verdict, applied_by, judged
 from hedgerow_entrypoints.errors import CommandError, abridged
 
 LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
@@ -50,12 +44,7 @@ class _Applied(NamedTuple):
 
 
 async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
-    """The verdict on each ManagedResource, and behind it on the objects that it has applied.
-
-    Args:
-        transport: leads to the cluster.
-        look_up: knows the kinds of that cluster.
-        namespace: whose ManagedResources are judged; empty: all.
+    """The verdict on each ManagedResource of a namespace, or of all, and behind it on the objects that it has applied.
 
     Raises:
         CommandError: the cluster does not answer, does not show its ManagedResources, or has no such namespace.
@@ -155,17 +144,17 @@ class _Course:
         def keep(live: Manifest) -> Verdict | None:
             return judged(Subject(kind, key_of(live)), live) if key_of(live) in keys else None
 
-        scope, metadata_only = scope_of(keys), is_metadata_only(resource)
+        scope, metadata_only = _scope_of(keys), is_metadata_only(resource)
         verdicts = await list_transformed(self._transport, resource, scope, keep, metadata_only=metadata_only)
         return {verdict.subject: verdict for verdict in verdicts}
 
     async def _deployments(self, resource: Resource, keys: Collection[ObjectKey]) -> Mapping[Subject, Verdict]:
         """Deployments, whose pods are counted where there is nothing else to wait for."""
-        found = await deployments_of(self._transport, resource, keys)
+        found = await _deployments_of(self._transport, resource, keys)
         verdicts = {key: judged(Subject(resource.object_kind, key), live) for key, live in found.items()}
         counting = {key: found[key] for key, verdict in verdicts.items() if verdict.progressing is False}
         try:
-            counts = await pod_counts(self._transport, counting)
+            counts = await _pod_counts(self._transport, counting)
         except UnreachableError:
             raise
         except ListingError as error:
@@ -189,3 +178,39 @@ def _applied(managed_resource: Manifest) -> _Applied:
     except UnreadableError:
         references = ()
     return _Applied(judged(subject, managed_resource), references)
+
+
+def _scope_of(keys: Collection[ObjectKey]) -> ReadScope:
+    """What has to be listed to see certain objects: their namespace if they share one, else all."""
+    namespaces = {key.namespace for key in keys}
+    return ReadScope(namespaces.pop()) if len(namespaces) == 1 else EVERYTHING
+
+
+async def _deployments_of(
+    transport: Transport, resource: Resource, keys: Collection[ObjectKey]
+) -> Mapping[ObjectKey, Manifest]:
+    """Those of certain Deployments that exist, as far as rules read them."""
+    kept = transform_of(resource)
+
+    def keep(live: Manifest) -> Manifest | None:
+        return kept(live) if key_of(live) in keys else None
+
+    return {key_of(live): live for live in await list_transformed(transport, resource, _scope_of(keys), keep)}
+
+
+async def _pod_counts(transport: Transport, deployments: Mapping[ObjectKey, Manifest]) -> Mapping[ObjectKey, int]:
+    """How many pods each Deployment selects, if that can be read in it."""
+    selectors = {key: selector for key, live in deployments.items() if (selector := pods_of(live)) is not None}
+    if not selectors:
+        return {}
+    by_namespace: dict[str, dict[ObjectKey, LabelSelector]] = defaultdict(dict)
+    for key, selector in selectors.items():
+        by_namespace[key.namespace][key] = selector
+
+    def keep(pod: Manifest) -> tuple[ObjectKey, ...] | None:
+        labels, selectors = labels_of(pod), by_namespace.get(key_of(pod).namespace, {})
+        return tuple(key for key, selector in selectors.items() if selector.matches(labels)) or None
+
+    selected = await list_transformed(transport, PODS, _scope_of(selectors), keep, metadata_only=True)
+    counts = Counter(key for keys in selected for key in keys)
+    return {key: counts[key] for key in selectors}

@@ -9,8 +9,7 @@ from tabulate import tabulate
 
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.sources import printable
-from hedgerow_entrypoints.cli.health.judgement import Judgement
-from hedgerow_entrypoints.cli.health.verdicts import Verdict
+from hedgerow_entrypoints.cli.health.verdicts import Judgement, Verdict
 from hedgerow_entrypoints.cli.rendering import summary
 
 HEADERS: Final = ("KIND", "NAMESPACE", "NAME", "HEALTHY", "PROGRESSING", "WHY")
@@ -28,27 +27,13 @@ def as_table(judgement: Judgement) -> str:
 
 def _row(verdict: Verdict) -> tuple[str, ...]:
     kind, key = verdict.subject
+    why = printable(" ".join(verdict.why.split()))
     return (
         *map(printable, (kind.kind, key.namespace, key.name)),
         click.style(WORDS[verdict.healthy], fg=_HEALTH_COLOURS[verdict.healthy]),
         click.style(WORDS[verdict.progressing], fg=_PROGRESS_COLOURS[verdict.progressing]),
-        _shortened(printable(" ".join(verdict.why.split()))),
+        why if len(why) <= LONGEST_WHY else f"{why[: LONGEST_WHY - 3].rstrip()}...",  # programs get the whole
     )
-
-
-def _shortened(why: str) -> str:
-    """What fits into a row; programs get the whole."""
-    return why if len(why) <= LONGEST_WHY else f"{why[: LONGEST_WHY - 3].rstrip()}..."
-
-
-def as_json(judgement: Judgement) -> str:
-    """One JSON object: the verdicts in order, and what could not be judged."""
-    return json.dumps(_document(judgement), indent=2) + "\n"
-
-
-def as_yaml(judgement: Judgement) -> str:
-    """As JSON, in YAML."""
-    return render_yaml([_document(judgement)])
 
 
 def _document(judgement: Judgement) -> dict[str, Any]:
@@ -80,4 +65,8 @@ def in_one_line(judgement: Judgement) -> str:
     return summary(counts, judgement.problems, none="nothing to judge")
 
 
-FORMATS: Final[dict[str, Callable[[Judgement], str]]] = {"table": as_table, "yaml": as_yaml, "json": as_json}
+FORMATS: Final[dict[str, Callable[[Judgement], str]]] = {
+    "table": as_table,
+    "yaml": lambda judgement: render_yaml([_document(judgement)]),
+    "json": lambda judgement: json.dumps(_document(judgement), indent=2) + "\n",
+}

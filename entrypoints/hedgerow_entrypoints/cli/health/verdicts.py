@@ -55,6 +55,20 @@ class Verdict:
     why: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict per object, each object once."""
+
+    verdicts: tuple[Verdict, ...]
+    problems: tuple[str, ...] = ()
+    """Why objects could not be judged, a sentence each, with their names."""
+
+    @property
+    def is_unhealthy(self) -> bool:
+        """Whether any object is known to be unhealthy; that one rolls out is no fault."""
+        return any(verdict.healthy is False for verdict in self.verdicts)
+
+
 def applied_by(managed_resource: Manifest) -> tuple[Subject, ...]:
     """The objects that a ManagedResource has applied, in the order of its status.
 
@@ -65,15 +79,12 @@ def applied_by(managed_resource: Manifest) -> tuple[Subject, ...]:
 
 
 def judged(subject: Subject, live: Manifest | Absence, pod_count: int | None = None) -> Verdict:
-    """What is told of an object.
-
-    Args:
-        subject: which one.
-        live: as it is now, or why there is none.
-        pod_count: how many pods a Deployment selects; none: nobody has counted.
-    """
+    """What is told of an object as it is now, and of the pods of a Deployment where they were counted."""
     if isinstance(live, Absence):
-        return Verdict(subject, healthy=False, progressing=None, why=_missing(subject, live))
+        kind = subject.kind
+        unserved = f'missing: no matches for kind "{kind.kind}" in version "{kind.api_version}"'
+        why = "missing" if live is Absence.NOT_FOUND else unserved
+        return Verdict(subject, healthy=False, progressing=None, why=why)
     if subject.kind == MANAGED_RESOURCE:
         return _of_managed_resource(subject, live)
     if is_skipped(live):
@@ -89,26 +100,16 @@ def judged(subject: Subject, live: Manifest | Absence, pod_count: int | None = N
     )
 
 
-def _missing(subject: Subject, absence: Absence) -> str:
-    if absence is Absence.NOT_FOUND:
-        return "missing"
-    return f'missing: no matches for kind "{subject.kind.kind}" in version "{subject.kind.api_version}"'
-
-
 def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdict:
     cause = check(managed_resource) or _unreadable_references(managed_resource)
     said = find(conditions_of(managed_resource), RESOURCES_PROGRESSING)
     progressing = None if said is None else _PROGRESSING.get(said.status)
     # Until it is applied and healthy nobody expects to be told of its rollout.
     waits_for = check_progressing(managed_resource) if progressing or cause is None else None
-    why = _joined(cause, _refusal(managed_resource), waits_for)
-    return Verdict(subject, healthy=cause is None, progressing=progressing, why=why)
-
-
-def _refusal(managed_resource: Manifest) -> str | None:
-    """Why it could not be applied, which is mostly behind all else that is said of it."""
+    # Why it could not be applied is mostly behind all else that is said of it.
     applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
-    return applied.message if applied and applied.status == ConditionStatus.FALSE else None
+    refusal = applied.message if applied and applied.status == ConditionStatus.FALSE else None
+    return Verdict(subject, healthy=cause is None, progressing=progressing, why=_joined(cause, refusal, waits_for))
 
 
 def _unreadable_references(managed_resource: Manifest) -> str | None:

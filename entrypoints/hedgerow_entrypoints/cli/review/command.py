@@ -29,11 +29,18 @@ from hedgerow_entrypoints.cli.review.panels import (
     not_enabled,
     whole_panel,
 )
-from hedgerow_entrypoints.cli.review.remarks import unregistered
-from hedgerow_entrypoints.cli.review.requests import Candidate, candidates, deleted_members, is_review, sent_objects
-from hedgerow_entrypoints.cli.review.session import Session, reviewed_by
+from hedgerow_entrypoints.cli.review.requests import (
+    Candidate,
+    candidates,
+    deleted_members,
+    given_namespace,
+    is_review,
+    sent_objects,
+    warn_of_unused,
+    with_assumed_namespaces,
+)
+from hedgerow_entrypoints.cli.review.session import Session, reviewed_by, unregistered
 from hedgerow_entrypoints.cli.review.showing import FORMATS
-from hedgerow_entrypoints.cli.review.surroundings import given_namespace, warn_of_unused, with_assumed_namespaces
 from hedgerow_entrypoints.cli.worlds import connected
 from hedgerow_entrypoints.errors import note
 
@@ -171,7 +178,9 @@ def command(
     if everything and configured is None and not host and any(each.request.kind.kind == "Pod" for each in concerned):
         note(f"note: without --host, {SERVICE_HOST} is left out")
     held = [*deleted_members(concerned), *(each for each in objects if not is_review(each.manifest)), *namespaces]
-    session = asyncio.run(_session(panel, concerned, held, _cluster(kubeconfig, context), everything=everything))
+    is_offline = kubeconfig is None and context is None
+    cluster = nullcontext() if is_offline else connected(kubeconfig, context)
+    session = asyncio.run(_session(panel, concerned, held, cluster, everything=everything))
     click.echo(FORMATS[output](session.reviews), nl=False)
     for remark in session.remarks:
         note(f"note: {remark}")
@@ -219,12 +228,6 @@ def _exit_code(session: Session, fail_on: str) -> int:
     if session.verdicts[DENIED]:
         return EXIT_CODES[DENIED]
     return EXIT_CODES[CHANGED] if session.verdicts[CHANGED] and fail_on == CHANGED else 0
-
-
-def _cluster(kubeconfig: str | None, context: str | None) -> AbstractAsyncContextManager[Transport | None]:
-    if kubeconfig is None and context is None:
-        return nullcontext()
-    return connected(kubeconfig, context)
 
 
 async def _session(

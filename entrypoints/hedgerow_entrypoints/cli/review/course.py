@@ -7,14 +7,12 @@ from typing import Any
 from hedgerow.admission.decision import Decision, Denied, Mutated, Mutation
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, read_in
-from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.registrations import Entry, Registrations
 from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, call_of, validating_calls
 from hedgerow_entrypoints.cli.review.completion import as_to_be_stored
-from hedgerow_entrypoints.cli.review.facts import ReviewFacts
-from hedgerow_entrypoints.cli.review.lookups import NotReadError
+from hedgerow_entrypoints.cli.review.facts import NotReadError, ReviewFacts
 from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS, Candidate
 
 
@@ -66,14 +64,9 @@ class Panel:
 
     def regardless_of_labels(self) -> "Panel":
         """The same webhooks, asked about all that their rules name."""
-        registrations = self.registrations
-        return replace(
-            self,
-            registrations=Registrations(
-                tuple(map(without_selectors, registrations.mutating_entries)),
-                tuple(map(without_selectors, registrations.validating_entries)),
-            ),
-        )
+        mutating, validating = self.registrations.mutating_entries, self.registrations.validating_entries
+        regardless = Registrations(tuple(map(without_selectors, mutating)), tuple(map(without_selectors, validating)))
+        return replace(self, registrations=regardless)
 
 
 async def course(candidate: Candidate, panel: Panel, facts: ReviewFacts) -> AsyncIterator[Reviewed]:
@@ -105,7 +98,8 @@ async def _reviewed(
 ) -> Reviewed:
     webhook = panel.webhooks[call.entry.client.path]
     if call.converts(request):
-        request = _converted(request, call)
+        new, old = (_as_version(each, call.kind.api_version) for each in (request.object, request.old_object))
+        request = replace(request, kind=call.kind, resource=call.resource, object=new, old_object=old)
     return Reviewed(candidate, request, webhook.name, await decision(webhook, request, facts))
 
 
@@ -141,25 +135,10 @@ async def seen_attributes(request: AdmissionRequest, panel: Panel, facts: Review
 
 
 def attributes_of(request: AdmissionRequest, namespace_labels: Mapping[str, str]) -> Attributes:
-    """All that selects the webhooks of a request."""
-    return Attributes(request, namespace_labels, _equivalents(request))
-
-
-def _equivalents(request: AdmissionRequest) -> tuple[Resource, ...]:
-    """What else the objects of a request are served as, as far as versions differ in nothing that a webhook reads."""
-    kinds = {(each.group, each.kind) for each in AUTOSCALERS}
-    return AUTOSCALERS if (request.kind.group, request.kind.kind) in kinds else ()
-
-
-def _converted(request: AdmissionRequest, call: Call) -> AdmissionRequest:
-    version = call.kind.api_version
-    return replace(
-        request,
-        kind=call.kind,
-        resource=call.resource,
-        object=_as_version(request.object, version),
-        old_object=_as_version(request.old_object, version),
-    )
+    """All that selects the webhooks of a request; versions of autoscalers differ in nothing that a webhook reads."""
+    autoscalers = {(each.group, each.kind) for each in AUTOSCALERS}
+    equivalents = AUTOSCALERS if (request.kind.group, request.kind.kind) in autoscalers else ()
+    return Attributes(request, namespace_labels, equivalents)
 
 
 def _as_version(value: Any, api_version: str) -> Any:

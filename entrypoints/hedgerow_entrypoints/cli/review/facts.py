@@ -4,41 +4,78 @@ Where both have an object, that of the files counts. A cluster is only read, and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
+
+from typing_extensions import override
 
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import NAMESPACES
-from hedgerow.machinery.clusters import Cluster, ReadScope, visible_scopes
+from hedgerow.machinery.clusters import Cluster, visible_scopes
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.selectors import Labels
+from hedgerow.machinery.snapshot import Index, Value
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
 from hedgerow_adapters.files import LoadedObject, as_stored
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_entrypoints.cli.review.lookups import FilesFirst
 from hedgerow_entrypoints.errors import CommandError, note
 
 _NOT_FOUND: Final = 404
 
 
+class NotReadError(Exception):
+    """A webhook looks for something that no file holds while the cluster has not been asked; whoever runs it asks."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(f"{resource} has not been read")
+        self.resource = resource
+
+
+class FilesFirst(StoreSnapshot):
+    """What files hold; a look-up raises NotReadError where the cluster could know more."""
+
+    def __init__(self, stores: Mapping[Resource, ObjectStore], partial: frozenset[Resource]) -> None:
+        super().__init__(stores, stores)
+        self._partial = partial
+
+    @override
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
+        found = super().get(resource, key, cluster)
+        if found is None:
+            self._expect_all_of(resource)
+        return found
+
+    @override
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        return resource not in self._partial and super().has_synced(resource, cluster)
+
+    @override
+    def list(self, resource: Resource, **selection: Any) -> Sequence[Manifest]:
+        self._expect_all_of(resource)
+        return super().list(resource, **selection)
+
+    @override
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
+        self._expect_all_of(index.resource)
+        return super().by_index(index, value)
+
+    def _expect_all_of(self, resource: Resource) -> None:
+        if resource in self._partial:
+            raise NotReadError(resource)
+
+
 class ReviewFacts:
-    """The objects that reviews may read."""
+    """The objects that reviews may read. Nothing is read from a cluster before it is asked for."""
 
     def __init__(self, objects: Iterable[LoadedObject], transport: Transport | None, namespaces: Sequence[str]) -> None:
-        """Nothing is read from a cluster before it is asked for.
-
-        Args:
-            objects: what the files hold.
-            transport: leads to the live cluster; none: there is only what the files hold.
-            namespaces: which ones the reviewed objects live in: no other is read.
-        """
+        """Facts from files, and from a live cluster if there is one, of which only these namespaces are read."""
         self._files: dict[tuple[str, str], dict[ObjectKey, LoadedObject]] = {}
         for each in objects:
-            of_kind = self._files.setdefault(_group_and_kind(each.manifest), {})
-            of_kind[key_of(each.manifest)] = each
+            kind = each.manifest["apiVersion"].rpartition("/")[0], each.manifest["kind"]
+            self._files.setdefault(kind, {})[key_of(each.manifest)] = each
         self._transport = transport
         self._namespaces = namespaces
         self._live: dict[Resource, Sequence[Manifest] | CommandError] = {}
@@ -54,7 +91,7 @@ class ReviewFacts:
         if webhook.path not in self._snapshots:
             stores = {read.resource: self._store(webhook, read) for read in webhook.reads}
             partial = frozenset(stores) - self._live.keys() if self._transport else frozenset()
-            self._snapshots[webhook.path] = FilesFirst(StoreSnapshot(stores, stores), partial)
+            self._snapshots[webhook.path] = FilesFirst(stores, partial)
         return self._snapshots[webhook.path]
 
     async def read(self, webhook: Webhook, resource: Resource) -> None:
@@ -81,11 +118,9 @@ class ReviewFacts:
     async def answer(self, question: Question) -> Answer:
         """What a question asks for; without a cluster, what no file holds does not exist."""
         if question not in self._answers:
-            self._answers[question] = await self._answer(question)
+            one_or_all = self._one(question) if isinstance(question, ObjectQuestion) else self._several(question)
+            self._answers[question] = await one_or_all
         return self._answers[question]
-
-    async def _answer(self, question: Question) -> Answer:
-        return await (self._one(question) if isinstance(question, ObjectQuestion) else self._several(question))
 
     def _store(self, webhook: Webhook, read: Read) -> ObjectStore:
         store = ObjectStore(index for index in webhook.indexes if index.resource == read.resource)
@@ -94,7 +129,10 @@ class ReviewFacts:
                 store.put(read.transform(manifest))
             except Exception as problem:
                 # What a cache keeps has been checked by an API server; files hold whatever somebody wrote.
-                raise CommandError(self._located(read.resource, key, _explanation(problem))) from problem
+                cause = problem.__cause__ if isinstance(problem, UnfiledError) else problem
+                why = cause if isinstance(cause, UnreadableError) else "no API server would hold it as it is"
+                sentence, held = printable(f"{read.resource.kind} {key}: {why}"), self._held(read.resource).get(key)
+                raise CommandError(f"{held.source}: {sentence}" if held else sentence) from problem
         return store
 
     def _known(self, resource: Resource) -> Mapping[ObjectKey, Manifest]:
@@ -103,17 +141,15 @@ class ReviewFacts:
         live = self._live.get(resource, ())
         return {key_of(manifest): manifest for manifest in (*(() if isinstance(live, CommandError) else live), *held)}
 
-    async def _of_cluster(self, resource: Resource, *, may_be_absent: bool) -> Sequence[Manifest]:
+    async def _of_cluster(self, resource: Resource, *, may_be_absent: bool) -> None:
         """What the cluster shows of a resource; it is asked once, also where it refuses."""
         if resource not in self._live:
             try:
                 self._live[resource] = await self._listed(resource, may_be_absent=may_be_absent)
             except CommandError as error:
                 self._live[resource] = error
-        found = self._live[resource]
-        if isinstance(found, CommandError):
+        if isinstance(found := self._live[resource], CommandError):
             raise found
-        return found
 
     async def _listed(self, resource: Resource, *, may_be_absent: bool) -> Sequence[Manifest]:
         if self._transport is None:
@@ -121,7 +157,10 @@ class ReviewFacts:
         from hedgerow_adapters.kubernetes import live_reads  # noqa: PLC0415 -- slow to import, and seldom needed
 
         found: list[Manifest] = []
-        for scope in self._scopes(resource):
+        named = {key.name for key in self._held(NAMESPACES)} if resource == NAMESPACES else set()
+        for scope in visible_scopes(resource, self._namespaces):
+            if scope.name in named:
+                continue
             try:
                 found += await live_reads.objects_of(self._transport, resource, scope)
             except live_reads.UnknownResourceError as error:
@@ -130,12 +169,6 @@ class ReviewFacts:
             except live_reads.ListingError as error:
                 raise CommandError(str(error)) from error
         return found
-
-    def _scopes(self, resource: Resource) -> Sequence[ReadScope]:
-        """What is read of a resource; of Namespaces those alone that no file holds."""
-        held = self._held(NAMESPACES)
-        scopes = visible_scopes(resource, self._namespaces)
-        return [scope for scope in scopes if resource != NAMESPACES or ObjectKey("", scope.name) not in held]
 
     async def _one(self, question: ObjectQuestion) -> Answer:
         resource, key = question.resource, question.key
@@ -166,17 +199,3 @@ class ReviewFacts:
 
     def _held(self, resource: Resource) -> Mapping[ObjectKey, LoadedObject]:
         return self._files.get((resource.group, resource.kind), {})
-
-    def _located(self, resource: Resource, key: ObjectKey, problem: str) -> str:
-        held = self._held(resource).get(key)
-        sentence = printable(f"{resource.kind} {key}: {problem}")
-        return f"{held.source}: {sentence}" if held else sentence
-
-
-def _group_and_kind(manifest: Manifest) -> tuple[str, str]:
-    return manifest["apiVersion"].rpartition("/")[0], manifest["kind"]
-
-
-def _explanation(problem: Exception) -> str:
-    cause = problem.__cause__ if isinstance(problem, UnfiledError) else problem
-    return str(cause) if isinstance(cause, UnreadableError) else "no API server would hold it as it is"

@@ -40,13 +40,9 @@ _EVERYTHING: Final = AdmissionConfig(
 def named_panel(
     names: Collection[str], configured: AdmissionConfig | None, host: str | None, mode: str | None
 ) -> Panel:
-    """The webhooks of these names, whether a configuration enables them or not.
+    """The webhooks of these names, whether a configuration enables them or not, as a mode registers them.
 
-    Args:
-        names: of the webhooks; they are asked in the order in which they are registered.
-        configured: what a configuration says, if there is one.
-        host: the API server's name; none: what the configuration says.
-        mode: how they are registered; none: each in the first mode that registers it.
+    Without a mode each is as in the first mode that registers it.
 
     Raises:
         click.UsageError: one of them cannot do without something that is not given, or is not registered in that mode.
@@ -67,13 +63,7 @@ def named_panel(
 
 
 def whole_panel(configured: AdmissionConfig | None, host: str | None, mode: str | None) -> Panel:
-    """All webhooks that a configuration enables, or simply all without one.
-
-    Args:
-        configured: what the configuration says, if there is one.
-        host: the API server's name; none: what the configuration says. Without any, no pod is told.
-        mode: how they are registered; none: in the cluster that they run in.
-    """
+    """All webhooks that a configuration enables, or simply all without one; no pod is told of an unknown host."""
     return _panel(_with_host(_EVERYTHING if configured is None else configured, host), mode or Mode.RUNTIME)
 
 
@@ -95,35 +85,29 @@ def left_out(panel: Panel) -> Sequence[str]:
 
 def not_enabled(names: Iterable[str], configured: AdmissionConfig) -> Sequence[str]:
     """Those of some webhooks that a configuration does not enable."""
-    return [name for name in dict.fromkeys(names) if not _is_enabled(configured, name)]
-
-
-def _is_enabled(config: AdmissionConfig, name: str) -> bool:
-    return _value(config, name) not in (None, False)
+    return [name for name in dict.fromkeys(names) if _value(configured, name) in (None, False)]
 
 
 def _panel(config: AdmissionConfig, *modes: str) -> Panel:
     """All that a configuration enables, each as the first of some modes registers it that does."""
-    registered = [
-        parse_registrations(build_webhook_configurations(Mode(mode), "", "garden", b"", config)).unwrap()
-        for mode in modes
-    ]
+    objects = [build_webhook_configurations(Mode(mode), "", "garden", b"", config) for mode in modes]
+    registered = [parse_registrations(each).unwrap() for each in objects]
     by_path = {webhook.path: webhook for webhook in webhooks(config)}
+    paths = list(by_path)
+
+    def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        first: dict[str, Entry] = {}
+        for entry in entries:
+            first.setdefault(entry.name, entry)
+        return tuple(sorted(first.values(), key=lambda entry: paths.index(entry.client.path)))
+
     return Panel(
         by_path,
         Registrations(
-            _in_order((entry for each in registered for entry in each.mutating_entries), list(by_path)),
-            _in_order((entry for each in registered for entry in each.validating_entries), list(by_path)),
+            in_order(entry for each in registered for entry in each.mutating_entries),
+            in_order(entry for each in registered for entry in each.validating_entries),
         ),
     )
-
-
-def _in_order(entries: Iterable[Entry], paths: Sequence[str]) -> tuple[Entry, ...]:
-    """The entries in the order of their paths, without those whose name another one before has already."""
-    first: dict[str, Entry] = {}
-    for entry in entries:
-        first.setdefault(entry.name, entry)
-    return tuple(sorted(first.values(), key=lambda entry: paths.index(entry.client.path)))
 
 
 def _with_host(config: AdmissionConfig, host: str | None) -> AdmissionConfig:

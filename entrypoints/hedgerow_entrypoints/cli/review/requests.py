@@ -10,10 +10,12 @@ from typing import Any, Final
 from returns.result import Failure
 
 from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
-from hedgerow.admission.request import DELETE, UPDATE, AdmissionRequest, creation, deletion, update
+from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest, creation, deletion, update
 from hedgerow.admission.review import KIND, VERSIONS, parse_review
 from hedgerow.api import gardener, kubernetes
-from hedgerow.machinery.manifests import object_problems
+from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.machinery.failures import json_type
+from hedgerow.machinery.manifests import an_object, object_problems
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import (
     CLUSTER_SCOPED_KINDS,
@@ -25,8 +27,8 @@ from hedgerow_adapters.files import (
 )
 from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.options import standard_input
-from hedgerow_entrypoints.cli.review import recorded
 from hedgerow_entrypoints.cli.review.completion import Default, as_defaulted, default_of
+from hedgerow_entrypoints.cli.worlds import assumed_namespaces
 from hedgerow_entrypoints.errors import CommandError, note
 
 AUTOSCALERS: Final = tuple(
@@ -48,6 +50,7 @@ REVIEWED: Final = (
 )
 """What webhooks are registered for, beside AdmissionReviews of anything."""
 _RESOURCES: Final[Mapping[tuple[str, str], Resource]] = {(each.api_version, each.kind): each for each in REVIEWED}
+_OPERATIONS: Final = (CREATE, UPDATE, DELETE, CONNECT)
 _NAMESPACED: Final = NAMESPACED_KINDS | {
     each.kind if each.group.endswith(".k8s.io") else f"{each.kind}.{each.group}"
     for each in REVIEWED
@@ -84,11 +87,7 @@ def shown_name(request: AdmissionRequest) -> str:
 
 
 def sent_objects(paths: Sequence[str], namespace: str = "default") -> tuple[LoadedObject, ...]:
-    """The objects in files as somebody sends them to an API server.
-
-    Args:
-        paths: files, folders, or `-` for standard input.
-        namespace: where objects go that name none.
+    """The objects in files as somebody sends them to an API server; those that name no namespace go to the given one.
 
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
@@ -114,10 +113,7 @@ def is_review(manifest: Manifest) -> bool:
 def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequence[LoadedObject]) -> list[Candidate]:
     """The requests that objects and AdmissionReviews stand for, in their order; objects of no concern are left out.
 
-    Args:
-        objects: what the files hold.
-        operation: what happens to each object; none: its creation, or the update of one with an old version.
-        old: the objects as they were.
+    Without an operation, objects are created, or updated where `old` has an older version.
 
     Raises:
         CommandError: an AdmissionReview cannot be read.
@@ -133,14 +129,50 @@ def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequ
             problems.append(LoadProblem(each.source, f"AdmissionReview: {parsed.failure().message}"))
         else:
             request = parsed.unwrap().request
-            problems += [LoadProblem(each.source, f"AdmissionReview: {what}") for what in recorded.problems(request)]
+            problems += [LoadProblem(each.source, f"AdmissionReview: {what}") for what in _impossible(request)]
             before.pop((request.kind.group, request.kind.kind, request.key), None)
             found.append(Candidate(request, each.source))
     if problems:
         raise CommandError.of(problems)
     for unmatched in before.values():
-        note(f"warning: {unmatched.source}: {_named(unmatched)}: no object to review is a newer version of it")
+        name = printable(f"{unmatched.manifest['kind']} {key_of(unmatched.manifest)}")
+        note(f"warning: {unmatched.source}: {name}: no object to review is a newer version of it")
     return found
+
+
+def _impossible(request: AdmissionRequest) -> Iterator[str]:
+    """Why no API server can have sent a request, each with its field: a cut one would otherwise pass unseen.
+
+    Source: Kubernetes API, AdmissionRequest of admission.k8s.io/v1.
+    """
+    yield from _missing("request.kind", request.kind._asdict())
+    yield from _missing("request.resource", request.resource._asdict())
+    if not request.operation:
+        yield "request.operation: is missing"
+    elif request.operation not in _OPERATIONS:
+        yield f"request.operation: must be {', '.join(_OPERATIONS[:-1])} or {_OPERATIONS[-1]}"
+    if request.operation in {CREATE, UPDATE}:
+        yield from _no_object("request.object", request.object, required=True)
+    if request.operation in {UPDATE, DELETE}:
+        # Old API servers show nothing of what is deleted.
+        yield from _no_object("request.oldObject", request.old_object, required=request.operation == UPDATE)
+
+
+def _missing(field: str, parts: dict[str, str]) -> Iterator[str]:
+    """The parts of a type that are empty; only the group may be, which is the core's then."""
+    absent = [name for name, text in parts.items() if name != "group" and not text]
+    if not any(parts.values()):
+        yield f"{field}: is missing"
+    else:
+        yield from (f"{field}.{name}: is missing" for name in absent)
+
+
+def _no_object(field: str, value: Any, *, required: bool) -> Iterator[str]:
+    if value is None:
+        if required:
+            yield f"{field}: is missing"
+    elif not isinstance(value, dict):
+        yield f"{field}: expected an object, got {json_type(value)}"
 
 
 def _requested(each: LoadedObject, operation: str | None, old: Manifest | None) -> Iterator[Candidate]:
@@ -160,10 +192,6 @@ def _requested(each: LoadedObject, operation: str | None, old: Manifest | None) 
 def _identity(manifest: Manifest) -> tuple[str, str, ObjectKey]:
     """What an object and its older version share; versions of a group serve the same objects."""
     return str(manifest["apiVersion"]).rpartition("/")[0], manifest["kind"], key_of(manifest)
-
-
-def _named(each: LoadedObject) -> str:
-    return printable(f"{each.manifest['kind']} {key_of(each.manifest)}")
 
 
 def deleted_members(candidates: Iterable[Candidate]) -> list[LoadedObject]:
@@ -196,3 +224,40 @@ def _typed(request: AdmissionRequest) -> Any:
     typed = {**value, "apiVersion": request.kind.api_version, "kind": request.kind.kind}
     metadata = value.get("metadata")
     return {**typed, "metadata": {**metadata, "namespace": request.namespace}} if isinstance(metadata, dict) else typed
+
+
+def given_namespace(path: str | None) -> Sequence[LoadedObject]:
+    """The one Namespace in a file; none without a file.
+
+    Raises:
+        CommandError: there is none in it, or something else.
+    """
+    if path is None:
+        return ()
+    found = sent_objects([path])
+    others = (each for each in found if not _is_namespace(each))
+    problems = [LoadProblem(each.source, f"must be a Namespace, is {an_object(each.manifest)}") for each in others]
+    if not problems and len(found) != 1:
+        what = f"must hold one Namespace, holds {len(found)}; several may stand among the files (-f)"
+        problems = [LoadProblem(Source(path), what)]
+    if problems:
+        raise CommandError.of(problems)
+    return found
+
+
+def warn_of_unused(namespaces: Iterable[LoadedObject], inhabited: Iterable[str]) -> None:
+    """Say that a Namespace was given to no purpose, which is most likely misspelt somewhere."""
+    for each in namespaces:
+        name = key_of(each.manifest).name
+        if name not in inhabited:
+            note(f"warning: {each.source}: Namespace {printable(name)}: no object to review is in it")
+
+
+def with_assumed_namespaces(held: Sequence[LoadedObject], requests: Iterable[Candidate]) -> list[LoadedObject]:
+    """The objects, and the Namespaces that stand in no file but must exist; a note names those."""
+    residents = [LoadedObject({"metadata": {"namespace": each.request.namespace}}, each.source) for each in requests]
+    return [*held, *assumed_namespaces([*filter(_is_namespace, held), *residents])]
+
+
+def _is_namespace(each: LoadedObject) -> bool:
+    return (each.manifest["apiVersion"], each.manifest["kind"]) == (NAMESPACES.api_version, NAMESPACES.kind)

@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 from tabulate import tabulate
 
-from hedgerow.admission.decision import OK, Denied, Mutated, Mutation
+from hedgerow.admission.decision import OK, Denied, Mutated
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import Operation, json_patch_between
 from hedgerow.resource_manager.secret_redaction import redacted
@@ -31,18 +31,13 @@ def _diff(reviewed: Reviewed) -> Iterator[str]:
     saying = _saying(reviewed)
     yield f"{heading}: {saying}\n" if saying else f"{heading}\n"
     for mutation in reviewed.mutations:
-        paths = dict.fromkeys(printable(each["path"]) for each in _patch(mutation))
+        paths = dict.fromkeys(printable(each["path"]) for each in _patch(mutation.before, mutation.after))
         yield f"#   {mutation.rule}: {', '.join(paths)}\n"
-    decision = reviewed.decision
-    if isinstance(decision, Mutated):
-        before, after = _written(reviewed, reviewed.request.object), _written(reviewed, decision.object)
+    if isinstance(reviewed.decision, Mutated):
+        before, after, default = reviewed.request.object, reviewed.decision.object, reviewed.candidate.filled_in
+        if default:  # an API server alone has filled it in, and nobody could take it back
+            before, after = default.left_out_of(before), default.left_out_of(after)
         yield from differing_lines(redacted(before), redacted(after, before), f"sent {name}", f"admitted {name}")
-
-
-def _written(reviewed: Reviewed, manifest: Manifest) -> Manifest:
-    """The object without what an API server alone has filled in, which nobody could take back."""
-    default = reviewed.candidate.filled_in
-    return default.left_out_of(manifest) if default else manifest
 
 
 def as_table(reviews: Iterable[Reviewed]) -> str:
@@ -64,16 +59,6 @@ def as_table(reviews: Iterable[Reviewed]) -> str:
     return tabulate(rows, headers, tablefmt="plain", disable_numparse=True) + "\n"
 
 
-def as_json(reviews: Iterable[Reviewed]) -> str:
-    """A list with an object per decision."""
-    return json.dumps([_entry(each) for each in reviews], indent=2) + "\n"
-
-
-def as_yaml(reviews: Iterable[Reviewed]) -> str:
-    """A document per decision, each as in JSON."""
-    return render_yaml([_entry(each) for each in reviews])
-
-
 def _entry(reviewed: Reviewed) -> dict[str, Any]:
     request, decision, mutations = reviewed.request, reviewed.decision, reviewed.mutations
     return {
@@ -91,16 +76,12 @@ def _entry(reviewed: Reviewed) -> dict[str, Any]:
         "allowed": not isinstance(decision, Denied),
         "code": decision.code if isinstance(decision, Denied) else OK,
         "message": reviewed.message,
-        "rules": [{"rule": mutation.rule, "patch": _patch(mutation)} for mutation in mutations],
-        "patch": _between(mutations[0].before, mutations[-1].after) if mutations else [],
+        "rules": [{"rule": each.rule, "patch": _patch(each.before, each.after)} for each in mutations],
+        "patch": _patch(mutations[0].before, mutations[-1].after) if mutations else [],
     }
 
 
-def _patch(mutation: Mutation) -> list[Operation]:
-    return _between(mutation.before, mutation.after)
-
-
-def _between(before: Manifest, after: Manifest) -> list[Operation]:
+def _patch(before: Manifest, after: Manifest) -> list[Operation]:
     return json_patch_between(redacted(before), redacted(after, before))
 
 
@@ -113,6 +94,6 @@ def _saying(reviewed: Reviewed) -> str:
 FORMATS: Final[dict[str, Callable[[Iterable[Reviewed]], str]]] = {
     "diff": as_diff,
     "table": as_table,
-    "json": as_json,
-    "yaml": as_yaml,
+    "json": lambda reviews: json.dumps([_entry(each) for each in reviews], indent=2) + "\n",
+    "yaml": lambda reviews: render_yaml([_entry(each) for each in reviews]),
 }
