@@ -19,11 +19,11 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.admission import CallFailedError, WebhookCall
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.simulation import LocalWebhooks
 from tests.contract.objects import CONFIG_MAPS, config_map
 from tests.contract.targets import MemoryTarget, Target
 from tests.contract.webhook_server import HOST, ServingPair, refusing_port, serving, silent_port
 from tests.control_plane import PATIENCE
+from tests.local_webhooks import LocalWebhooks
 
 GROUP: Final = "admissionregistration.k8s.io"
 MUTATING: Final = Resource(

@@ -6,11 +6,9 @@ from hedgerow_adapters.simulation.overlay import Overlay
 from hedgerow_adapters.simulation.planning import KeyPlan, Planner, planning
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.settling import Settlement, settle, world_of
-from hedgerow_adapters.simulation.webhooks import LocalWebhooks
 
 __all__ = [
     "KeyPlan",
-    "LocalWebhooks",
     "Overlay",
     "Planner",
     "ReadingError",

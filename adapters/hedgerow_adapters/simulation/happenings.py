@@ -1,6 +1,6 @@
 """What happens in the turns of a simulation, as its controllers tell it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -57,6 +57,15 @@ class Happening:
     def is_failure(self) -> bool:
         """Whether anything was refused, or could not be planned."""
         return bool(self.failures) or any(step.error for step in self.steps)
+
+    def problems(self, explained: Callable[[Failure], str] = str) -> Iterator[str]:
+        """What could not be planned, and what was refused, a sentence each.
+
+        Args:
+            explained: the sentence of a failure.
+        """
+        yield from map(explained, self.failures)
+        yield from (str(step) for step in self.steps if step.error)
 
 
 class CrashedTurnError(Exception):

@@ -4,25 +4,21 @@ Time stands still. Round by round every key has its turn, and more turns as long
 settled when nothing is written in a round. What the server refuses in the last turn of a key is reported.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from hedgerow.machinery.clusters import is_visible
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Manifest, Resource, key_of
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import in_memory
 from hedgerow_adapters.simulation.happenings import Happening, SentAction
-from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, Simulation
+from hedgerow_adapters.simulation.simulation import RestlessError, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 MOST_ROUNDS: Final = 100
-_LastTurns: TypeAlias = dict[tuple[str, ObjectKey], Happening]
-"""By controller and key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,8 @@ class Settlement:
 
     steps: tuple[SentAction, ...]
     """Everything that was done, and then what is still refused."""
-    failures: tuple[Failure, ...]
+    last_turns: tuple[Happening, ...]
+    """Of all keys."""
     is_settled: bool
     """Whether it came to rest at all."""
 
@@ -74,27 +71,23 @@ def settle(
     """
     worlds = in_memory(cluster, source, namespaces)
     done: list[SentAction] = []
-    last: _LastTurns = {}
     with Simulation(CalendarLoop(cluster.now()), worlds, controllers) as simulation:
-        is_settled = _is_settled(simulation, done, last)
-    ranks = {controller.name: rank for rank, controller in enumerate(controllers)}
-    turns = [last[entry] for entry in sorted(last, key=lambda entry: (ranks[entry[0]], entry[1]))]
-    refused = [step for turn in turns for step in turn.steps if step.error]
-    return Settlement((*done, *refused), tuple(failure for turn in turns for failure in turn.failures), is_settled)
+        try:
+            is_settled = _is_settled(simulation, done)
+        except RestlessError:
+            is_settled = False
+    turns = simulation.last_turns
+    refused = (step for turn in turns for step in turn.steps if step.error)
+    return Settlement((*done, *refused), (*turns,), is_settled)
 
 
-def _is_settled(simulation: Simulation, done: list[SentAction], last: _LastTurns) -> bool:
-    """Let every key have its turns, and note them; whether they come to an end."""
+def _is_settled(simulation: Simulation, done: list[SentAction]) -> bool:
+    """Let every key have its turns, and note what they do; whether that comes to an end."""
     for _ in range(MOST_ROUNDS):
-        known, turns = len(done), Counter[tuple[str, ObjectKey]]()
+        known = len(done)
         simulation.look_at_everything()
-        while (turn := simulation.next_turn()) is not None:
-            entry = (turn.controller, turn.key)
-            last[entry] = turn
+        for turn in simulation.work():
             done += (step for step in turn.steps if not step.error)
-            turns[entry] += 1
-            if turns[entry] > MOST_TURNS_AT_ONCE:
-                return False
         if simulation.conflicts:
             return False
         if all(only_asks(step.action) for step in done[known:]):

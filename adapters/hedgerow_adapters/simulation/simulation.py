@@ -2,7 +2,7 @@
 
     with Simulation(CalendarLoop(start), in_memory(cluster), controllers) as simulation:
         simulation.look_at_everything()
-        while (turn := simulation.next_turn()) is not None:
+        for turn in simulation.work():
             ...
 
 Guarantees: a turn begins when the caches show everything that was written before it, and time stands still until
@@ -15,7 +15,8 @@ Deletions are not held back, as the clusters are thrown away.
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -54,7 +55,7 @@ class _Seat(NamedTuple):
 
 
 class Simulation:
-    """Controllers at work in in-memory clusters."""
+    """Controllers at work."""
 
     def __init__(
         self,
@@ -74,6 +75,8 @@ class Simulation:
             jitter: a number from 0 to less than 1 for each turn.
             looks_once: what decisions are told of it (`Context.looks_once`).
         """
+        self.turns = 0
+        self._last: dict[tuple[str, ObjectKey], Happening] = {}
         self._loop = loop
         self._worlds = worlds
         self._controllers = controllers
@@ -117,6 +120,12 @@ class Simulation:
         return self._loop.moment(min(readings)) if readings else None
 
     @property
+    def last_turns(self) -> list[Happening]:
+        """The last turn of each key, by controllers and keys in their order."""
+        ranks = {controller.name: rank for rank, controller in enumerate(self._controllers)}
+        return [self._last[entry] for entry in sorted(self._last, key=lambda entry: (ranks[entry[0]], entry[1]))]
+
+    @property
     def conflicts(self) -> int:
         """How many times controllers, or keys of one, turned out to undo each other's work."""
         return sum(seat.account.conflicts for seat in self._seats)
@@ -127,19 +136,26 @@ class Simulation:
             for key in all_keys(runner.controller, runner.snapshot):
                 runner.queue.add(key)
 
-    def next_turn(self) -> Happening | None:
-        """Take the next turn, and tell what has happened in it; none: no key waits at the moment.
+    def work(self) -> Iterator[Happening]:
+        """Take all turns of the moment, until no key waits.
 
         Raises:
+            RestlessError: no end is in sight.
             EndlessDecisionError: a decision goes on and on.
             CrashedTurnError: a decision has another defect, or took too long.
         """
-        self._settle()
-        waiting = [seat for seat in self._seats if seat.runner.queue]
-        seat = next((seat for seat in waiting if not seat.runner.queue.gives_way), None)
-        if seat is None:
-            return None
-        return self._turn(seat)
+        counts: Counter[tuple[str, ObjectKey]] = Counter()
+        while True:
+            self._settle()
+            waiting = (seat for seat in self._seats if seat.runner.queue and not seat.runner.queue.gives_way)
+            if (seat := next(waiting, None)) is None:
+                return
+            turn = self._turn(seat)
+            entry = (turn.controller, turn.key)
+            counts[entry] += 1
+            if counts[entry] > MOST_TURNS_AT_ONCE:
+                raise RestlessError(*entry)
+            yield turn
 
     def turn_of(self, key: ObjectKey) -> Happening:
         """Take a turn of a key of the only controller; nobody waits any more then but for what it leads to.
@@ -176,7 +192,10 @@ class Simulation:
         turned = turn.result() if turn.done() else self._loop.run_until_complete(turn)
         steps, events, failures = tuple(seat.account.steps), tuple(seat.account.events), seat.account.failures
         name = seat.runner.controller.name
-        return Happening(began, name, turned.key, steps, events, failures, turned.requeue_after)
+        self.turns += 1
+        happening = Happening(began, name, turned.key, steps, events, failures, turned.requeue_after)
+        self._last[name, turned.key] = happening
+        return happening
 
     def _settle(self) -> None:
         """Let the caches see everything that was written."""

@@ -12,25 +12,20 @@ there, and turns get the jitter of a seed.
 """
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.files import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import in_memory
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.seeding import applied
-from hedgerow_adapters.simulation.simulation import MOST_TURNS_AT_ONCE, RestlessError, Simulation
+from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
-
-_Entry: TypeAlias = tuple[str, ObjectKey]
-"""A key of a controller."""
 
 
 class Arrival(NamedTuple):
@@ -63,7 +58,7 @@ class Arrived:
     """What of them no API server would have stored."""
 
 
-class TimedSimulation:
+class TimedSimulation(Simulation):
     """Iterated once: the turns in which something was done or told, or failed, and what arrived, in their order."""
 
     def __init__(
@@ -84,17 +79,13 @@ class TimedSimulation:
             schedule: how time passes.
             namespaces: what is seen of the cluster that is looked after; none: all.
         """
-        self.began: Final = loop.utc_now()
-        self.turns = 0
-        self._failing: dict[_Entry, Happening] = {}
-        self._loop = loop
-        self._end = self.began + schedule.length
         self._target = clusters[Cluster.TARGET]
-        self._arrivals = sorted(schedule.arrivals, key=lambda arrival: arrival.after, reverse=True)
-        self._turns_now: Counter[_Entry] = Counter()
-        jitter = random.Random(schedule.seed).random  # noqa: S311 -- it spreads turns, and hides nothing
         worlds = in_memory(self._target, clusters[Cluster.SOURCE], namespaces)
-        self._simulation = Simulation(loop, worlds, controllers, jitter=jitter, looks_once=False)
+        jitter = random.Random(schedule.seed).random  # noqa: S311 -- it spreads turns, and hides nothing
+        super().__init__(loop, worlds, controllers, jitter=jitter, looks_once=False)
+        self.began: Final = loop.utc_now()
+        self._end = self.began + schedule.length
+        self._arrivals = sorted(schedule.arrivals, key=lambda arrival: arrival.after, reverse=True)
 
     @property
     def now(self) -> datetime:
@@ -104,12 +95,7 @@ class TimedSimulation:
     @property
     def failing(self) -> list[Happening]:
         """The last turns of the keys whose last turn has failed."""
-        return [*self._failing.values()]
-
-    @property
-    def due(self) -> datetime | None:
-        """When something is looked at next; none: never, unless something changes."""
-        return self._simulation.due
+        return [turn for turn in self.last_turns if turn.is_failure]
 
     def __iter__(self) -> Iterator[Happening | Arrived]:
         """Let time pass.
@@ -117,42 +103,23 @@ class TimedSimulation:
         Raises:
             RestlessError: at some moment no end is in sight.
             EndlessDecisionError: a decision goes on and on.
+            CrashedTurnError: a decision has another defect, or took too long.
         """
-        with self._simulation:
-            self._simulation.look_at_everything()
+        with self:
+            self.look_at_everything()
             while True:
-                yield from self._arrived()
-                yield from self._worked()
+                while self._arrivals and self.began + self._arrivals[-1].after <= self.now:
+                    arrival = self._arrivals.pop()
+                    yield Arrived(self.now, arrival, applied(self._target, arrival.objects))
+                yield from (turn for turn in self.work() if turn.steps or turn.events or turn.failures)
                 moment = self._next_moment()
                 if moment is None or self._loop.moment(moment) > self._end:
                     self._loop.jump_to((self._end - self._loop.start).total_seconds())
                     return
                 self._loop.jump_to(moment)
-                self._turns_now.clear()
 
     def _next_moment(self) -> float | None:
-        arrivals = (
-            [(self.began + self._arrivals[-1].after - self._loop.start).total_seconds()] if self._arrivals else []
-        )
-        timer = self._loop.next_timer()
-        return min([*arrivals, *([timer] if timer is not None else [])], default=None)
-
-    def _arrived(self) -> Iterator[Arrived]:
-        while self._arrivals and self.began + self._arrivals[-1].after <= self.now:
-            arrival = self._arrivals.pop()
-            yield Arrived(self.now, arrival, applied(self._target, arrival.objects))
-
-    def _worked(self) -> Iterator[Happening]:
-        """Everything that is to be done at the moment."""
-        while (happening := self._simulation.next_turn()) is not None:
-            entry = (happening.controller, happening.key)
-            self.turns += 1
-            self._turns_now[entry] += 1
-            if self._turns_now[entry] > MOST_TURNS_AT_ONCE:
-                raise RestlessError(*entry)
-            if happening.is_failure:
-                self._failing[entry] = happening
-            else:
-                self._failing.pop(entry, None)
-            if happening.steps or happening.events or happening.failures:
-                yield happening
+        moments = [timer] if (timer := self._loop.next_timer()) is not None else []
+        if self._arrivals:
+            moments.append((self.began + self._arrivals[-1].after - self._loop.start).total_seconds())
+        return min(moments, default=None)

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -23,7 +23,7 @@ from hedgerow_entrypoints.cli.controllers import (
 from hedgerow_entrypoints.cli.options import filenames, live_cluster
 from hedgerow_entrypoints.cli.plan_live import ClusterAccess, live_clusters
 from hedgerow_entrypoints.cli.planning import planned_in
-from hedgerow_entrypoints.cli.rendering import FORMATS, REQUEST, Planned, summary
+from hedgerow_entrypoints.cli.rendering import DONE, FORMATS, summary
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
 from hedgerow_entrypoints.errors import note
 
@@ -95,7 +95,8 @@ def command(
     click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
         note(f"error: {explained(failure)}")
-    note(_summary(planned, failures))
+    counts = Counter(each.verb for each in planned)
+    note(summary([(counts[verb], f"to {verb}") for verb in DONE], failures))
     if failures:
         sys.exit(1)
     if planned:
@@ -110,8 +111,3 @@ def _places(settings: OfflineSettings, kubeconfig: str | None, context: str | No
         role: ClusterAccess(kubeconfig if is_named else connection.kubeconfig or None, context, connection.namespaces)
         for role, connection in roles.items()
     }
-
-
-def _summary(planned: Sequence[Planned], failures: Sequence[Failure]) -> str:
-    counts = Counter(each.verb for each in planned)
-    return summary([(counts[verb], f"to {verb}") for verb in ("create", REQUEST, "change", "delete")], failures)

@@ -30,6 +30,8 @@ VERBS: Final[Mapping[type[Action], str]] = {
 }
 REQUEST: Final = "request"
 """The verb of what asks a subresource for something, and leaves the object as it is."""
+DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
+"""Each verb in the past, in the order in which summaries have them."""
 VERB_COLOURS: Final = {"create": "green", REQUEST: "green", "change": "yellow", "delete": "red"}
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _SORTED: Final = frozenset({"labels", "annotations"})

@@ -24,7 +24,7 @@ from hedgerow_entrypoints.cli.controllers import (
     controller_settings,
 )
 from hedgerow_entrypoints.cli.options import filenames
-from hedgerow_entrypoints.cli.rendering import REQUEST, summary, verb_of, without_server_fields
+from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of, without_server_fields
 from hedgerow_entrypoints.cli.spans import passing_time
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files, reads_more_than_it_watches
 from hedgerow_entrypoints.errors import note
@@ -115,7 +115,8 @@ def command(
     problems = problems_of(settlement, files.located)
     for problem in problems:
         note(f"error: {problem}")
-    note(_summary(settlement, problems))
+    counts = Counter(verb_of(step.action) for step in settlement.steps if not step.error)
+    note(summary([(counts[verb], done) for verb, done in DONE.items()], problems))
     if problems:
         sys.exit(1)
 
@@ -180,13 +181,6 @@ def _everything(
     return [manifest for objects in read.values() for manifest in objects]
 
 
-def _summary(settlement: Settlement, problems: Sequence[str]) -> str:
-    """As that of `plan`, but what is counted has been done."""
-    counts = Counter(verb_of(step.action) for step in settlement.steps if not step.error)
-    done = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
-    return summary([(counts[verb], told) for verb, told in done.items()], problems)
-
-
 def problems_of(settlement: Settlement, explained: Callable[[Failure], str] = str) -> list[str]:
     """What could not be planned and what the server refused, a sentence each.
 
@@ -194,6 +188,5 @@ def problems_of(settlement: Settlement, explained: Callable[[Failure], str] = st
         settlement: how the controllers came to rest.
         explained: the sentence of a failure.
     """
-    problems = [explained(failure) for failure in settlement.failures]
-    problems += [str(step) for step in settlement.steps if step.error]
+    problems = [problem for turn in settlement.last_turns for problem in turn.problems(explained)]
     return problems if settlement.is_settled else [*problems, "the controllers did not come to rest"]

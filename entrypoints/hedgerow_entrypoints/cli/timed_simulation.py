@@ -24,7 +24,7 @@ from hedgerow_adapters.simulation.happenings import Happening, SentAction
 from hedgerow_adapters.simulation.simulation import RestlessError
 from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
-from hedgerow_entrypoints.cli.rendering import REQUEST, summary, verb_of
+from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of
 from hedgerow_entrypoints.cli.timeline import Clockwork, every_line, folded_lines
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
 from hedgerow_entrypoints.errors import note
@@ -36,7 +36,6 @@ TERMINATED: Final = 143
 """The exit codes of who was told to stop by Ctrl-C or SIGTERM, as shells have them."""
 _PROGRESS: Final = 0.5
 """Seconds between two words to who waits at a terminal."""
-_DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def _told(simulation: TimedSimulation, tally: _Tally, length: timedelta) -> Iter
     try:
         for each in simulation:
             if isinstance(each, Happening):
-                tally.done.update(_DONE[verb_of(step.action)] for step in each.steps if not step.error)
+                tally.done.update(DONE[verb_of(step.action)] for step in each.steps if not step.error)
                 tally.failed += each.is_failure
             if progress is not None:
                 progress.show()
@@ -173,14 +172,12 @@ def _conclude(
 ) -> None:
     """Say how it went, and end the process as that asks for."""
     problems = [tally.problem] if tally.problem else []
-    for last in simulation.failing:
-        problems += [explained(failure) for failure in last.failures]
-        problems += [str(step) for step in last.steps if step.error]
+    problems += [problem for turn in simulation.failing for problem in turn.problems(explained)]
     for problem in problems:
         note(f"error: {problem}")
     if tally.stopped:
         note(f"interrupted at {clockwork.told(simulation.now).strip()}")
-    counts = [(tally.done[done], done) for done in _DONE.values()]
+    counts = [(tally.done[done], done) for done in DONE.values()]
     failed = f"; {tally.failed} failed" if tally.failed else ""
     due = f"next due at {clockwork.told(simulation.due).strip()}" if simulation.due is not None else "nothing is due"
     note(f"{simulation.turns} turn{'s' * (simulation.turns != 1)}{failed}; {summary(counts, problems)}; {due}")

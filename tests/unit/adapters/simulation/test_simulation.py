@@ -36,8 +36,7 @@ WATCHING: Controller[Any] = Controller(
 
 def turns(simulation: Simulation) -> Iterator[ObjectKey]:
     """Take all turns of the moment; whose they are."""
-    while (turn := simulation.next_turn()) is not None:
-        yield turn.key
+    return (turn.key for turn in simulation.work())
 
 
 @pytest.mark.parametrize(
@@ -114,10 +113,8 @@ def test_who_gives_way_goes_when_the_others_have_nothing_to_do() -> None:
 
     with Simulation(loop, in_memory(memory), [polite, WATCHING]) as simulation:
         simulation.look_at_everything()
-        first, second = simulation.next_turn(), simulation.next_turn()
+        first, second = simulation.work()
 
-    assert first is not None
-    assert second is not None
     assert (first.controller, second.controller) == ("watching", "polite")
     assert loop.time() == 0
 

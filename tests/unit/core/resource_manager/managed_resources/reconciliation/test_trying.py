@@ -21,7 +21,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import 
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import LocalWebhooks
+from tests.local_webhooks import LocalWebhooks
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     DEPLOYMENTS,

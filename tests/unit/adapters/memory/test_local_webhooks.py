@@ -18,7 +18,7 @@ from hedgerow_adapters.memory.admission.calls import WebhookCall
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.registrations import parse_registrations
-from hedgerow_adapters.simulation import LocalWebhooks
+from tests.local_webhooks import LocalWebhooks
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 SECRETS = Resource("", "v1", "secrets", "Secret")
