@@ -8,7 +8,7 @@ Source: managed-resources §7.4 to §7.6, decisions "undecodable documents" and 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hedgerow.api.managed_resources import MANAGED_BY, MODE, MODE_IGNORE
 from hedgerow.api.references import Identity, Reference, in_order, references_in
@@ -18,7 +18,7 @@ from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import text_at, texts_at, too_much
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue
 from hedgerow.resource_manager.managed_resources.equivalences import PreviousReferences, previous_references
-from hedgerow.resource_manager.managed_resources.normalising import Normalised, kind_of, normalised, texts_of
+from hedgerow.resource_manager.managed_resources.normalising import kind_of, normalised, texts_of
 
 MOST_INJECTED: Final = 8 * 1024
 """Characters of `spec.injectLabels`: the status repeats them for each object."""
@@ -42,21 +42,38 @@ class DesiredObject:
 
     manifest: Manifest
     """Normalised; labels are not injected. Where there is a problem: what names the object, and no more."""
-    identity: Identity
+    reference: Reference
+    """The entry of the next status, once it is applied."""
     resource: Resource | NotAnswered
     """As which resource the target cluster serves it, or why not."""
-    previous_labels: Mapping[str, str]
-    """Labels when it was applied last, those injected included."""
-    previous_annotations: Mapping[str, str]
-    """Annotations when it was applied last."""
-    known: bool = False
-    """True if the last status says that it was applied."""
+    previous: Reference | None
+    """The entry of the last status."""
     problem: str | None = None
     """Why it cannot be applied, whatever the cluster holds; one clause without a full stop."""
 
+    @property
+    def identity(self) -> Identity:
+        """What it is found again by."""
+        return self.reference.identity
+
+    @property
+    def known(self) -> bool:
+        """True if the last status says that it was applied."""
+        return self.previous is not None and self.previous.is_applied
+
+    @property
+    def previous_labels(self) -> Mapping[str, str]:
+        """Labels when it was applied last, those injected included."""
+        return self.previous.labels if self.previous else {}
+
+    @property
+    def previous_annotations(self) -> Mapping[str, str]:
+        """Annotations when it was applied last."""
+        return self.previous.annotations if self.previous else {}
+
     def __str__(self) -> str:
         """As messages name it: `v1/ConfigMap/default/foo`."""
-        return "/".join((Kind.of(self.manifest).api_version, *self.identity[1:]))
+        return str(self.reference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,36 +151,41 @@ def desired_in_slices(
     """The same as `build_desired`, interrupted between slices."""
     previous = previous_references(managed_resource)
     injected = injected_labels(managed_resource, managed_by)
-    mentioned: list[_Mentioned] = []
+    wanted: list[DesiredObject] = []
+    ignored: list[DesiredObject] = []
     counter = SliceCounter()
     if counter.ends_slice(len(previous.references)):
         yield
     for value in decoded:
         for document in value.documents:
-            mentioned.append(_mentioned(document, kinds, injected, previous))
+            found = _desired_object(document, kinds, injected, previous)
+            (ignored if _is_ignored(document) else wanted).append(found)
             if counter.ends_slice(NODES_OF_AN_OBJECT):
                 yield
-    if counter.ends_slice(len(mentioned)):
+    listed = (*wanted, *ignored)
+    if counter.ends_slice(len(listed)):
         yield
-    wanted = [each for each in mentioned if not each.is_ignored]
     errors = tuple(error for value in decoded for error in value.errors)
-    unmentioned = previous.without(each.previous for each in mentioned if each.previous is not None)
-    is_certain = not errors and all(each.object.problem is None for each in mentioned)
-    kept = () if is_certain else unmentioned
-    objects = tuple(map(_object, _last_of_each(wanted)))
+    is_certain = not errors and all(each.problem is None for each in listed)
+    unlisted = previous.without(each.previous for each in listed if each.previous is not None)
+    kept = () if is_certain else unlisted
+    # Of those with the same identity the last alone counts, as it would be applied last.
+    last = {each.identity: place for place, each in enumerate(wanted)}
+    objects = tuple(each for place, each in enumerate(wanted) if last[each.identity] == place)
+    counts = Counter(each.identity for each in wanted if each.problem is None)
     references = in_order((*(each.reference for each in wanted), *kept))
-    if counter.ends_slice(len(mentioned)):
+    if counter.ends_slice(len(listed)):
         yield
     return Desired(
         objects=objects,
         references=references,
-        orphans=_orphans(mentioned),
-        left=unmentioned if is_certain else (),
+        orphans=tuple(each.reference for each in ignored if each.previous is not None and each.identity not in last),
+        left=unlisted if is_certain else (),
         kept=kept,
         recorded=_recorded(wanted, previous),
         decoding_errors=errors,
         checksum=checksum,
-        repeated=_repeated(wanted),
+        repeated=tuple(identity for identity, count in counts.items() if count > 1),
     )
 
 
@@ -179,71 +201,27 @@ def injected_labels(managed_resource: Manifest, managed_by: str) -> dict[str, st
     return {**labels, MANAGED_BY: managed_by}
 
 
-class _Mentioned(NamedTuple):
-    """An object that a document holds."""
-
-    object: Normalised
-    reference: Reference
-    previous: Reference | None
-    """What the last status says of it."""
-    is_ignored: bool
-
-
-def _mentioned(
+def _desired_object(
     document: Manifest, kinds: Kinds, injected: Mapping[str, str], previous: PreviousReferences
-) -> _Mentioned:
-    found = normalised(document, kinds)
-    annotations = texts_of(document, "annotations")
-    reference = Reference.to(found.kind, found.key, {**texts_of(document, "labels"), **injected}, annotations)
-    return _Mentioned(found, reference, previous.to(reference.identity), _is_ignored(document))
+) -> DesiredObject:
+    manifest, resource, problem = normalised(document, kinds)
+    labels, annotations = {**texts_of(document, "labels"), **injected}, texts_of(document, "annotations")
+    reference = Reference.to(Kind.of(manifest), key_of(manifest), labels, annotations)
+    return DesiredObject(manifest, reference, resource, previous.to(reference.identity), problem)
 
 
 def _is_ignored(document: Manifest) -> bool:
     return texts_of(document, "annotations").get(MODE) == MODE_IGNORE
 
 
-def _object(wanted: _Mentioned) -> DesiredObject:
-    previous = wanted.previous
-    return DesiredObject(
-        wanted.object.manifest,
-        wanted.reference.identity,
-        wanted.object.resource,
-        previous.labels if previous else {},
-        previous.annotations if previous else {},
-        known=previous is not None and previous.is_applied,
-        problem=wanted.object.problem,
-    )
-
-
-def _recorded(wanted: Iterable[_Mentioned], previous: PreviousReferences) -> tuple[Reference, ...]:
+def _recorded(wanted: Iterable[DesiredObject], previous: PreviousReferences) -> tuple[Reference, ...]:
     """The union of the old references and the new ones; empty if none is new."""
     new = {
-        each.reference.identity: each.reference.unapplied()
+        each.identity: each.reference.unapplied()
         for each in wanted
-        if each.previous is None and each.object.problem is None and each.reference.key.name
+        if each.previous is None and each.problem is None and each.reference.key.name
     }
     return in_order((*previous.references.values(), *new.values())) if new else ()
-
-
-def _last_of_each(wanted: Iterable[_Mentioned]) -> Iterable[_Mentioned]:
-    """Of those with the same identity the last alone, as it would be applied last."""
-    last: dict[Identity, _Mentioned] = {}
-    for each in wanted:
-        last.pop(each.reference.identity, None)
-        last[each.reference.identity] = each
-    return last.values()
-
-
-def _repeated(wanted: Iterable[_Mentioned]) -> tuple[Identity, ...]:
-    counts = Counter(each.reference.identity for each in wanted if each.object.problem is None)
-    return tuple(identity for identity, count in counts.items() if count > 1)
-
-
-def _orphans(mentioned: Iterable[_Mentioned]) -> tuple[Reference, ...]:
-    """What was applied before and is mentioned to be released; an object that is wanted as well is not released."""
-    wanted = {each.reference.identity for each in mentioned if not each.is_ignored}
-    released = (each for each in mentioned if each.is_ignored and each.reference.identity not in wanted)
-    return tuple(each.reference for each in released if each.previous is not None)
 
 
 def in_install_order(manifests: Iterable[Manifest]) -> list[Manifest]:
