@@ -38,7 +38,6 @@ _FAILURES: Final = (NOT_READY, UNREACHABLE)
 _CONTAINER: Final = {
     "terminationMessagePath": "/dev/termination-log",
     "terminationMessagePolicy": "File",
-    "resources": {},
     "ports[]": {"protocol": "TCP"},
 }
 
@@ -69,6 +68,7 @@ def _complete_spec(spec: Fields) -> None:
         spec["serviceAccount"] = spec["serviceAccountName"]
     for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
         container.setdefault("imagePullPolicy", _pull_policy(container.get("image", "")))
+        container.setdefault("resources", {})
 
 
 def _pull_policy(image: str) -> str:
