@@ -1,15 +1,13 @@
-"""The CustomResourceDefinition of a type: what an API server is told so that it stores and serves its objects.
+"""The CustomResourceDefinition of a type.
 
-Its structural schema says of each field its name, its JSON type, what it means, and whether it has to be there. Nothing
-is defaulted by the server and no value is checked by it: those are the controllers' concern.
+Its structural schema has the name, JSON type and meaning of each field, and whether it is required. The server sets no
+default and checks no value: that is the controllers' concern.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
-
-from pydantic.fields import FieldInfo
 
 from hedgerow.api.shape import ApiObject, ApiType, Format, ObjectMeta
 from hedgerow.machinery.objects import Manifest, Resource
@@ -22,20 +20,19 @@ def structural_schema(shape: type[ApiType]) -> dict[str, Any]:
     """The schema of the objects of a type, its fields in the order of their declaration.
 
     Raises:
-        TypeError: a field has a type that no schema can tell.
+        TypeError: a field has a type that no schema describes.
     """
     fields = {field.alias or name: field for name, field in shape.model_fields.items()}
     schema: dict[str, Any] = {"type": "object"}
     if required := [name for name, field in fields.items() if field.is_required()]:
         schema["required"] = required
-    schema["properties"] = {name: _described(_of_field(field), field.description) for name, field in fields.items()}
+    schema["properties"] = {
+        name: _described(_of_type(field.annotation) | _formats(field.metadata), field.description)
+        for name, field in fields.items()
+    }
     if shape.is_atomic:
         schema["x-kubernetes-map-type"] = "atomic"
     return schema
-
-
-def _of_field(field: FieldInfo) -> dict[str, Any]:
-    return _of_type(field.annotation) | _formats(field.metadata)
 
 
 def _of_type(annotation: Any) -> dict[str, Any]:
@@ -45,34 +42,26 @@ def _of_type(annotation: Any) -> dict[str, Any]:
     if origin is Literal:
         return _of_type(type(arguments[0]))
     if NoneType in arguments:
-        (present,) = (each for each in arguments if each is not NoneType)
-        return _of_type(present)
-    if isinstance(annotation, type) and origin is None:
-        return _of_class(annotation)
-    return _of_container(annotation)
-
-
-def _of_class(class_: type) -> dict[str, Any]:
-    if class_ in _SCALARS:
-        return {"type": _SCALARS[class_]}
-    if class_ is ObjectMeta:
-        return {"type": "object"}  # API servers let nobody say more of it
-    if issubclass(class_, ApiType):
-        return structural_schema(class_)
-    raise TypeError(f"no schema can tell of {class_}")
-
-
-def _of_container(annotation: Any) -> dict[str, Any]:
-    origin, arguments = get_origin(annotation), get_args(annotation)
+        return _of_type(next(argument for argument in arguments if argument is not NoneType))
     if origin is tuple:
         return {"type": "array", "x-kubernetes-list-type": "atomic", "items": _of_item(arguments[0])}
     if origin is Mapping:
         return {"type": "object", "additionalProperties": _of_type(arguments[1])}
-    raise TypeError(f"no schema can tell of {annotation}")
+    return _of_class(annotation)
+
+
+def _of_class(class_: Any) -> dict[str, Any]:
+    if class_ in _SCALARS:
+        return {"type": _SCALARS[class_]}
+    if class_ is ObjectMeta:
+        return {"type": "object"}  # API servers refuse a definition that describes it
+    if isinstance(class_, type) and issubclass(class_, ApiType):
+        return structural_schema(class_)
+    raise TypeError(f"no schema describes {class_}")
 
 
 def _of_item(annotation: Any) -> dict[str, Any]:
-    """The schema of what a list holds; objects are described by their type."""
+    """The schema of the items of a list; objects are described by their type."""
     is_object = isinstance(annotation, type) and issubclass(annotation, ApiType)
     return _described(_of_type(annotation), annotation.__doc__ if is_object else None)
 

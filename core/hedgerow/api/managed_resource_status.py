@@ -8,8 +8,8 @@ they are spelled, and what people have written can be spelled in many ways.
 Source: managed-resources §2, §18.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from hedgerow.api.managed_resources import (
     MANAGED_RESOURCES,
@@ -113,11 +113,8 @@ def _unless_changed(managed_resource: Manifest) -> Iterator[Operation]:
         yield {"op": "test", "path": "/metadata/resourceVersion", "value": version}
 
 
-Judgement: TypeAlias = Callable[[Manifest], str | None]
-
-
-def _status_is_outdated(managed_resource: Manifest) -> str | None:
-    """The status has to be about the spec as it is now, neither older nor newer."""
+def _outdated(managed_resource: Manifest) -> str | None:
+    """The status has to be about the current spec, neither an older nor a newer one."""
     observed = integer_at(managed_resource, "status", "observedGeneration") or 0
     current = integer_at(managed_resource, "metadata", "generation") or 0
     if observed == current:
@@ -125,54 +122,42 @@ def _status_is_outdated(managed_resource: Manifest) -> str | None:
     return f"observed generation of managed resource {_name(managed_resource)} outdated ({observed}/{current})"
 
 
-def _condition_is_not(condition_type: str, expected: ConditionStatus) -> Judgement:
-    """The condition has to be there, and to say what is expected."""
-
-    def judge(managed_resource: Manifest) -> str | None:
-        condition, name = find(conditions_of(managed_resource), condition_type), _name(managed_resource)
-        if condition is None:
-            return f"condition {condition_type} for managed resource {name} has not been reported yet"
-        if condition.status == expected:
-            return None
-        return f"condition {condition_type} of managed resource {name} is {condition.status}: {condition.message}"
-
-    return judge
-
-
-_APPLIED: Final = (_status_is_outdated, _condition_is_not(RESOURCES_APPLIED, ConditionStatus.TRUE))
-_HEALTHY: Final = (_condition_is_not(RESOURCES_HEALTHY, ConditionStatus.TRUE),)
-_ROLLED_OUT: Final = (_condition_is_not(RESOURCES_PROGRESSING, ConditionStatus.FALSE),)
+def _differs(managed_resource: Manifest, condition_type: str, expected: ConditionStatus) -> str | None:
+    """The condition has to exist, with the expected status."""
+    condition, name = find(conditions_of(managed_resource), condition_type), _name(managed_resource)
+    if condition is None:
+        return f"condition {condition_type} for managed resource {name} has not been reported yet"
+    if condition.status == expected:
+        return None
+    return f"condition {condition_type} of managed resource {name} is {condition.status}: {condition.message}"
 
 
 def check_applied(managed_resource: Manifest) -> str | None:
-    """What keeps a ManagedResource, as it is now, from being applied; none if it is."""
-    return _first(_APPLIED, managed_resource)
+    """Why the current spec of a ManagedResource is not applied; none if it is."""
+    try:
+        outdated = _outdated(managed_resource)
+    except UnreadableError as error:
+        return f"managed resource {_name(managed_resource)} is unreadable: {error}"
+    return outdated or _differs(managed_resource, RESOURCES_APPLIED, ConditionStatus.TRUE)
 
 
 def check_healthy(managed_resource: Manifest) -> str | None:
-    """What keeps the objects of a ManagedResource from being healthy; none if they are."""
-    return _first(_HEALTHY, managed_resource)
+    """Why the objects of a ManagedResource are not healthy; none if they are."""
+    return _differs(managed_resource, RESOURCES_HEALTHY, ConditionStatus.TRUE)
 
 
 def check_progressing(managed_resource: Manifest) -> str | None:
-    """What of a ManagedResource still rolls out; none if nothing does."""
-    return _first(_ROLLED_OUT, managed_resource)
+    """Why a ManagedResource still rolls out; none if nothing does."""
+    return _differs(managed_resource, RESOURCES_PROGRESSING, ConditionStatus.FALSE)
 
 
 def check(managed_resource: Manifest) -> str | None:
-    """What keeps a ManagedResource, as it is now, from being applied and healthy; none if it is both."""
-    return _first((*_APPLIED, *_HEALTHY), managed_resource)
-
-
-def _first(judgements: tuple[Judgement, ...], managed_resource: Manifest) -> str | None:
-    try:
-        return next((text for judge in judgements if (text := judge(managed_resource)) is not None), None)
-    except UnreadableError as error:
-        return f"managed resource {_name(managed_resource)} is unreadable: {error}"
+    """Why the current spec of a ManagedResource is not applied and healthy; none if it is both."""
+    return check_applied(managed_resource) or check_healthy(managed_resource)
 
 
 def conditions_changed(change: Change) -> bool:
-    """Whether a change may change what an observer concludes; creation and deletion may."""
+    """True if a change may change these checks; creation and deletion may."""
     return change.old is None or change.new is None or _said(change.old) != _said(change.new)
 
 

@@ -7,7 +7,6 @@ Source: webhooks-and-tokens §1.3; managed-resources §1; Kubernetes API, Quanti
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -92,33 +91,23 @@ def parse_duration(text: str) -> Result[timedelta, str]:
 
 
 def format_duration(duration: timedelta) -> str:
-    """A duration in Go's spelling: from a second on in hours, minutes and seconds, below that in the largest unit."""
-    sign = "-" if duration < timedelta(0) else ""
-    return sign + "".join(_formatted_parts(abs(duration)))
+    """A duration in Go's spelling: from a second on in hours, minutes and seconds, below that in the largest unit.
 
-
-def _formatted_parts(duration: timedelta) -> Iterator[str]:
-    """Number and unit in turn; a unit follows on every larger one that is written, even as zero."""
-    if duration < _SECOND:
-        yield _below_a_second(duration)
-        return
-    if duration >= _HOUR:
-        yield f"{duration // _HOUR}h"
-    if duration >= _MINUTE:
-        yield f"{duration % _HOUR // _MINUTE}m"
-    yield f"{_decimal(duration % _MINUTE, _SECOND)}s"
-
-
-def _below_a_second(duration: timedelta) -> str:
-    if not duration:
-        return "0s"
+    After the first unit, smaller ones follow even as zero: `1h0m0s`.
+    """
+    if duration < timedelta(0):
+        return f"-{format_duration(-duration)}"
     if duration < _MILLISECOND:
-        return f"{_decimal(duration, _MICROSECOND)}µs"
-    return f"{_decimal(duration, _MILLISECOND)}ms"
+        return f"{_decimal(duration, _MICROSECOND)}µs" if duration else "0s"
+    if duration < _SECOND:
+        return f"{_decimal(duration, _MILLISECOND)}ms"
+    hours = f"{duration // _HOUR}h" if duration >= _HOUR else ""
+    minutes = f"{duration % _HOUR // _MINUTE}m" if duration >= _MINUTE else ""
+    return f"{hours}{minutes}{_decimal(duration % _MINUTE, _SECOND)}s"
 
 
 def _decimal(duration: timedelta, unit: timedelta) -> str:
-    """How many units a duration is, with as many decimals as it takes and no more."""
+    """A duration in a unit, with as many decimals as it takes."""
     microseconds, scale = duration // _MICROSECOND, unit // _MICROSECOND
     whole, fraction = divmod(microseconds, scale)
     decimals = f"{fraction:0{len(str(scale)) - 1}d}".rstrip("0")

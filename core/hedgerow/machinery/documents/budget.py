@@ -115,46 +115,31 @@ class ReadingBudget(SliceCounter):
 
     @property
     def nodes_of_next_document(self) -> int:
-        """How many nodes the next document may have; it is broken, or over the budget, if it has more."""
+        """The most nodes of the next document; one with more is broken, or over the budget."""
         return min(self.nodes_of_a_document, self._most_nodes - self.nodes)
 
     def end(self, limit: str) -> None:
         """Let nothing more be read."""
         self._ended = limit
 
-    def spend_bytes(self, size: int) -> None:
-        """Count bytes of text.
+    def spend(self, *, size: int = 0, nodes: int = 0, documents: int = 0) -> None:
+        """Count bytes of text, nodes or documents.
 
         Raises:
-            OverBudgetError: they are too many.
+            OverBudgetError: they are too many, or nothing more may be read.
         """
         self._bytes += size
-        if self._ended or self._bytes > self._most_bytes:
-            raise self._over(f"more than {self._most_bytes} bytes once decompressed")
-
-    def spend_nodes(self, nodes: int) -> None:
-        """Count nodes.
-
-        Raises:
-            OverBudgetError: they are too many.
-        """
         self.nodes += nodes
-        if self._ended or self.nodes > self._most_nodes:
-            raise self._over(f"more than {self._most_nodes} values")
-
-    def spend_document(self) -> None:
-        """Count a document.
-
-        Raises:
-            OverBudgetError: they are too many.
-        """
-        self._documents += 1
-        if self._ended or self._documents > self._most_documents:
-            raise self._over(f"more than {self._most_documents} documents")
-
-    def _over(self, limit: str) -> OverBudgetError:
-        self.exceeded = self._ended or limit
-        return OverBudgetError(self.exceeded)
+        self._documents += documents
+        limits = (
+            (self._bytes, self._most_bytes, "bytes once decompressed"),
+            (self.nodes, self._most_nodes, "values"),
+            (self._documents, self._most_documents, "documents"),
+        )
+        over = (f"more than {most} {unit}" for spent, most, unit in limits if spent > most)
+        if limit := self._ended or next(over, None):
+            self.exceeded = limit
+            raise OverBudgetError(limit)
 
     def search_ends_slice(self, characters: int) -> bool:
         """True if to search so many characters, or as many as are searched at once, completes a slice."""

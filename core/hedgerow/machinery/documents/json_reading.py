@@ -168,7 +168,7 @@ def read_in_slices(reader: JsonReader, text: str, position: int, budget: Reading
         if tree.is_too_deep:
             return Document(None, (*reader.problems, TOO_DEEP)), len(text)
         cost = 1 + tree.keys - known + (end - begin) // CHARACTERS_OF_A_NODE
-        budget.spend_nodes(cost)
+        budget.spend(nodes=cost)
         if budget.nodes - before > most:
             return Document(None, (f"more than {most} values in one document",)), len(text)
         if tree.is_complete:

@@ -77,7 +77,7 @@ def _json_stream(text: str, documents: list[Document], budget: ReadingBudget) ->
     offsets = _Offsets(text)
     position = after_blanks(text, 0)
     while position < len(text):
-        budget.spend_document()
+        budget.spend(documents=1)
         try:
             document, end = yield from _json_value(reader, text, position, budget)
         except json.JSONDecodeError as error:
@@ -100,7 +100,7 @@ def _json_value(reader: JsonReader, text: str, position: int, budget: ReadingBud
             pass  # versions of Python differ in what they say then
         else:
             cost = 1 + sum(text.count(each, position, end) for each in ",:{[")
-            budget.spend_nodes(cost)
+            budget.spend(nodes=cost)
             if budget.ends_slice(cost):
                 yield
             return document, end
@@ -147,7 +147,7 @@ def _yaml_stream(text: str, documents: list[Document], budget: ReadingBudget) ->
             if budget.search_ends_slice(piece):
                 yield
             continue
-        budget.spend_document()
+        budget.spend(documents=1)
         if piece.is_separator:
             documents.append(_broken(f"invalid Yaml document separator: {piece.text}"))
         elif document := (yield from _read_fast(piece.text, reader, budget)):
@@ -241,7 +241,7 @@ def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
     if not (yield from is_text(piece.text, budget)):
         return _broken(_CONVERTING + (not_text(piece.text, piece.first_line) or ""))
     reading = yield from read_yaml_in_slices(piece.text, piece.first_line, AS_KUBECTL, budget)
-    budget.spend_nodes(reading.nodes)
+    budget.spend(nodes=reading.nodes)
     return _one_mapping(reading.documents or (Document(None),), piece.first_line)
 
 

@@ -160,7 +160,7 @@ def _decoded_value(
         if source.data_key.endswith(COMPRESSED):
             content = yield from _decompressed(raw, decompress, budget)
         else:
-            budget.spend_bytes(len(raw))
+            budget.spend(size=len(raw))
     except OverBudgetError as limit:
         return DecodedValue(raw, (), (source.error(0, _exceeds(str(limit))),))
     text = content.bind(_text)
@@ -177,7 +177,7 @@ def _decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> 
         if isinstance(piece, Failure):
             return piece
         pieces.append(piece.unwrap())
-        budget.spend_bytes(len(pieces[-1]))
+        budget.spend(size=len(pieces[-1]))
         if budget.ends_slice(len(pieces[-1]) // _BYTES_OF_A_NODE):
             yield
     return Success(b"".join(pieces))

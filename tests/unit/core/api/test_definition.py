@@ -61,7 +61,7 @@ def test_a_type_that_no_schema_can_tell_is_a_mistake_of_its_author() -> None:
 
         value: int | str = 0
 
-    with pytest.raises(TypeError, match="no schema can tell"):
+    with pytest.raises(TypeError, match="no schema describes"):
         structural_schema(Odd)
 
 

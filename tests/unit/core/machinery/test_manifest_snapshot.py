@@ -111,7 +111,7 @@ def test_a_watch_of_some_objects_shows_only_those() -> None:
         pytest.param(service(""), ["Service objects in namespace shop: a Service without a name"], id="no name"),
         pytest.param(
             service(metadata={"name": "a", "namespace": "b", "labels": {"c": 1}}),
-            ['Service b/a: metadata.labels["c"]: must be a string, got 1 (quote it)'],
+            ["Service b/a: metadata.labels[c]: must be a string, got 1 (quote it)"],
             id="label",
         ),
         pytest.param(
