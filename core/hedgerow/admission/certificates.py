@@ -1,6 +1,6 @@
-"""What the certificates say by which API servers trust the webhook server: an authority's, and the server's own.
+"""The certificates by which API servers trust the webhook server: an authority's, and the server's own.
 
-Makes them from keys that are given; randomness and time are arguments, so the same arguments make the same certificate.
+Keys, serial numbers and times are arguments, so the same arguments make the same certificate.
 
 Source: webhooks-and-tokens §3.1.
 """
@@ -24,27 +24,11 @@ from hedgerow.machinery.names import dns_subdomain_problem
 KEY_BITS: Final = 3072
 """Of the RSA keys."""
 AUTHORITY_NAME: Final = "ca-gardener-resource-manager"
-_NO_USAGE: Final = dict.fromkeys(
-    (
-        "digital_signature",
-        "content_commitment",
-        "key_encipherment",
-        "data_encipherment",
-        "key_agreement",
-        "key_cert_sign",
-        "crl_sign",
-        "encipher_only",
-        "decipher_only",
-    ),
-    False,
-)
-_SIGNING_CERTIFICATES: Final = {**_NO_USAGE, "digital_signature": True, "key_cert_sign": True, "crl_sign": True}
-_SERVING: Final = {**_NO_USAGE, "digital_signature": True, "key_encipherment": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """What no two certificates of an authority share, and how long one is valid."""
+    """Serial number and validity of one certificate."""
 
     serial_number: int
     not_before: datetime
@@ -60,11 +44,9 @@ class Authority:
 
 
 def certificate_authority(key: RSAPrivateKey, issue: Issue) -> Authority:
-    """An authority for webhook servers, which signs its own certificate and cannot have others below it."""
+    """An authority for webhook servers, signed by itself; it cannot have others below it."""
     name = _common_name(AUTHORITY_NAME)
-    builder = _certificate(name, name, key.public_key(), key.public_key(), issue)
-    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    builder = builder.add_extension(x509.KeyUsage(**_SIGNING_CERTIFICATES), critical=True)
+    builder = _certificate(name, name, key.public_key(), key.public_key(), issue, is_authority=True)
     return Authority(builder.sign(key, SHA256()), key)
 
 
@@ -77,26 +59,22 @@ def serving_certificate(
     *,
     hosts: Sequence[str] = (),
 ) -> x509.Certificate:
-    """The certificate of a webhook server, good for serving alone.
+    """The certificate of a webhook server, for serving only.
 
     Args:
         name_prefix: what the names of the server's objects start with.
         namespace: where its Service is.
-        key: the public part of the server's.
-        authority: who signs.
+        key: the server's public key.
+        authority: signs it.
         issue: of this certificate.
-        hosts: DNS names and IP addresses under which the server is reached beside its Service.
+        hosts: DNS names and IP addresses of the server beside those of its Service.
 
     Source: webhooks-and-tokens §3.1.
     """
-    signer = authority.certificate
-    builder = _certificate(
-        _common_name(service_name(name_prefix)), signer.subject, key, authority.key.public_key(), issue
-    )
+    subject, issuer = _common_name(service_name(name_prefix)), authority.certificate.subject
+    builder = _certificate(subject, issuer, key, authority.key.public_key(), issue, is_authority=False)
     names = dict.fromkeys((*dns_names(name_prefix, namespace), *hosts))
     builder = builder.add_extension(x509.SubjectAlternativeName(list(map(_general_name, names))), critical=False)
-    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    builder = builder.add_extension(x509.KeyUsage(**_SERVING), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
     return builder.sign(authority.key, SHA256())
 
@@ -104,16 +82,12 @@ def serving_certificate(
 def dns_names(name_prefix: str, namespace: str) -> tuple[str, ...]:
     """The names under which API servers reach the webhook server."""
     service = service_name(name_prefix)
-    return (
-        service,
-        f"{service}.{namespace}",
-        f"{service}.{namespace}.svc",
-        f"{service}.{namespace}.svc.cluster.local",
-    )
+    in_namespace = f"{service}.{namespace}"
+    return (service, in_namespace, f"{in_namespace}.svc", f"{in_namespace}.svc.cluster.local")
 
 
 def host_problem(host: str) -> str | None:
-    """What keeps a text from being the name or the address of a server in its certificate; none if nothing."""
+    """Why a text cannot be a name or address of a server in its certificate; none: it can be."""
     if _address(host) is not None or dns_subdomain_problem(host) is None:
         return None
     return "must be an IP address or a DNS name in lower case"
@@ -134,7 +108,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def only_certificates(pem: bytes) -> Result[bytes, str]:
-    """The certificates of a PEM text and nothing else that may stand in it, or why there are none, as one clause."""
+    """The certificates in a PEM text, without anything else in it; or why there are none, as one clause."""
     try:
         certificates = x509.load_pem_x509_certificates(pem)
     except ValueError:
@@ -152,9 +126,26 @@ def _common_name(name: str) -> x509.Name:
 
 
 def _certificate(
-    subject: x509.Name, issuer: x509.Name, key: RSAPublicKey, issuer_key: RSAPublicKey, issue: Issue
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: RSAPublicKey,
+    issuer_key: RSAPublicKey,
+    issue: Issue,
+    *,
+    is_authority: bool,
 ) -> x509.CertificateBuilder:
-    """What certificates of both sorts say."""
+    """What both certificates have in common."""
+    usage = x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=not is_authority,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=is_authority,
+        crl_sign=is_authority,
+        encipher_only=False,
+        decipher_only=False,
+    )
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -165,4 +156,6 @@ def _certificate(
         .not_valid_after(issue.not_after)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key), critical=False)
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=0 if is_authority else None), critical=True)
+        .add_extension(usage, critical=True)
     )

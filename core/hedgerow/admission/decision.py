@@ -1,7 +1,5 @@
 """What a webhook decides: an operation is allowed as it is, allowed with a changed object, or denied.
 
-Knows no webhook, and nothing of how an answer travels.
-
 Source: webhooks-and-tokens §3.2, §3.4.
 """
 
@@ -22,10 +20,10 @@ INTERNAL_ERROR: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """What one rule made of an object. Both share whatever the rule left alone; neither may be changed."""
+    """The change of an object by one rule. Both objects share what the rule left alone, and must not be changed."""
 
     rule: str
-    """Short and stable, for people and for tests: `node-affinity`."""
+    """Its short stable name, such as `node-affinity`."""
     before: Manifest
     after: Manifest
 
@@ -47,7 +45,7 @@ class Mutated:
     """The operation may go on with a changed object."""
 
     mutations: tuple[Mutation, ...]
-    """In order, at least one. Each rule sees what the one before it left; rules that change nothing are not in it."""
+    """At least one, in order; each rule sees the object that the one before it made."""
 
     @property
     def object(self) -> Manifest:
@@ -56,7 +54,7 @@ class Mutated:
 
     @property
     def patch(self) -> list[Operation]:
-        """All changes, as they are sent; empty if later rules undid what earlier ones changed."""
+        """All changes together; empty if later rules undid those of earlier ones."""
         return json_patch_between(self.mutations[0].before, self.mutations[-1].after)
 
 
@@ -72,8 +70,7 @@ class Denied:
     details: Mapping[str, Any] | None = None
     """As in a Status."""
     is_undecided: bool = field(default=False, compare=False)
-    """Whether nothing was judged, because what a judgement needs could not be found out. No part of the answer: it is
-    of interest to whoever runs the process."""
+    """Whether a read failed that the decision needs. Not part of the answer; for logs and metrics."""
 
 
 Decision: TypeAlias = Allowed | Mutated | Denied
@@ -87,15 +84,15 @@ def forbidden(message: str) -> Denied:
 
 
 def bad_request(message: str) -> Denied:
-    """The denial of what cannot be read."""
+    """The denial of an object or request that cannot be read."""
     return Denied(BAD_REQUEST, message)
 
 
 def internal_error(message: str) -> Denied:
-    """The denial because something that the decision needs is missing."""
+    """The denial because the decision lacks something."""
     return Denied(INTERNAL_ERROR, message, is_undecided=True)
 
 
 def unanswered(answer: NotAnswered) -> Denied:
-    """The denial that passes on why a question could not be answered."""
+    """The denial because of a failed read, in the API server's words."""
     return Denied(answer.code, answer.message, answer.reason, is_undecided=not answer.is_not_found)

@@ -1,4 +1,4 @@
-"""Whether something may be deleted whose loss would cost dearly: only if an annotation on it confirms that.
+"""Whether a CustomResourceDefinition or an extension object may be deleted: only if an annotation confirms it.
 
 Source: webhooks-and-tokens §8.
 """
@@ -49,14 +49,14 @@ _PROTECTED_RESOURCES: Final = {
 
 
 def review(request: AdmissionRequest) -> Decision | Deciding:
-    """Allow what does not delete anything protected, and deletions that are confirmed.
+    """Allow what deletes nothing protected, and confirmed deletions.
 
-    That a CustomResourceDefinition carries the label is not asked again for a single one: the registration selects by
-    it. `is_protected_crd` tells those who register nothing.
+    The label of a single CustomResourceDefinition is not checked, because the registration selects by it; callers
+    without a registration ask `is_protected_crd`.
 
     Args:
-        request: any operation on anything. The deletion of a collection depends on every object that is there,
-            whatever its own selector, so the review reads them.
+        request: any operation on anything. The deletion of a collection depends on all objects of the scope, whatever
+            its own selector, so the review reads them.
 
     Source: webhooks-and-tokens §8.
     """
@@ -65,37 +65,29 @@ def review(request: AdmissionRequest) -> Decision | Deciding:
     resource = _PROTECTED_RESOURCES.get(request.resource)
     if resource is None:
         return Allowed(message="resource is not deletion-protected")
-    if request.name:
-        return _confirmed((_object(request),))
-    return _of_collection(whole_collection(request, resource))
+    if not request.name:
+        return _of_collection(resource, request.namespace)
+    # Some servers send the object to delete as the new one.
+    return _confirmed((request.object if request.old_object is None else request.old_object,))
 
 
-def whole_collection(request: AdmissionRequest, resource: Resource) -> ListQuestion:
-    """Which objects there are that the deletion of a collection may concern: all of the Namespace, or labelled CRDs.
+async def _of_collection(resource: Resource, namespace: str) -> Decision:
+    """The decision from all objects of a Namespace, or all labelled CRDs.
 
-    They are in the cluster that the process lives in: only its API server is told of this webhook.
-
-    Source: webhooks-and-tokens §4.
+    They are in the cluster of the process: only its API server calls this webhook.
     """
     if resource in DEFINITIONS:
-        return ListQuestion(resource, Cluster.SOURCE, label_selector=f"{DELETION_PROTECTED}=true", metadata_only=True)
-    return ListQuestion(resource, Cluster.SOURCE, request.namespace, metadata_only=True)
-
-
-async def _of_collection(question: ListQuestion) -> Decision:
-    answer = await question
+        selector = f"{DELETION_PROTECTED}=true"
+        answer = await ListQuestion(resource, Cluster.SOURCE, label_selector=selector, metadata_only=True)
+    else:
+        answer = await ListQuestion(resource, Cluster.SOURCE, namespace, metadata_only=True)
     if isinstance(answer, Found):
         return _confirmed(answer.objects)
     return Allowed(message="object was not found") if answer.is_not_found else internal_error(answer.message)
 
 
-def _object(request: AdmissionRequest) -> Any:
-    """What a request deletes; servers that do not send the old object send it as the object."""
-    return request.object if request.old_object is None else request.old_object
-
-
 def _confirmed(manifests: Iterable[Any]) -> Allowed | Denied:
-    """Whether all deletions are confirmed; the first that is not, or that cannot be told, decides."""
+    """The denial of the first deletion that is not confirmed or cannot be read; allowed if there is none."""
     for manifest in manifests:
         if manifest is None:
             return internal_error("no object found in admission request")
@@ -111,16 +103,16 @@ def _confirmed(manifests: Iterable[Any]) -> Allowed | Denied:
 
 
 def is_protected_crd(labels: Mapping[str, str]) -> bool:
-    """Whether the labels of a CustomResourceDefinition protect it from deletion."""
+    """True if the labels of a CustomResourceDefinition protect it from deletion."""
     return labels.get(DELETION_PROTECTED) == "true"
 
 
 def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
-    """The merge patch that confirms the deletion of an object, and of no later one of the same name.
+    """The merge patch that confirms the deletion of an object, and of no later one with the same name.
 
     Args:
         manifest: the object; its UID, if it has one, makes the patch fail for any other.
-        now: the time that is noted beside it; aware of its time zone.
+        now: noted beside it; aware of its time zone.
 
     Source: webhooks-and-tokens §8, helper for embedders.
     """
@@ -131,7 +123,7 @@ def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
 
 
 def webhook() -> Webhook:
-    """The webhook, which keeps nothing in caches: what protects must not be out of date."""
+    """The webhook. It uses no caches, which could be out of date."""
     return Webhook(
         NAME,
         "/webhooks/validate-crd-deletion",

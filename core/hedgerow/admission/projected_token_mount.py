@@ -1,6 +1,4 @@
-"""Whether a pod gets a token that expires, mounted where clients look for it: if its ServiceAccount mounts none itself.
-
-Decides from the pod and its ServiceAccount.
+"""Mount a token that expires into pods whose ServiceAccount mounts none itself.
 
 Source: webhooks-and-tokens §6.2.
 """
@@ -20,35 +18,32 @@ from hedgerow.machinery.controller import Read
 from hedgerow.machinery.failures import annotation_path
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import boolean_at, each_at, list_at, text_at, with_each, with_value
 from hedgerow.machinery.scalars import parse_int
 from hedgerow.machinery.snapshot import Snapshot
 
 NAME: Final = "projected-token-mount"
 VOLUME_PREFIX: Final = "kube-api-access-"
-"""How the names of volumes with a token begin, this one's and those that Kubernetes adds."""
+"""Of the names of volumes with a token, also of those that Kubernetes adds."""
 VOLUME: Final = f"{VOLUME_PREFIX}gardener"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 async def review(request: AdmissionRequest, snapshot: Snapshot, expiration_seconds: int) -> Decision:
-    """Look up the ServiceAccount of a pod, and decide."""
+    """The decision about a pod, whose ServiceAccount is looked up; it may be too new for the cache."""
     name = account_name(request.object)
     if name is None:
         return Allowed()
     key = ObjectKey(request.namespace, name)
-    account = snapshot.get(SERVICE_ACCOUNTS, key) or await _live_account(key)
-    return unanswered(account) if isinstance(account, NotAnswered) else decide(request, account, expiration_seconds)
-
-
-async def _live_account(key: ObjectKey) -> Manifest | NotAnswered | None:
-    """The ServiceAccount that the cache lacks, because it may be too new to be there."""
-    # Nothing has checked the pod yet. No object can have another name, and no path of a request may hold one.
-    if dns_subdomain_problem(key.name) is not None:
-        return None
-    answer = await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
-    return next(iter(answer.objects), None) if isinstance(answer, Found) else answer
+    account = snapshot.get(SERVICE_ACCOUNTS, key)
+    # Nothing has checked the pod yet: no object can have another name, and no path of a request may hold one.
+    if account is None and dns_subdomain_problem(name) is None:
+        answer = await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
+        if isinstance(answer, NotAnswered):
+            return unanswered(answer)
+        account = next(iter(answer.objects), None)
+    return decide(request, account, expiration_seconds)
 
 
 def decide(request: AdmissionRequest, service_account: Manifest | None, expiration_seconds: int) -> Decision:
@@ -56,7 +51,7 @@ def decide(request: AdmissionRequest, service_account: Manifest | None, expirati
 
     Args:
         request: the creation of a Pod.
-        service_account: the one that the pod names; none if it does not exist.
+        service_account: the pod's; none if it does not exist.
         expiration_seconds: for how long the token is valid, unless the pod says otherwise.
 
     Source: webhooks-and-tokens §6.2.
@@ -72,20 +67,18 @@ def decide(request: AdmissionRequest, service_account: Manifest | None, expirati
     seconds = requested_seconds(pod, expiration_seconds)
     if isinstance(seconds, Failure):
         return forbidden(seconds.failure())
-    return apply_rules(
-        pod,
-        [("token-volume", lambda pod: with_volume(pod, seconds.unwrap())), ("token-mounts", with_mounts)],
-    )
+    volume = token_volume(seconds.unwrap())
+    return apply_rules(pod, [("token-volume", lambda pod: with_volume(pod, volume)), ("token-mounts", with_mounts)])
 
 
 def account_name(pod: Manifest) -> str | None:
-    """The ServiceAccount that a pod names; none for the default one, whose token is left as it is."""
+    """The ServiceAccount that a pod names; none for the default one, which this webhook leaves alone."""
     name = text_at(pod, "spec", "serviceAccountName")
     return None if name in {None, "", "default"} else name
 
 
 def lacks_a_token(pod: Manifest, service_account: Manifest) -> bool:
-    """Whether the ServiceAccount mounts no token, the pod does not refuse one, and no volume of the pod has one."""
+    """True if the ServiceAccount mounts no token, the pod does not refuse one, and no volume of it holds one."""
     return (
         boolean_at(service_account, "automountServiceAccountToken") is False
         and boolean_at(pod, "spec", "automountServiceAccountToken") is not False
@@ -97,20 +90,20 @@ def lacks_a_token(pod: Manifest, service_account: Manifest) -> bool:
 
 
 def requested_seconds(pod: Manifest, otherwise: int) -> Result[int, str]:
-    """For how long the pod's annotation asks, `otherwise` without one; or what is wrong with the annotation."""
+    """For how long the token is valid: the pod's annotation or `otherwise`; or what is wrong with the annotation."""
     text = text_at(pod, "metadata", "annotations", MOUNT_EXPIRATION)
     if text is None:
         return Success(otherwise)
     return parse_int(text, 64).alt(lambda problem: f"{annotation_path(MOUNT_EXPIRATION)}: {problem}")
 
 
-def with_volume(pod: Manifest, seconds: int) -> Manifest:
-    """The pod with the volume that holds the token, the cluster's CA and the name of the namespace."""
-    return with_value(pod, ("spec", "volumes"), [*list_at(pod, "spec", "volumes"), token_volume(seconds)])
+def with_volume(pod: Manifest, volume: Manifest) -> Manifest:
+    """The pod with one volume more."""
+    return with_value(pod, ("spec", "volumes"), [*list_at(pod, "spec", "volumes"), volume])
 
 
 def with_mounts(pod: Manifest) -> Manifest:
-    """The pod with the volume mounted into all its containers, whatever else they mount there."""
+    """The pod whose containers all mount the volume, whatever else they mount there."""
     return with_each(with_each(pod, ("spec", "containers"), _mounting), ("spec", "initContainers"), _mounting)
 
 
@@ -120,7 +113,7 @@ def _mounting(container: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def token_volume(seconds: int) -> Manifest:
-    """The volume, as manifests spell it."""
+    """The volume with the token, the cluster's CA and the name of the namespace."""
     namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
     sources = [
         {"serviceAccountToken": {"expirationSeconds": seconds, "path": "token"}},

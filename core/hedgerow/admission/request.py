@@ -1,7 +1,4 @@
-"""What the API server asks a webhook about.
-
-A request is a value that anybody can make from a manifest. The objects in it are raw: whatever the sender wrote, of any
-JSON type, because nothing has checked them yet.
+"""Admission requests. Their objects are raw: of any JSON type, as nothing has checked them yet.
 
 Source: webhooks-and-tokens §3.2, §3.4; Kubernetes API, AdmissionRequest of admission.k8s.io/v1.
 """
@@ -44,21 +41,21 @@ class AdmissionRequest:
     """One operation that waits for a decision."""
 
     kind: GroupVersionKind
-    """The type of the objects, which is the one that the webhook is registered for."""
+    """Of the objects; one that the webhook is registered for."""
     resource: GroupVersionResource
     operation: str
     """CREATE, UPDATE, DELETE or CONNECT."""
     namespace: str = ""
-    """Where the object is or will be; its own metadata may leave it out. Empty: it is cluster-scoped."""
+    """Of the object, whose metadata may leave it out. Empty: it is cluster-scoped."""
     name: str = ""
     """Empty where the server is still to generate it, and for the deletion of a collection."""
     object: Any = None
-    """The object as it is to be; none for deletions."""
+    """The new object; none for deletions."""
     old_object: Any = None
-    """The object as it is; none for creations."""
+    """The object that is stored; none for creations."""
     subresource: str = ""
     uid: str = ""
-    """Names this very request; the answer repeats it."""
+    """Of this request; the answer repeats it."""
     dry_run: bool = False
 
     @property
@@ -68,17 +65,17 @@ class AdmissionRequest:
 
 
 def creation(resource: Resource, manifest: Any) -> AdmissionRequest:
-    """The request that asks about the creation of an object; its namespace and name are those in its metadata."""
+    """The request to create an object; namespace and name are those in its metadata."""
     return _request(resource, CREATE, manifest, None)
 
 
 def update(resource: Resource, manifest: Any, old_manifest: Any) -> AdmissionRequest:
-    """The request that asks about the change of an object to `manifest`."""
+    """The request to change an object to `manifest`."""
     return _request(resource, UPDATE, manifest, old_manifest)
 
 
 def deletion(resource: Resource, manifest: Any) -> AdmissionRequest:
-    """The request that asks about the deletion of an object."""
+    """The request to delete an object."""
     return _request(resource, DELETE, None, manifest)
 
 

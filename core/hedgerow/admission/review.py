@@ -1,7 +1,6 @@
-"""How questions and answers travel: AdmissionReview documents of admission.k8s.io, v1 and v1beta1, which share a shape.
+"""AdmissionReview documents of admission.k8s.io, v1 and v1beta1, which have one shape: read, answer, write.
 
-Documents are parsed JSON. Reading and writing text is the business of whoever holds the connection; nothing here knows
-HTTP, or any webhook.
+Documents are parsed JSON.
 
 Source: webhooks-and-tokens §3.2.
 """
@@ -32,7 +31,7 @@ _Value = TypeVar("_Value", bound=str | bool | dict[str, Any])
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A question that could be read, and the version in which its answer is expected."""
+    """A request, and the version of its answer."""
 
     api_version: str
     request: AdmissionRequest
@@ -45,31 +44,28 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class BadReview:
-    """Why a question could not be read, as one clause."""
+    """Why a document holds no request, as one clause."""
 
     message: str
     uid: str = ""
-    """Of the request, if as much could be read."""
-
-    @property
-    def api_version(self) -> str:
-        """The version of the answer: v1, because the one of the question cannot be trusted."""
-        return V1
+    """Of the request, if it could be read."""
+    api_version: str = V1
+    """Of the answer; the one in the document cannot be trusted."""
 
     @property
     def decision(self) -> Denied:
-        """The answer."""
+        """The denial for this reason."""
         return bad_request(self.message)
 
 
 class _UnreadableReviewError(Exception):
-    """A field of a review has the wrong type, or cannot be what it says; the text says which and how."""
+    """A field of a review has a wrong type or value; the text names it."""
 
 
 def parse_review(document: Any) -> Result[Review, BadReview]:
-    """The question in a parsed document of any shape, or why there is none.
+    """The request in a parsed document of any shape, or why there is none.
 
-    A missing or empty apiVersion or kind is read as v1. Unknown fields are ignored, absent and null ones are empty; the
+    A missing or empty apiVersion or kind is read as v1. Unknown fields are ignored, absent and null ones are empty. The
     objects inside may be anything.
 
     Source: webhooks-and-tokens §3.2 (I-4).
@@ -98,13 +94,17 @@ def _review(document: dict[str, Any]) -> Review:
 def _request(request: dict[str, Any]) -> AdmissionRequest:
     kind = _member(request, "request.", "kind", dict) or {}
     resource = _member(request, "request.", "resource", dict) or {}
+    namespace = _text(request, "request.", "namespace")
+    # A webhook may look the namespace up. API servers send no name that could lead to something else.
+    if namespace and (problem := dns_label_problem(namespace)):
+        raise _UnreadableReviewError(f"request.namespace: {problem}")
     return AdmissionRequest(
         kind=GroupVersionKind(*(_text(kind, "request.kind.", name) for name in GroupVersionKind._fields)),
         resource=GroupVersionResource(
             *(_text(resource, "request.resource.", name) for name in GroupVersionResource._fields)
         ),
         operation=_text(request, "request.", "operation"),
-        namespace=_namespace(request),
+        namespace=namespace,
         name=_text(request, "request.", "name"),
         object=request.get("object"),
         old_object=request.get("oldObject"),
@@ -112,14 +112,6 @@ def _request(request: dict[str, Any]) -> AdmissionRequest:
         uid=_text(request, "request.", "uid"),
         dry_run=_member(request, "request.", "dryRun", bool) or False,
     )
-
-
-def _namespace(request: dict[str, Any]) -> str:
-    """The namespace, which a webhook may look up: no API server sends one that could lead it to something else."""
-    namespace = _text(request, "request.", "namespace")
-    if namespace and (problem := dns_label_problem(namespace)):
-        raise _UnreadableReviewError(f"request.namespace: {problem}")
-    return namespace
 
 
 def _text(container: dict[str, Any], prefix: str, name: str) -> str:
@@ -135,19 +127,18 @@ def _member(container: dict[str, Any], prefix: str, name: str, expected: type[_V
 
 
 def _uid(document: dict[str, Any]) -> str:
-    """The UID that the answer to an unreadable question repeats."""
     request = document.get("request")
     uid = request.get("uid") if isinstance(request, dict) else None
     return uid if isinstance(uid, str) else ""
 
 
 def answer(api_version: str, uid: str, decision: Decision, encode: Encode) -> dict[str, Any]:
-    """The document that tells the API server about a decision; without a change it holds no patch.
+    """The document that answers a request; without a change it holds no patch.
 
     Args:
-        api_version: that of the question.
-        uid: that of the request in it.
-        decision: what was decided.
+        api_version: of the answer.
+        uid: of the request.
+        decision: about it.
         encode: writes the patch.
 
     Source: webhooks-and-tokens §3.2, §3.3.
@@ -178,7 +169,7 @@ def _denial(decision: Denied) -> dict[str, Any]:
 
 
 def review_document(request: AdmissionRequest, api_version: str = V1) -> dict[str, Any]:
-    """The document by which an API server asks about a request; `parse_review` undoes it."""
+    """The document that an API server sends about a request; `parse_review` reads it."""
     return {
         "apiVersion": api_version,
         "kind": KIND,

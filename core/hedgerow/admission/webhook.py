@@ -1,7 +1,6 @@
 """A webhook as a declaration: where it is reached, what it reads, how it decides.
 
-The same declaration answers an API server over HTTPS, decides over files, and serves the in-memory cluster; nothing
-here knows which.
+The same declaration serves an API server over HTTPS, the in-memory cluster, and reviews over files.
 
 Source: webhooks-and-tokens §1.2, §3.2.
 """
@@ -25,7 +24,7 @@ from hedgerow.machinery.steps import Step
 
 Reviewing: TypeAlias = Callable[[AdmissionRequest, Snapshot], Decision | Deciding]
 Rule: TypeAlias = tuple[str, Callable[[Manifest], Manifest | Denied]]
-"""A short stable name, and what it makes of an object: the very same one if it has nothing to change."""
+"""A short stable name, and a function that returns the changed object, or the same one if nothing changes."""
 
 MOST_READS: Final = 8
 """Live reads of one review; a webhook needs one or two."""
@@ -37,16 +36,16 @@ class Webhook:
     """One webhook, complete with its configuration."""
 
     name: str
-    """How people and configurations call it: `high-availability-config`."""
+    """As in configurations: `high-availability-config`."""
     path: str
-    """Where a server offers it."""
+    """Of its URL."""
     review: Reviewing
-    """Decides about a request, from what the caches show and from the live reads that it awaits."""
+    """Decides about a request, from caches and from the live reads that it awaits."""
     reads: tuple[Read, ...] = ()
-    """What it looks up in caches."""
+    """From caches."""
     indexes: tuple[Index[Any], ...] = ()
     permissions: tuple[Permission, ...] = ()
-    """What it has to be allowed beside to list and watch what it looks up: what it reads live."""
+    """For its live reads."""
 
     def execution(self, request: AdmissionRequest, snapshot: Snapshot) -> Execution[Decision]:
         """The review of a request, whose reads a driver performs.
@@ -76,7 +75,7 @@ def read_in(step: Step[Any]) -> Question:
 
 
 def apply_rules(manifest: Manifest, rules: Sequence[Rule]) -> Decision:
-    """What an ordered list of rules makes of an object, or the first denial among them."""
+    """The object as rules change it one after the other, or the first denial."""
     mutations = []
     for name, rule in rules:
         changed = rule(manifest)
@@ -89,12 +88,12 @@ def apply_rules(manifest: Manifest, rules: Sequence[Rule]) -> Decision:
 
 
 def mutating(resource: Resource, review: Reviewing) -> Reviewing:
-    """The review of a webhook that changes objects of one type: what it cannot read it denies with code 400.
+    """The review of a webhook that changes objects of one type; an object that it cannot read is denied with code 400.
 
-    A deletion has no object to change, so it is allowed unseen.
+    A deletion has no object to change, so it is allowed.
 
     Args:
-        resource: what the objects are; others are refused.
+        resource: the type; objects of others are denied.
         review: decides about a request whose object is of that type; may raise UnreadableError.
 
     Source: webhooks-and-tokens §3.2, defaulters.
@@ -123,7 +122,7 @@ async def _readable(review: Deciding) -> Decision:
 
 
 def type_problem(value: Any, resource: Resource) -> str | None:
-    """What keeps a value from being an object of a resource; none if nothing."""
+    """Why a value is no object of a resource; none: it is one."""
     if value is None:
         return "there is no object in the request"
     if not isinstance(value, dict):
@@ -135,5 +134,5 @@ def type_problem(value: Any, resource: Resource) -> str | None:
 
 
 def _shown(value: Any) -> str:
-    """What a message shows of a value: no more of a text than it takes to recognise it, nothing from inside others."""
+    """A value as a message shows it: the beginning of a text, and only the type of others."""
     return value[:_LONGEST_SHOWN] if isinstance(value, str) else json_type(value)

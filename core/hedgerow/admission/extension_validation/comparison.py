@@ -1,8 +1,8 @@
 """Whether two values mean the same to a controller, and where they differ.
 
-Absent, null, an empty list and an empty object are equal. A member of an object that is an empty text equals an absent
-one, except in labels and other maps of texts. Numbers are equal by value; a boolean is no number. Quantities and
-durations are equal by their amounts where a shape declares them.
+Absent, null, an empty list and an empty object are equal. An empty text in an object equals an absent member, except in
+labels and other maps of texts. Numbers are equal by value; a boolean is no number. Quantities and durations are equal
+by their amounts where a shape declares them.
 
 Source: webhooks-and-tokens §9.2, SU.
 """
@@ -16,16 +16,16 @@ from hedgerow.admission.extension_validation.shape import EACH_ITEM, EACH_MEMBER
 from hedgerow.machinery.failures import json_type, rendered, shortened
 
 _NO_ITEM: Final = object()
-"""Stands for the item that the shorter of two lists lacks; a null item is another thing."""
+"""The item that the shorter of two lists lacks; a null item is another thing."""
 _MAPS_OF_TEXTS: Final = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
-"""Objects in whose members an empty text says more than none."""
+"""Objects in which an empty text is not the same as an absent one."""
 _NOTHING_KNOWN: Final[Mapping[str, Shape]] = {}
 _CONFIDENTIAL: Final = re.compile(r"(?:^|\.)(?:userData|content|data)(?![^.\[])")
-"""Fields that hold scripts, files and whatever else may hold credentials."""
+"""Fields that may hold credentials: scripts and files."""
 
 
 class _FieldPath(NamedTuple):
-    """Where a value stands, told by the step that leads there: most places never have to be spelled."""
+    """Where a value stands, as a list of steps: most paths are never spelled."""
 
     parent: "_FieldPath | None"
     step: str | int
@@ -36,12 +36,12 @@ class Difference(NamedTuple):
     """One place where two values differ."""
 
     path: str
-    """From the values inwards: `ingress[0].ipBlock.cidr`."""
+    """Such as `ingress[0].ipBlock.cidr`."""
     new: Any
     old: Any
 
     def __str__(self) -> str:
-        """Path and both values, `type: b != a`; of confidential fields that they differ."""
+        """Path and both values, `type: b != a`; confidential values are not shown."""
         path = shortened(self.path)
         if is_confidential(self.path):
             return f"{path}: values differ"
@@ -49,13 +49,7 @@ class Difference(NamedTuple):
 
 
 def same(new: Any, old: Any, expected: Shape | None = None) -> bool:
-    """True if two values mean the same.
-
-    Args:
-        new: the value that is to be.
-        old: the value that is.
-        expected: the shape of both; none: no types of fields are known.
-    """
+    """True if two values mean the same; for the arguments see `differences`."""
     return next(differences(new, old, expected), None) is None
 
 
@@ -63,22 +57,21 @@ def differences(new: Any, old: Any, expected: Shape | None = None) -> Iterator[D
     """Where two values differ: members in the order of their names, items in the order of the lists.
 
     Args:
-        new: the value that is to be.
-        old: the value that is.
+        new: the new value.
+        old: the stored one.
         expected: the shape of both; none: no types of fields are known.
     """
     # No recursion, because nothing limits how deep users nest values.
     pending: list[_Pair] = [_Pair(None, expected, new, old)]
     while pending:
         pair = pending.pop()
-        place, _, new, old = pair
-        if new is old or (_is_empty(new) and _is_empty(old)):
+        if pair.new is pair.old or (_is_empty(pair.new) and _is_empty(pair.old)):
             continue
         inside = _inside(pair)
         if inside is not None:
             pending += reversed(inside)
         elif not _are_equal(pair):
-            yield Difference(_spelled(place), new, old)
+            yield Difference(_spelled(pair.place), pair.new, pair.old)
 
 
 class _Pair(NamedTuple):
@@ -91,7 +84,7 @@ class _Pair(NamedTuple):
 
 
 def _inside(pair: _Pair) -> list[_Pair] | None:
-    """The pairs to compare instead of two objects or lists, either of which may be absent; none for other values."""
+    """The pairs of members or items of two objects or lists, one of which may be absent; none for other values."""
     place, expected, new, old = pair
     inside = expected.inside if expected else _NOTHING_KNOWN
     if _is_object(new) and _is_object(old):
@@ -103,7 +96,7 @@ def _inside(pair: _Pair) -> list[_Pair] | None:
         )
         if place is not None and place.step in _MAPS_OF_TEXTS:
             return list(members)
-        return [each for each in members if not (_is_no_text(each.new) and _is_no_text(each.old))]
+        return [each for each in members if not (each.new in (None, "") and each.old in (None, ""))]
     if _is_list(new) and _is_list(old):
         items = zip_longest(new or (), old or (), fillvalue=_NO_ITEM)
         return [_Pair(_FieldPath(place, index), inside.get(EACH_ITEM), *both) for index, both in enumerate(items)]
@@ -111,7 +104,7 @@ def _inside(pair: _Pair) -> list[_Pair] | None:
 
 
 def _are_equal(pair: _Pair) -> bool:
-    """True if two values that are neither objects nor lists are equal, by their declared type or as JSON."""
+    """True if two scalars are equal, by their declared type or as JSON."""
     _, expected, new, old = pair
     if new == old:
         return isinstance(new, bool) is isinstance(old, bool)
@@ -137,16 +130,12 @@ def _is_list(value: Any) -> bool:
     return value is None or isinstance(value, list)
 
 
-def _is_no_text(value: Any) -> bool:
-    return value is None or value == ""
-
-
 def _is_empty(value: Any) -> bool:
     return value is None or value in ([], {})
 
 
 def _shown(value: Any) -> str:
-    """What a text says of a value; what is inside of objects and lists may be confidential."""
+    """A value as messages show it, without the content of objects and lists, which may be confidential."""
     if value is None or value is _NO_ITEM:
         return "<none>"
     if isinstance(value, str):
@@ -155,5 +144,5 @@ def _shown(value: Any) -> str:
 
 
 def is_confidential(path: str) -> bool:
-    """Whether no message may repeat the field at a path: messages reach logs, audit logs and readers of events."""
+    """True if no message may show the field at a path: messages reach logs, audit logs and events."""
     return _CONFIDENTIAL.search(path) is not None

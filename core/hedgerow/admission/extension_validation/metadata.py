@@ -1,12 +1,12 @@
-"""What must hold for the metadata of any object, as the API server holds it.
+"""The rules for the metadata of any object, as the API server checks them before it calls a webhook.
 
-The API server has checked this before it asks a webhook; who calls the validation as a function relies on it here.
+Callers of the validation as a function rely on them here.
 
 Source: webhooks-and-tokens §9.2, M and MU.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, immutable, not_negative_if_present
 from hedgerow.admission.extension_validation.shape import BOOLEAN, INTEGER, TEXT
@@ -36,16 +36,13 @@ TYPES: Final = {
     "metadata.labels{}": TEXT,
     "metadata.annotations{}": TEXT,
     "metadata.finalizers[]": TEXT,
-    "metadata.ownerReferences[].apiVersion": TEXT,
-    "metadata.ownerReferences[].kind": TEXT,
-    "metadata.ownerReferences[].name": TEXT,
-    "metadata.ownerReferences[].uid": TEXT,
+    **{f"metadata.ownerReferences[].{name}": TEXT for name in ("apiVersion", "kind", "name", "uid")},
     "metadata.ownerReferences[].controller": BOOLEAN,
 }
 
 
 def name(manifest: Manifest, _where: str) -> Iterator[Problem]:
-    """There is a name, which is a DNS subdomain; a prefix for the server to complete does not replace it."""
+    """There is a name, which is a DNS subdomain; `generateName` does not replace it."""
     text = text_at(manifest, "metadata", "name")
     if not text:
         yield required("metadata.name", "name or generateName is required")
@@ -54,7 +51,7 @@ def name(manifest: Manifest, _where: str) -> Iterator[Problem]:
 
 
 def generate_name(manifest: Manifest, _where: str) -> Iterator[Problem]:
-    """A prefix for names is a DNS subdomain once something follows the dash at its end."""
+    """A prefix for names is a DNS subdomain once something follows a dash at its end."""
     text = text_at(manifest, "metadata", "generateName")
     if not text:
         return
@@ -88,7 +85,7 @@ def labels(manifest: Manifest, _where: str) -> Iterator[Problem]:
 
 
 def annotations(manifest: Manifest, _where: str) -> Iterator[Problem]:
-    """Keys have the syntax of labels, in whatever case, and all together are not too long."""
+    """Keys have the syntax of labels in any case, and all annotations together are not too long."""
     texts = _texts(manifest, "annotations")
     for key in texts:
         if problem := annotation_key_problem(key):
@@ -108,26 +105,23 @@ def finalizers(manifest: Manifest, _where: str) -> Iterator[Problem]:
 
 
 def owner_references(manifest: Manifest, _where: str) -> Iterator[Problem]:
-    """Owners are named completely, are no Events, and at most one of them is the controller."""
+    """Owners are named completely and are no Events; at most one is the controller."""
     path = "metadata.ownerReferences"
-    controllers = 0
+    has_controller = False
     for reference in objects_at(manifest, "metadata", "ownerReferences"):
-        yield from _incomplete_owner(reference, path)
+        # The API server names these fields without the index of the reference.
+        api_version = reference.get("apiVersion") or ""
+        if api_version.count("/") > 1 or not api_version.rpartition("/")[2]:
+            yield invalid(f"{path}.apiVersion", api_version, "version must not be empty")
+        for field in ("kind", "name", "uid"):
+            if not reference.get(field):
+                yield invalid(f"{path}.{field}", "", f"{field} must not be empty")
         if (reference.get("apiVersion"), reference.get("kind")) == ("v1", "Event"):
             yield invalid(path, reference, "an Event must not be an owner")
-        controllers += reference.get("controller") is True
-        if controllers > 1 and reference.get("controller") is True:
-            yield invalid(path, reference, "only one reference can have controller set to true")
-
-
-def _incomplete_owner(reference: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """The API server names these fields without the index of the reference."""
-    api_version = reference.get("apiVersion") or ""
-    if api_version.count("/") > 1 or not api_version.rpartition("/")[2]:
-        yield invalid(f"{path}.apiVersion", api_version, "version must not be empty")
-    for field in ("kind", "name", "uid"):
-        if not reference.get(field):
-            yield invalid(f"{path}.{field}", "", f"{field} must not be empty")
+        if reference.get("controller") is True:
+            if has_controller:
+                yield invalid(path, reference, "only one reference can have controller set to true")
+            has_controller = True
 
 
 def resource_version(new: Manifest, _old: Manifest) -> Iterator[Problem]:
@@ -164,8 +158,7 @@ def _size(text: str) -> int:
     return len(text.encode(errors="surrogatepass"))
 
 
-def _at_update(check: Check) -> ChangeCheck:
-    """The check of the new object, as part of an update."""
+def _of_new(check: Check) -> ChangeCheck:
     return lambda new, _old: check(new, "")
 
 
@@ -182,14 +175,9 @@ CLUSTER_SCOPED: Final[tuple[Check, ...]] = (name, generate_name, namespace_absen
 UPDATE: Final[tuple[ChangeCheck, ...]] = (
     resource_version,
     generation_not_decremented,
-    immutable("metadata.name"),
-    immutable("metadata.namespace"),
-    immutable("metadata.uid"),
-    immutable("metadata.creationTimestamp"),
+    *(immutable(f"metadata.{field}") for field in ("name", "namespace", "uid", "creationTimestamp")),
     immutable("metadata.deletionTimestamp", empty_is_absent=False),
     immutable("metadata.deletionGracePeriodSeconds", empty_is_absent=False),
     no_new_finalizers,
-    _at_update(labels),
-    _at_update(annotations),
-    _at_update(owner_references),
+    *map(_of_new, (labels, annotations, owner_references)),
 )
