@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from tests.built_wheel import install_wheel
+
 REPOSITORY: Final = Path(__file__).parents[2]
 CONSOLE: Final = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HERE_DOCUMENT: Final = re.compile(r"<<'(\w+)'$")
@@ -43,10 +45,23 @@ def commands_of(text: str) -> Iterator[Command]:
         yield Command("\n".join(script), "\n".join(printed))
 
 
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the built wheel is installed: pages are about what is published."""
+    return install_wheel(tmp_path_factory.mktemp("wheel"))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_shows_what_its_commands_print(page: Path, tmp_path: Path) -> None:
+def test_a_page_shows_what_its_commands_print(page: Path, installed: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {
+        "PATH": path,
+        "HOME": str(tmp_path),
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(installed),
+        "PYTHONWARNINGS": "ignore",
+    }
     shown, code = list[Command](), 0
     commands = [*commands_of(page.read_text(encoding="utf-8"))]
 
@@ -57,7 +72,7 @@ def test_a_page_shows_what_its_commands_print(page: Path, tmp_path: Path) -> Non
         done = subprocess.run(
             ["/bin/sh", "-c", command.script],
             cwd=tmp_path,
-            env={"PATH": path, "HOME": str(tmp_path), "LANG": "C.UTF-8", "PYTHONWARNINGS": "ignore"},
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -7,23 +7,12 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
+from tests.built_wheel import install_wheel
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that holds the packages of the built wheel, and nothing else."""
-    dist, target = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("installed")
-    _succeed(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(dist))
-    (wheel,) = dist.glob("*.whl")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--no-index")
-    _succeed(*pip, "--target", str(target), str(wheel))
-    return target
-
-
-def _succeed(*command: str) -> None:
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    return install_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def run_installed(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -19,7 +19,17 @@ from hedgerow.machinery.controller import (
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.manifest_snapshot import snapshot_of
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import (
+    Kind,
+    Manifest,
+    ObjectKey,
+    Resource,
+    is_terminating,
+    key_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
 from hedgerow.machinery.plan import (
     ApiError,
     Create,
@@ -72,9 +82,13 @@ __all__ = [
     "Watch",
     "WriteResult",
     "creation_deletion_or",
+    "is_terminating",
     "key_of",
+    "labels_of",
     "no_key",
     "own_key",
     "plans",
+    "resource_version_of",
     "snapshot_of",
+    "uid_of",
 ]

@@ -102,15 +102,16 @@ def hedgerow(context: click.Context) -> None:
         context.color = False
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None, command: click.Command = hedgerow) -> None:
     """Run the command; errors are sentences, and wrong usage is an error like any other (exit code 1).
 
     Args:
         arguments: what follows the command's name; none: what the process was started with.
+        command: which one.
     """
     search_seldom()
     try:
-        code = hedgerow.main(arguments, prog_name="hedgerow", standalone_mode=False)
+        code = command.main(arguments, prog_name=command.name, standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         note("interrupted")
         code = INTERRUPTED

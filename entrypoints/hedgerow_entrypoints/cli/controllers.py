@@ -17,14 +17,14 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Kind, key_of
 from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.files import LoadedObject
-from hedgerow_entrypoints.components import MODULES, RESOURCE_MANAGER, component
+from hedgerow_entrypoints.components import component, known
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry, Remarks
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
 _ENTRIES: Final[dict[str, tuple[Component[Any], ControllerEntry[Any]]]] = {
-    entry.name: (each, entry) for each in map(component, MODULES) for entry in each.controllers
+    entry.name: (each, entry) for each in map(component, known()) for entry in each.controllers
 }
 NAMES: Final = (*_ENTRIES,)
 LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
@@ -52,7 +52,7 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OfflineSettings:
-    """What the configuration file of a component says, or the defaults of the resource manager without a file."""
+    """What the configuration file of a component says, or the defaults of the first one without a file."""
 
     component: Component[Any]
     configuration: Any
@@ -75,7 +75,7 @@ def controller_settings(config_file: str | None) -> OfflineSettings:
         CommandError: the file cannot be read, decoded or accepted.
     """
     if config_file is None:
-        default = component(RESOURCE_MANAGER)
+        default = component(known()[0])
         return OfflineSettings(default, default.without_file(ask_files(())))
     stated = read_configuration(config_file, Purpose.OFFLINE)
     for warning in stated.decoded.warnings:

@@ -16,7 +16,22 @@ MODULES: Final = {RESOURCE_MANAGER: "resource_manager", "operator": "operator"}
 """Where the components are declared, by their names. Only what is asked for is imported."""
 
 
+_BROUGHT: "Final[dict[str, Component[Any]]]" = {}
+
+
+def bring(component: "Component[Any]") -> None:
+    """Have the commands of this process know one component that its program declares, and none of ours."""
+    _BROUGHT[component.name] = component
+
+
+def known() -> tuple[str, ...]:
+    """The names of the components that commands know."""
+    return tuple(_BROUGHT or MODULES)
+
+
 def component(name: str) -> "Component[Any]":
     """The declaration of a component."""
+    if name in _BROUGHT:
+        return _BROUGHT[name]
     declared: Component[Any] = import_module(f"{__name__}.{MODULES[name]}").COMPONENT
     return declared

@@ -1,9 +1,11 @@
 """Which tokens of ServiceAccounts that lie in Secrets are not to be worth anything any more.
 
-`labelling` decides which labels such a Secret gets, and `token_invalidator` sees to it. What the labels do is done by
-the webhook of the same name, whenever the Secret is written. What stands here follows semantic versioning.
+`labelling` decides which labels such a Secret gets, `CONSIDER` among them, and `token_invalidator` sees to it. A
+ServiceAccount with the label `SKIP` is left alone. What the labels do is done by the webhook of the same name, whenever
+the Secret is written. What stands here follows semantic versioning.
 """
 
-from hedgerow.resource_manager.token_invalidation.controller import Labelling, labelling, needs_pods, token_invalidator
+from hedgerow.api.tokens import CONSIDER, SKIP
+from hedgerow.resource_manager.token_invalidation.controller import Labelling, labelling, token_invalidator
 
-__all__ = ["Labelling", "labelling", "needs_pods", "token_invalidator"]
+__all__ = ["CONSIDER", "SKIP", "Labelling", "labelling", "token_invalidator"]

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from returns import result
+from returns.result import Result, Success
+
 from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR, transform_secret, transform_service_account
 from hedgerow.machinery.clusters import Cluster, Permission
@@ -53,31 +56,29 @@ class Labelling:
     """Whether more is to be done once no pod mounts the Secret."""
 
 
-def labelling(secret: Manifest, account: Manifest, pods: Iterable[Manifest]) -> Labelling:
+def labelling(secret: Manifest, account: Manifest, pods: Iterable[Manifest]) -> Result[Labelling, Failure]:
     """The labels that a Secret lacks, and those that it has to lose.
 
     Args:
         secret: its metadata is enough.
         account: the ServiceAccount whose token it holds.
-        pods: those of its namespace; they count only where they are needed, see `needs_pods`.
-
-    Raises:
-        UnreadableError: something in an object has another shape than an API server stores.
+        pods: those of its namespace; they count only where the token is to be worth nothing from now on.
     """
+    pods = tuple(pods)
+    asks_for_pods = _asks_for_pods(secret, account)
+    if isinstance(asks_for_pods, Failure):
+        return result.Failure(asks_for_pods)
+    if asks_for_pods and (unreadable := next(filter(None, map(_unreadable_pod, pods)), None)):
+        return result.Failure(unreadable)
     labels = labels_of(secret)
     purpose = {} if PURPOSE in labels else {PURPOSE: TOKEN_INVALIDATOR}
     if not mounts_no_token(account):
-        return Labelling(purpose | ({CONSIDER: None} if CONSIDER in labels else {}))
+        return Success(Labelling(purpose | ({CONSIDER: None} if CONSIDER in labels else {})))
     if CONSIDER in labels:
-        return Labelling(purpose)
+        return Success(Labelling(purpose))
     if any(mounts(pod, key_of(secret).name) for pod in pods):
-        return Labelling(purpose, has_to_wait=True)
-    return Labelling({**purpose, CONSIDER: "true"})
-
-
-def needs_pods(secret: Manifest, account: Manifest) -> bool:
-    """Whether it depends on pods what is to be done with a Secret."""
-    return mounts_no_token(account) and CONSIDER not in labels_of(secret)
+        return Success(Labelling(purpose, has_to_wait=True))
+    return Success(Labelling({**purpose, CONSIDER: "true"}))
 
 
 def mounts_no_token(account: Manifest) -> bool:
@@ -139,11 +140,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) 
 
 
 async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, context: Context[None]) -> Plan:
-    """What is to be done with a Secret whose ServiceAccount exists.
-
-    Raises:
-        UnreadableError: something in an object has another shape than an API server stores.
-    """
+    """What is to be done with a Secret whose ServiceAccount exists."""
     key, pods = key_of(secret), tuple[Manifest, ...]()
     if isinstance(asks_for_pods := _asks_for_pods(secret, account), Failure):
         return failed(asks_for_pods)
@@ -152,15 +149,16 @@ async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, con
         if isinstance(answer, NotAnswered):
             return failed(_unreadable(PODS, ObjectKey(key.namespace, ""), f"could not list Pods: {answer.message}"))
         pods = answer.objects
-        if unreadable := next(filter(None, map(_unreadable_pod, pods)), None):
-            return failed(unreadable)
         account = snapshot.get(SERVICE_ACCOUNTS, key_of(account)) or account
     now = await Now()
     latest = snapshot.get(SECRETS, key)
     if latest is None or resource_version_of(latest) != resource_version_of(secret):
         # The change gives the key another turn.
         return Plan(state=context.state)
-    wanted = labelling(secret, account, pods)
+    labels = labelling(secret, account, pods)
+    if isinstance(labels, result.Failure):
+        return failed(labels.failure())
+    wanted = labels.unwrap()
     actions = (_patch(secret, wanted),) if wanted.labels else ()
     if not wanted.has_to_wait:
         return Plan(actions)
@@ -170,8 +168,9 @@ async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, con
 
 
 def _asks_for_pods(secret: Manifest, account: Manifest) -> bool | Failure:
+    """Whether it depends on pods what is to be done with a Secret."""
     try:
-        return needs_pods(secret, account)
+        return mounts_no_token(account) and CONSIDER not in labels_of(secret)
     except UnreadableError as error:
         return Failure(SERVICE_ACCOUNTS, key_of(account), error.problem)
 

@@ -1,0 +1,161 @@
+"""Controllers of one's own at work: what they would do, what becomes of objects, and for real.
+
+They run as the project's own do: `planned` and `simulated` in an in-memory cluster on a virtual clock, `run` on an API
+server. `hedgerow_entrypoints.own_controllers` makes a command of all three.
+"""
+
+import asyncio
+import random
+import socket
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeAlias
+
+from returns.result import Failure, Result, Success
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Controller, all_keys
+from hedgerow.machinery.manifests import object_problems
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow_adapters.files import LoadedObject, LoadProblem, Source, implied_namespaces
+from hedgerow_adapters.leader_election import LeaderElector
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_adapters.runtime.caches import Caches
+from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.precedence import Precedence
+from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.seeding import seeded_cluster
+from hedgerow_adapters.simulation.simulation import Simulation
+from hedgerow_adapters.simulation.timed_simulation import Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+
+_Problems: TypeAlias = tuple[LoadProblem, ...]
+"""What of some manifests no API server would store; `manifest:2` is the second one."""
+_START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """How controllers came to rest."""
+
+    happenings: tuple[Happening, ...]
+    """The turns in which something was done or told, or failed, in their order."""
+    failing: tuple[Happening, ...]
+    """The last turns of the keys that failed to the end."""
+    cluster: InMemoryCluster
+
+    def objects(self, resource: Resource, namespace: str = "") -> Sequence[Manifest]:
+        """The objects of a resource in the end, of one namespace or of all."""
+        return self.cluster.objects(resource, namespace)
+
+
+def planned(
+    controllers: Iterable[Controller[Any]], manifests: Iterable[Manifest], *, now: datetime = _START
+) -> Result[tuple[Happening, ...], _Problems]:
+    """The first turn of each key in which something would be done or told, or fails; each controller by itself.
+
+    Not for coroutines: it runs an event loop.
+
+    Args:
+        controllers: who decides.
+        manifests: what the cluster holds; the namespaces that it takes are made.
+        now: when.
+    """
+    turns: list[Happening] = []
+    manifests = tuple(manifests)
+    for controller in controllers:
+        seeded = _cluster_of(manifests, now)
+        if isinstance(seeded, Failure):
+            return seeded
+        clusters = dict.fromkeys(Cluster, seeded.unwrap())
+        with Simulation(CalendarLoop(now), clusters, [controller]) as simulation:
+            turns += [simulation.turn_of(key) for key in all_keys(controller, simulation.snapshot)]
+    return Success(tuple(turn for turn in turns if turn.steps or turn.events or turn.failures))
+
+
+def simulated(
+    controllers: Sequence[Controller[Any]],
+    manifests: Iterable[Manifest],
+    *,
+    lasting: timedelta = timedelta(0),
+    now: datetime = _START,
+) -> Result[Simulated, _Problems]:
+    """What becomes of a cluster of these manifests with controllers at work in it.
+
+    Not for coroutines: it runs an event loop.
+
+    Args:
+        controllers: who is at work.
+        manifests: what the cluster holds; the namespaces that it takes are made.
+        lasting: how much time passes; the default is long enough for all that waits for no time.
+        now: when it begins.
+
+    Raises:
+        RestlessError: the controllers undo each other's work, or one undoes its own.
+    """
+    loop = CalendarLoop(now)
+    seeded = _cluster_of(tuple(manifests), now)
+    if isinstance(seeded, Failure):
+        return seeded
+    cluster = seeded.unwrap()
+    simulation = TimedSimulation(loop, dict.fromkeys(Cluster, cluster), controllers, Schedule(lasting))
+    happenings = tuple(each for each in simulation if not isinstance(each, Arrived))
+    return Success(Simulated(happenings, tuple(simulation.failing), cluster))
+
+
+async def run(
+    controllers: Sequence[Controller[Any]],
+    transport: Transport,
+    *,
+    namespaces: Sequence[str] = (),
+    elector: LeaderElector | None = None,
+) -> None:
+    """Run controllers on an API server until cancelled, or until the lease is lost.
+
+    For programs that have an event loop already. `hedgerow_entrypoints.own_controllers` is a whole process: signals,
+    probes, metrics, logs, and a lease that is renewed on a thread of its own.
+
+    Args:
+        controllers: who works.
+        transport: the way to the API server.
+        namespaces: what they see of the cluster; none: all of it.
+        elector: who says that this process leads; none: it does.
+
+    Raises:
+        ExceptionGroup: a part failed that must not, such as the elector with a LeadershipLostError.
+    """
+    caches = Caches(Clusters.single(Access(transport, tuple(namespaces))), random=random.random)
+    instance, precedence = f"{socket.gethostname()}_{uuid.uuid4()}", Precedence()
+    may_write = elector.may_write if elector else lambda: True
+    async with asyncio.TaskGroup() as tasks:
+        runners = []
+        for controller in controllers:
+            component = controller.events_from or controller.name
+            recorder = EventRecorder(transport, component=component, instance=instance, may_write=may_write)
+            tasks.create_task(recorder.run())
+            runners.append(
+                ControllerRunner(controller, caches, recorder=recorder, precedence=precedence, may_write=may_write)
+            )
+        tasks.create_task(caches.run())
+        for runner in runners:
+            tasks.create_task(runner.run())
+        if elector is not None:
+            tasks.create_task(elector.run())
+            await elector.wait_until_leading()
+        for runner in runners:
+            runner.start()
+
+
+def _cluster_of(manifests: Sequence[Manifest], now: datetime) -> Result[InMemoryCluster, _Problems]:
+    """A cluster that holds some manifests."""
+    loaded = [LoadedObject(manifest, Source("manifest", number)) for number, manifest in enumerate(manifests, start=1)]
+    if problems := [LoadProblem(each.source, str(what)) for each in loaded for what in object_problems(each.manifest)]:
+        return Failure(tuple(problems))
+    implied = [LoadedObject(namespace, Source("manifest")) for namespace in implied_namespaces(manifests)]
+    cluster, refused = seeded_cluster([*implied, *loaded], now=lambda: now)
+    return Failure(refused) if refused else Success(cluster)

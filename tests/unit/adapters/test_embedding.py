@@ -1,0 +1,164 @@
+"""Any controllers at work in memory, as their authors run them."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.machinery import (
+    Context,
+    Controller,
+    Create,
+    Now,
+    ObjectKey,
+    Plan,
+    Resource,
+    Snapshot,
+    Update,
+    Watch,
+    key_of,
+    own_key,
+)
+from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
+from hedgerow_adapters.embedding import planned, run, simulated
+from hedgerow_adapters.leader_election import LeaderElector
+from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.simulation.simulation import RestlessError
+from tests.virtual_clock import virtual_time, wall_clock
+
+POLICIES = network_policy_controller(NetworkPolicyConfig())
+CART = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "cart", "namespace": "shop"},
+    "spec": {"selector": {"app": "cart"}, "ports": [{"port": 80, "targetPort": 8080}]},
+}
+NAMES = ["egress-to-cart-tcp-8080", "ingress-to-cart-tcp-8080"]
+
+
+async def _noted(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+    """Note in a ConfigMap when a Service was looked at last, every hour."""
+    now, noted = await Now(), snapshot.get(CONFIG_MAPS, key)
+    data = {"data": {"at": now.isoformat()}}
+    if noted is None:
+        await Create(CONFIG_MAPS, {"metadata": {"namespace": key.namespace, "name": key.name}, **data}, "new")
+    elif (now - datetime.fromisoformat(noted["data"]["at"])) >= timedelta(hours=1):
+        return Plan((Update(CONFIG_MAPS, {**noted, **data}, "late"),), requeue_after=3600)
+    return Plan(requeue_after=3600)
+
+
+NOTES = Controller(
+    name="notes",
+    primary=SERVICES,
+    watches=tuple(Watch(resource, lambda manifest: manifest, own_key) for resource in (SERVICES, CONFIG_MAPS)),
+    indexes=(),
+    owned=None,
+    concurrency=1,
+    config=None,
+    reconcile=_noted,
+)
+
+
+def test_a_plan_is_the_first_turn_of_each_key() -> None:
+    [turn] = planned([POLICIES], [CART]).unwrap()
+
+    assert (turn.controller, turn.key) == ("networkpolicy", ObjectKey("shop", "cart"))
+    assert [(type(step.action), step.action.key.name) for step in turn.steps] == [(Create, name) for name in NAMES]
+
+
+def test_each_controller_plans_by_itself() -> None:
+    turns = planned([POLICIES, NOTES], [CART]).unwrap()
+
+    assert [(turn.controller, len(turn.steps)) for turn in turns] == [("networkpolicy", 2), ("notes", 1)]
+
+
+def test_what_has_settled_is_planned_no_more() -> None:
+    settled = simulated([POLICIES], [CART]).unwrap()
+
+    found = settled.objects(NETWORK_POLICIES, "shop")
+
+    assert [key_of(each).name for each in found] == NAMES
+    assert planned([POLICIES], [CART, *found]).unwrap() == ()
+    assert settled.failing == ()
+
+
+def test_time_passes_as_long_as_it_is_told_to() -> None:
+    began = datetime(2026, 2, 1, tzinfo=UTC)
+
+    settled = simulated([NOTES], [CART], lasting=timedelta(hours=2, minutes=30), now=began).unwrap()
+
+    assert [str(turn.at - began) for turn in settled.happenings] == ["0:00:00", "1:00:00", "2:00:00"]
+    [note] = [each for each in settled.objects(CONFIG_MAPS) if key_of(each).name == "cart"]
+    assert note["data"]["at"] == "2026-02-01T02:00:00+00:00"
+
+
+def test_what_no_server_would_store_is_told_by_its_number() -> None:
+    unnamed: dict[str, Any] = {"apiVersion": "v1", "kind": "Service"}
+    unfit = {**CART, "spec": {"ports": [{"port": 70_000, "targetPort": 80}]}}
+
+    assert [str(each) for each in planned([POLICIES], [CART, unnamed]).failure()] == [
+        "manifest:2: a Service without a name"
+    ]
+    [problem] = simulated([POLICIES], [unfit]).failure()
+    assert str(problem).startswith('manifest:1: Service "cart" is invalid: spec.ports[0].port: Invalid value: 70000')
+
+
+def test_controllers_that_never_come_to_rest_are_an_error() -> None:
+    def rewrite(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+        live = snapshot.get(CONFIG_MAPS, key)
+        count = int((live or {}).get("data", {}).get("n", 0))
+        return Plan((Update(CONFIG_MAPS, {**live, "data": {"n": str(count + 1)}}, "again"),)) if live else Plan()
+
+    restless = replace(NOTES, primary=CONFIG_MAPS, reconcile=rewrite)
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}
+
+    with pytest.raises(RestlessError, match="notes did not come to rest about"):
+        simulated([restless], [config_map])
+
+
+def create(cluster: InMemoryCluster, resource: Resource, manifest: dict[str, Any]) -> None:
+    assert cluster.handle(requests.create(resource, manifest, key_of(manifest).namespace)).is_success
+
+
+@virtual_time
+async def test_controllers_run_until_they_are_cancelled() -> None:
+    cluster = InMemoryCluster(now=wall_clock)
+    create(cluster, NAMESPACES, {"metadata": {"name": "shop"}})
+    running = asyncio.create_task(run([POLICIES], MemoryTransport(cluster)))
+    await asyncio.sleep(5)
+    create(cluster, SERVICES, CART)
+
+    await asyncio.sleep(5)
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+
+    assert [key_of(each).name for each in cluster.objects(NETWORK_POLICIES)] == NAMES
+
+
+@virtual_time
+async def test_only_who_holds_the_lease_writes() -> None:
+    cluster = InMemoryCluster(now=wall_clock)
+    transport, lease = MemoryTransport(cluster), ObjectKey("default", "policies")
+    create(cluster, NAMESPACES, {"metadata": {"name": "shop"}})
+    holder = LeaderElector(transport, lease, "holder", wall_clock=wall_clock)
+    holding = asyncio.create_task(holder.run())
+    await holder.wait_until_leading()
+    elector = LeaderElector(transport, lease, "ours", wall_clock=wall_clock)
+    running = asyncio.create_task(run([POLICIES], transport, elector=elector))
+    create(cluster, SERVICES, CART)
+
+    await asyncio.sleep(60)
+    before = len(cluster.objects(NETWORK_POLICIES))
+    holding.cancel()
+    await asyncio.sleep(60)
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+
+    assert (before, len(cluster.objects(NETWORK_POLICIES))) == (0, 2)
