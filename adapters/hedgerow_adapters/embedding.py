@@ -18,7 +18,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, all_keys
 from hedgerow.machinery.manifests import object_problems
-from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow_adapters.files import LoadedObject, LoadProblem, Source, implied_namespaces
 from hedgerow_adapters.leader_election import LeaderElector
 from hedgerow_adapters.memory import InMemoryCluster
@@ -28,9 +28,8 @@ from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.simulation import KeyPlan, in_memory, planning, seeded_cluster
 from hedgerow_adapters.simulation.happenings import Happening
-from hedgerow_adapters.simulation.seeding import seeded_cluster
-from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.timed_simulation import Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
@@ -55,27 +54,26 @@ class Simulated:
 
 
 def planned(
-    controllers: Iterable[Controller[Any]], manifests: Iterable[Manifest], *, now: datetime = _START
-) -> Result[tuple[Happening, ...], _Problems]:
-    """The first turn of each key in which something would be done or told, or fails; each controller by itself.
+    controller: Controller[Any], manifests: Iterable[Manifest], *, now: datetime = _START
+) -> Result[dict[ObjectKey, KeyPlan], _Problems]:
+    """What a controller would do in a cluster of these manifests about each key for which there is something to do.
 
     Not for coroutines: it runs an event loop.
 
     Args:
-        controllers: who decides.
+        controller: who decides.
         manifests: what the cluster holds; the namespaces that it takes are made.
         now: when.
+
+    Raises:
+        EndlessDecisionError: a decision goes on and on.
     """
-    turns: list[Happening] = []
-    manifests = tuple(manifests)
-    for controller in controllers:
-        seeded = _cluster_of(manifests, now)
-        if isinstance(seeded, Failure):
-            return seeded
-        clusters = dict.fromkeys(Cluster, seeded.unwrap())
-        with Simulation(CalendarLoop(now), clusters, [controller]) as simulation:
-            turns += [simulation.turn_of(key) for key in all_keys(controller, simulation.snapshot)]
-    return Success(tuple(turn for turn in turns if turn.steps or turn.events or turn.failures))
+    seeded = _cluster_of(tuple(manifests), now)
+    if isinstance(seeded, Failure):
+        return seeded
+    with planning(controller, in_memory(seeded.unwrap()), now) as planner:
+        plans = {key: planner.plan(key) for key in all_keys(controller, planner.snapshot)}
+    return Success({key: plan for key, plan in plans.items() if plan.steps or plan.failures})
 
 
 def simulated(

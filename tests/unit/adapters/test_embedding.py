@@ -32,7 +32,7 @@ from hedgerow_adapters.simulation.simulation import RestlessError
 from tests.virtual_clock import virtual_time, wall_clock
 
 POLICIES = network_policy_controller(NetworkPolicyConfig())
-CART = {
+CART: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Service",
     "metadata": {"name": "cart", "namespace": "shop"},
@@ -64,17 +64,24 @@ NOTES = Controller(
 )
 
 
-def test_a_plan_is_the_first_turn_of_each_key() -> None:
-    [turn] = planned([POLICIES], [CART]).unwrap()
+def test_a_plan_names_the_keys_for_which_there_is_something_to_do() -> None:
+    other = {**CART, "metadata": {"name": "external", "namespace": "shop"}, "spec": {}}
+    other["spec"] = {"type": "ExternalName", "externalName": "example.org"}
 
-    assert (turn.controller, turn.key) == ("networkpolicy", ObjectKey("shop", "cart"))
-    assert [(type(step.action), step.action.key.name) for step in turn.steps] == [(Create, name) for name in NAMES]
+    [(key, plan)] = planned(POLICIES, [CART, other]).unwrap().items()
+
+    assert key == ObjectKey("shop", "cart")
+    assert [(type(step.action), step.action.key.name) for step in plan.steps] == [(Create, name) for name in NAMES]
+    assert plan.failures == ()
 
 
-def test_each_controller_plans_by_itself() -> None:
-    turns = planned([POLICIES, NOTES], [CART]).unwrap()
+def test_a_plan_tells_what_cannot_be_planned() -> None:
+    annotations = {"networking.resources.gardener.cloud/from-world-to-ports": "x"}
+    unreadable = {**CART, "metadata": {**CART["metadata"], "annotations": annotations}}
 
-    assert [(turn.controller, len(turn.steps)) for turn in turns] == [("networkpolicy", 2), ("notes", 1)]
+    [plan] = planned(POLICIES, [unreadable]).unwrap().values()
+
+    assert [failure.problem.path for failure in plan.failures] == [f"metadata.annotations[{next(iter(annotations))}]"]
 
 
 def test_what_has_settled_is_planned_no_more() -> None:
@@ -83,7 +90,7 @@ def test_what_has_settled_is_planned_no_more() -> None:
     found = settled.objects(NETWORK_POLICIES, "shop")
 
     assert [key_of(each).name for each in found] == NAMES
-    assert planned([POLICIES], [CART, *found]).unwrap() == ()
+    assert planned(POLICIES, [CART, *found]).unwrap() == {}
     assert settled.failing == ()
 
 
@@ -101,7 +108,7 @@ def test_what_no_server_would_store_is_told_by_its_number() -> None:
     unnamed: dict[str, Any] = {"apiVersion": "v1", "kind": "Service"}
     unfit = {**CART, "spec": {"ports": [{"port": 70_000, "targetPort": 80}]}}
 
-    assert [str(each) for each in planned([POLICIES], [CART, unnamed]).failure()] == [
+    assert [str(each) for each in planned(POLICIES, [CART, unnamed]).failure()] == [
         "manifest:2: a Service without a name"
     ]
     [problem] = simulated([POLICIES], [unfit]).failure()
