@@ -263,15 +263,12 @@ class InMemoryCluster:
         return Response(200, _as_asked(answer, metadata_only=metadata_only))
 
     def _scale(self, request: Request, target: Target) -> Manifest:
-        match request.method:
-            case "GET":
-                return self._registry.scale(target.kind, target.key)
-            case "PUT":
-                return self._registry.replace_scale(target.kind, target.key, request.body)
-            case "PATCH":
-                return self._registry.patch_scale(target.kind, target.key, request.body, request.content_type)
-            case _:
-                raise statuses.method_not_allowed()
+        if request.method == "GET":
+            return self._registry.scale(target.kind, target.key)
+        if request.method not in ("PUT", "PATCH"):
+            raise statuses.method_not_allowed()
+        patch_type = request.content_type if request.method == "PATCH" else None
+        return self._registry.write_scale(target.kind, target.key, request.body, patch_type)
 
     def _answer_collection(self, request: Request, target: Target) -> Response:
         match request.method:

@@ -100,7 +100,12 @@ class Housekeeping:
         return owner if owner is not None and uid_of(owner) == reference["uid"] else None
 
     def _dependents(self, owner: Manifest) -> list[tuple[Kind, Manifest]]:
-        return [(kind, manifest) for kind, manifest in self._everything() if _owned_by(manifest, owner)]
+        uid = uid_of(owner)
+        return [
+            (kind, manifest)
+            for kind, manifest in self._everything()
+            if any(reference["uid"] == uid for reference in manifest["metadata"].get("ownerReferences", ()))
+        ]
 
     def _everything(self) -> list[tuple[Kind, Manifest]]:
         return [(kind, manifest) for kind in self._kinds.with_own_objects() for manifest in self._objects(kind)]
@@ -112,11 +117,6 @@ class Housekeeping:
 
 def _waits(owner: Manifest, finalizer: str) -> bool:
     return is_terminating(owner) and finalizer in owner["metadata"].get("finalizers", ())
-
-
-def _owned_by(manifest: Manifest, owner: Manifest) -> bool:
-    references = manifest["metadata"].get("ownerReferences", ())
-    return any(reference["uid"] == uid_of(owner) for reference in references)
 
 
 def _blocks(dependent: Manifest, owner: Manifest) -> bool:

@@ -54,12 +54,10 @@ def presented_list(
         "kind": f"{kind.resource.kind}List",
         "apiVersion": kind.resource.api_version,
         "metadata": metadata,
-        "items": [_untyped(item) for item in items],
+        "items": [
+            {name: value for name, value in item.items() if name not in ("kind", "apiVersion")} for item in items
+        ],
     }
-
-
-def _untyped(manifest: Manifest) -> dict[str, Any]:
-    return {name: value for name, value in manifest.items() if name not in ("kind", "apiVersion")}
 
 
 class Page(NamedTuple):

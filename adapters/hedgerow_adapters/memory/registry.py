@@ -106,16 +106,27 @@ class Registry:
         """The replicas of a workload alone."""
         return scale_of(self.existing(kind, key))
 
-    def replace_scale(self, kind: Kind, key: ObjectKey, body: Any) -> dict[str, Any]:
-        """Update the replicas of a workload, and nothing else, to what a Scale says."""
-        given = _decoded_request(scale_kind(kind), body)
-        _require_same_key(kind, given["metadata"], key)
-        return self._update_scale(kind, key, given)
+    def write_scale(self, kind: Kind, key: ObjectKey, body: Any, patch_type: str | None) -> dict[str, Any]:
+        """Update the replicas of a workload, and nothing else, to what a Scale says, or a patch of one.
 
-    def patch_scale(self, kind: Kind, key: ObjectKey, patch: Any, content_type: str) -> dict[str, Any]:
-        """Change the replicas of a workload as a patch of its Scale says."""
-        document = patched(self.scale(kind, key), patch, content_type)
-        return self._update_scale(kind, key, _decoded_request(scale_kind(kind), document))
+        Args:
+            kind: of the workload.
+            key: of the workload.
+            body: of the request.
+            patch_type: the content type of a patch; none: the body is the whole Scale.
+        """
+        workload, shape = self.existing(kind, key), scale_kind(kind)
+        old = scale_of(workload)
+        given = _decoded_request(shape, body if patch_type is None else patched(old, body, patch_type))
+        _require_same_key(kind, given["metadata"], key)
+        operation = Operation(UPDATE, shape, key, "scale", kind.resource)
+        scale = self._admission.mutated(operation, given, old)
+        new: Fields = with_scale(workload, scale)
+        _require_version(kind, new["metadata"], workload)
+        _refuse_invalid(shape, key.name, scale_errors(scale))
+        _count_generation(kind, new, new, workload)
+        self._admission.check(operation, scale_of(new), old)
+        return scale_of(self._settle(kind, key, workload, new))
 
     def token(self, key: ObjectKey, body: Any) -> Manifest:
         """A TokenRequest with a new token of a ServiceAccount; nothing is stored."""
@@ -163,7 +174,7 @@ class Registry:
         self._admission.mutated(operation, None, old)
         self._admission.check(operation, None, old)
         if is_namespace:
-            return self._delete_namespace(key, old)
+            return self._settle(kind, key, old, namespaces.terminating(old, timestamp(self._now())))
         finalizers = remaining_finalizers(old["metadata"].get("finalizers", ()), options.propagation)
         if finalizers:
             return self._put_if_changed(kind, key, old, self._marked(old, finalizers))
@@ -212,18 +223,6 @@ class Registry:
         self._admission.check(operation, new, old)
         return self._settle(kind, key, old, new)
 
-    def _update_scale(self, kind: Kind, key: ObjectKey, given: Fields) -> dict[str, Any]:
-        workload = self.existing(kind, key)
-        old = scale_of(workload)
-        operation = Operation(UPDATE, scale_kind(kind), key, "scale", kind.resource)
-        scale = self._admission.mutated(operation, given, old)
-        new: Fields = with_scale(workload, scale)
-        _require_version(kind, new["metadata"], workload)
-        _refuse_invalid(operation.kind, key.name, scale_errors(scale))
-        _count_generation(kind, new, new, workload)
-        self._admission.check(operation, scale_of(new), old)
-        return scale_of(self._settle(kind, key, workload, new))
-
     def _finalized(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
         _require_version(kind, new["metadata"], old)
         finalizers = new.get("spec", {}).get("finalizers", [])
@@ -236,10 +235,6 @@ class Registry:
             self.storage.remove(kind.stored_as, key)
             return new
         return self._put_if_changed(kind, key, old, new)
-
-    def _delete_namespace(self, key: ObjectKey, old: Manifest) -> Manifest:
-        marked = namespaces.terminating(old, timestamp(self._now()))
-        return self._settle(namespaces.NAMESPACES, key, old, marked)
 
     def _marked(self, old: Manifest, finalizers: list[str]) -> Manifest:
         """The object with the marks of its deletion."""

@@ -45,7 +45,9 @@ def scale_of(workload: Manifest) -> dict[str, Any]:
 
 def with_scale(workload: Manifest, scale: Manifest) -> dict[str, Any]:
     """The workload with the replicas of a Scale, which may say for which version it was made."""
-    metadata = {**workload["metadata"], **_given_version(scale)}
+    metadata = dict(workload["metadata"])
+    if version := scale["metadata"].get("resourceVersion"):
+        metadata["resourceVersion"] = version
     replicas = scale.get("spec", {}).get("replicas", 0)
     return {**workload, "metadata": metadata, "spec": {**workload["spec"], "replicas": replicas}}
 
@@ -53,14 +55,7 @@ def with_scale(workload: Manifest, scale: Manifest) -> dict[str, Any]:
 def scale_errors(scale: Manifest) -> tuple[FieldError, ...]:
     """What is wrong with a Scale."""
     replicas = scale.get("spec", {}).get("replicas", 0)
-    if replicas >= 0:
-        return ()
-    return (invalid("spec.replicas", replicas, "must be greater than or equal to 0"),)
-
-
-def _given_version(scale: Manifest) -> dict[str, str]:
-    version = scale["metadata"].get("resourceVersion")
-    return {"resourceVersion": version} if version else {}
+    return () if replicas >= 0 else (invalid("spec.replicas", replicas, "must be greater than or equal to 0"),)
 
 
 _ISSUER: Final = "https://kubernetes.default.svc"

@@ -6,7 +6,7 @@ Time is the event loop's, so that a virtual clock governs it too.
 import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 from hedgerow_adapters.memory.cluster import InMemoryCluster
@@ -38,16 +38,13 @@ class MemoryTransport:
             await _wait_in_vain(error, timeout)
             raise
 
-    def stream(self, request: Request, *, timeout: float) -> AbstractAsyncContextManager[Stream]:
+    @asynccontextmanager
+    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
         """A watch. It ends after the request's `timeoutSeconds`, and breaks after `timeout` if that is less.
 
         Raises:
             TransportError: a scripted fault.
         """
-        return self._stream(request, timeout)
-
-    @asynccontextmanager
-    async def _stream(self, request: Request, timeout: float) -> AsyncIterator[Stream]:
         await asyncio.sleep(0)
         inbox = _Inbox()
         try:

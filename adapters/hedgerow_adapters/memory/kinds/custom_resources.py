@@ -35,7 +35,6 @@ _VERSION: Final = open_structure(
 _SPEC: Final = open_structure(
     {"group": optional_text, "names": _NAMES, "scope": optional_text, "versions": list_of(_VERSION)}
 )
-_NOT_THE_SPEC: Final = ("apiVersion", "metadata", "status")
 
 
 def complete(definition: Fields, old: Manifest | None) -> None:
@@ -92,7 +91,7 @@ def _kind(resource: Resource, storage: Resource, version: Manifest) -> Kind:
         defaults=_forget_given_status if has_status else no_defaults,
         has_status=has_status,
         has_generation=True,
-        spec_differs=_differs if has_status else _differs_anywhere,
+        spec_differs=_differs_beside("apiVersion", "metadata", *(["status"] if has_status else [])),
         unconditional_update=False,
         storage=None if resource == storage else storage,
         to_stored=_said_to_be(storage),
@@ -111,16 +110,13 @@ def _forget_given_status(custom: Fields, old: Manifest | None) -> None:
         custom.pop("status", None)
 
 
-def _differs(_given: Any, new: Manifest, old: Manifest) -> bool:
-    return _without(new, _NOT_THE_SPEC) != _without(old, _NOT_THE_SPEC)
+def _differs_beside(*names: str) -> Callable[[Any, Manifest, Manifest], bool]:
+    """What counts as a change of the spec: that of any field but these."""
 
+    def differs(_given: Any, new: Manifest, old: Manifest) -> bool:
+        return any(new.get(name) != old.get(name) for name in (new.keys() | old.keys()).difference(names))
 
-def _differs_anywhere(_given: Any, new: Manifest, old: Manifest) -> bool:
-    return _without(new, _NOT_THE_SPEC[:-1]) != _without(old, _NOT_THE_SPEC[:-1])
-
-
-def _without(manifest: Manifest, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in manifest.items() if name not in names}
+    return differs
 
 
 CUSTOM_RESOURCE_DEFINITIONS: Final = Kind(

@@ -102,7 +102,9 @@ def ip_block_errors(block: Manifest, path: str) -> Iterator[FieldError]:
         where = f"{path}.except[{index}]"
         yield from _cidr_errors(exception, where)
         part = _network(exception)
-        if part is not None and not _strictly_inside(part, whole):
+        if part is not None and not (
+            part.version == whole.version and part.network_address in whole and part.prefixlen > whole.prefixlen
+        ):
             yield invalid(where, exception, "must be a strict subset of `cidr`")
 
 
@@ -136,7 +138,3 @@ def _has_host_bits(written: str) -> bool:
     except ValueError:
         return True
     return False
-
-
-def _strictly_inside(part: IPv4Network | IPv6Network, whole: IPv4Network | IPv6Network) -> bool:
-    return part.version == whole.version and part.network_address in whole and part.prefixlen > whole.prefixlen

@@ -63,8 +63,8 @@ class Late(MemoryTransport):
     """Shows changes only after two seconds."""
 
     @asynccontextmanager
-    async def _stream(self, request: Request, timeout: float) -> AsyncIterator[Stream]:
-        async with super()._stream(request, timeout) as stream:
+    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
+        async with super().stream(request, timeout=timeout) as stream:
             yield replace(stream, events=_late(stream.events))
 
 

@@ -104,8 +104,8 @@ class Late(MemoryTransport):
     """Shows what happens to Secrets only after a second."""
 
     @asynccontextmanager
-    async def _stream(self, request: Request, timeout: float) -> AsyncIterator[Stream]:
-        async with super()._stream(request, timeout) as stream:
+    async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
+        async with super().stream(request, timeout=timeout) as stream:
             yield replace(stream, events=_late(stream.events)) if "secrets" in request.path else stream
 
 
