@@ -1,7 +1,7 @@
-"""How decisions read objects that nobody has checked, and how they change them.
+"""Reads fields of objects that nobody has checked, and changes them.
 
-Nothing but a shape is looked at here: an object, a list, a text where a rule wants to read one. What has another shape
-raises UnreadableError, which tells the path. What no rule reads may be of any shape, and stays as it is.
+Checks only the JSON type of the fields that a rule reads, and raises UnreadableError, with the path, for any other. The
+other fields may have any type, and stay as they are.
 """
 
 import operator
@@ -17,9 +17,9 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class UnreadableError(Exception):
-    """A field has another shape than a rule can read; the text names the field and says so.
+    """A field has another type than a rule can read.
 
-    Whoever decides turns its problem into the answer for such an object: a denial, a failure, a condition.
+    The decision turns the problem into its answer: a denial, a failure, a condition.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -27,7 +27,7 @@ class UnreadableError(Exception):
         self.problem = problem
 
     def below(self, parent: str) -> Self:
-        """The same for a reader who sees the object from further out; `parent` is the object's path from there."""
+        """The same error with a path that begins further up; `parent` is the path of the object from there."""
         return type(self)(self.problem.below(parent))
 
 
@@ -37,7 +37,7 @@ def too_much(path: str, what: str, most: int) -> UnreadableError:
 
 
 def unexpected(path: str, expected: str, value: Any) -> UnreadableError:
-    """The error of a value of another shape than expected; an empty path: the object itself."""
+    """The error of a value of another type than expected; an empty path: the object itself."""
     return UnreadableError(Problem(path, f"expected {expected}, got {json_type(value)}"))
 
 
@@ -55,13 +55,13 @@ def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
 
 
 def _member_at(manifest: Manifest, path: Sequence[str]) -> Any:
-    """What stands at a path of at least one name, of whatever shape; that is mostly a member of the object itself."""
+    """The value at a path of at least one name; mostly a member of the object itself."""
     holder = manifest if len(path) == 1 else object_at(manifest, *path[:-1])
     return holder.get(path[-1])
 
 
 def list_at(manifest: Manifest, *path: str) -> Sequence[Any]:
-    """The list at a path; absent and null ones are empty. Its items may be anything."""
+    """The list at a path, of items of any type; absent and null ones are empty."""
     value = _member_at(manifest, path)
     if value is None:
         return ()
@@ -80,7 +80,7 @@ def objects_at(manifest: Manifest, *path: str) -> Sequence[Mapping[str, Any]]:
 
 
 def each_at(read: Callable[[Mapping[str, Any]], T], manifest: Manifest, *path: str) -> tuple[T, ...]:
-    """Every object of the list at a path, as a function reads it; none where the list is absent or null."""
+    """The objects of the list at a path, each as a function reads it; empty if the list is absent or null."""
     return tuple(_read_each(read, objects_at(manifest, *path), path))
 
 
@@ -95,7 +95,7 @@ def _read_each(
 
 
 def text_at(manifest: Manifest, *path: str) -> str | None:
-    """The text at a path; none where it is absent or null."""
+    """The text at a path; none if it is absent or null."""
     value = _member_at(manifest, path)
     if value is not None and not isinstance(value, str):
         raise unexpected(".".join(path), "a string", value)
@@ -103,7 +103,7 @@ def text_at(manifest: Manifest, *path: str) -> str | None:
 
 
 def integer_at(manifest: Manifest, *path: str) -> int | None:
-    """The integer at a path, which may be written with a fraction of zero; none where it is absent or null."""
+    """The integer at a path, which may be written with a fraction of zero; none if it is absent or null."""
     value = _member_at(manifest, path)
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
@@ -113,7 +113,7 @@ def integer_at(manifest: Manifest, *path: str) -> int | None:
 
 
 def boolean_at(manifest: Manifest, *path: str) -> bool | None:
-    """The boolean at a path; none where it is absent or null."""
+    """The boolean at a path; none if it is absent or null."""
     value = _member_at(manifest, path)
     if value is not None and not isinstance(value, bool):
         raise unexpected(".".join(path), "a boolean", value)
@@ -130,9 +130,9 @@ def texts_at(manifest: Manifest, *path: str) -> Mapping[str, str]:
 
 
 def with_value(manifest: Manifest, path: Sequence[str], value: Any) -> dict[str, Any]:
-    """The object with another value at a path; objects on the way are made where they are absent or null.
+    """A copy of the object with another value at a path; absent or null objects on the way are made.
 
-    Everything beside the path is shared with the object that was given, which stays as it is.
+    The copy shares everything beside the path with the original.
     """
     name, *rest = path
     changed = dict(manifest)
@@ -143,12 +143,12 @@ def with_value(manifest: Manifest, path: Sequence[str], value: Any) -> dict[str,
 def with_each(
     manifest: Manifest, path: Sequence[str], changed: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Manifest:
-    """The object with every object of a list changed; the very same one if none of them changes.
+    """A copy of the object with each object of a list changed; the object itself if `changed` returns all as they are.
 
     Args:
         manifest: the object.
-        path: where the list is; an absent or null one has no objects.
-        changed: what becomes of an object of the list: the very same one if it stays as it is.
+        path: of the list; an absent or null one has no objects.
+        changed: returns the changed object, or the same one.
     """
     before = objects_at(manifest, *path)
     after = [*_read_each(changed, before, path)]
@@ -160,7 +160,7 @@ def with_each(
 
 
 def without(manifest: Manifest, path: Sequence[str]) -> dict[str, Any]:
-    """The object without the member at a path, which is there; otherwise as `with_value`."""
+    """A copy of the object without the member at a path, which exists; otherwise as `with_value`."""
     name, *rest = path
     changed = dict(manifest)
     if rest:

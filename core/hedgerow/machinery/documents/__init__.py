@@ -1,5 +1,4 @@
-"""YAML and JSON read the way Kubernetes reads them: texts in, JSON values or what is wrong with them out.
+"""YAML and JSON as Kubernetes reads them: texts in, JSON values or problems out. YAML is written here, too.
 
-YAML is written here as well, so that it is read as the same values. Nothing here knows files, objects, or what a text
-was meant for. Not imported by anything that decodes nothing: it is all of the core that loads a YAML parser.
+Knows no files and no objects. Only what decodes imports it: nothing else of the core loads a YAML parser.
 """

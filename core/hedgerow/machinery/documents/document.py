@@ -1,8 +1,7 @@
 """A decoded document, the limits that both formats share, and what a plain YAML scalar means to Kubernetes.
 
 The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share. They differ from PyYAML's:
-`y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts. Whether the value of a
-document is a Kubernetes object is not asked here.
+`y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts.
 
 Source: sigs.k8s.io/yaml v1.6, observed.
 """
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 MAX_NESTING: Final = 100
-"""Levels of lists and mappings; real objects stay below half of it, and nothing that walks one may run out of stack."""
+"""Levels of lists and mappings. Real objects have less than half of it; recursion over a document must end."""
 
 TOO_DEEP: Final = f"lists and mappings are nested more than {MAX_NESTING} levels deep"
 _TOO_LARGE: Final = "does not fit a 64-bit integer (quote it if it is a text)"
@@ -31,40 +30,40 @@ _UINT64: Final = range(2**64)
 
 
 class Manner(NamedTuple):
-    """How documents are read. In any manner problems show no values, which may be those of a Secret."""
+    """How documents are read. Problems never show values, which may be those of a Secret."""
 
     is_strict: bool
-    """Whether a key that a mapping has twice, and a whole number of more than 64 bits, are problems. Otherwise the last
-    value counts, and the number becomes what kubectl makes of it, which mostly is a float."""
+    """True if a repeated key, and a whole number of more than 64 bits, are problems. Otherwise the last value of the
+    key counts, and the number becomes what kubectl makes of it, mostly a float."""
 
 
 CHECKING: Final = Manner(is_strict=True)
-"""For files that somebody checks."""
+"""For files that a person checks."""
 
 AS_KUBECTL: Final = Manner(is_strict=False)
-"""For texts that were written for kubectl and its relatives."""
+"""For texts that were written for kubectl."""
 
 
 class Document(NamedTuple):
     """One document of a file, in the order of the file."""
 
     value: Any
-    """A JSON value; null for an empty document. Means nothing where there are problems."""
+    """A JSON value; null for an empty document. Undefined if there are problems."""
     problems: tuple[str, ...] = ()
 
 
 def repeated_key(key: str) -> str:
-    """What is wrong where a mapping holds a key twice: readers differ in which value they take."""
+    """The problem of a repeated key: readers differ in which value they take."""
     return f'the key "{key}" appears twice in one mapping'
 
 
 @dataclass(frozen=True, slots=True)
 class NotInJson:
-    """A scalar that YAML can say and the Kubernetes API cannot carry."""
+    """A scalar of YAML that JSON cannot hold."""
 
     why: str
     instead: str | int | float | None = None
-    """What kubectl makes of it all the same; none: it refuses it as well."""
+    """What kubectl makes of it; none: kubectl refuses it, too."""
 
 
 PlainValue: TypeAlias = str | int | float | bool | NotInJson | None
@@ -82,7 +81,7 @@ _NO_TEXT_BEGINS_WITH: Final = _NUMBERS_BEGIN_WITH | frozenset(word[:1] for word 
 
 
 def plain_value(text: str) -> PlainValue:
-    """The value of a scalar that is written without quotes and tag."""
+    """The value of a scalar without quotes and tag."""
     if text[:1] not in _NO_TEXT_BEGINS_WITH:
         return text
     if text in _WORDS:
@@ -112,12 +111,12 @@ def _integer(text: str, digits: str, base: int) -> int | NotInJson:
 
 
 def _decimal(text: str, digits: str) -> str | int | float:
-    """The float that a text is, or the text; one of another base that is too large is a text, too."""
+    """The float that a text is, or the text; a number of another base that is too large is a text, too."""
     value = _float(digits) if _DECIMAL.fullmatch(digits) else text
     return text if value == float("inf") or value == float("-inf") else value
 
 
 def _float(digits: str) -> int | float:
-    """A float; the API carries a whole one as the integer that it equals."""
+    """A float, or the integer that it equals."""
     value = float(digits)
     return int(value) if value.is_integer() and int(value) in _INT64 else value

@@ -1,9 +1,8 @@
-"""The value of a JSON text, or of one of several that follow each other; of a large one in slices.
+"""The values of a JSON text; large ones are read in slices.
 
-Refuses what Python's reader takes and no API server does: NaN, numbers without end, nesting without end, halves of
-characters. A number means what it means in YAML, so a whole one is an integer however it is written. Python's own
-reader is not interruptible, and counts no nodes; what reads in slices reads the same and refuses the same with the same
-errors.
+Refuses what Python's reader accepts and no API server does: NaN, endless numbers, endless nesting, halves of
+characters. A number means what it means in YAML, so a whole one is an integer in any spelling. Python's reader cannot
+be interrupted and counts no nodes; the one that reads in slices has the same results and errors.
 """
 
 import json
@@ -34,10 +33,10 @@ _CONSTANTS: Final = ("NaN", "Infinity", "-Infinity")
 
 
 class JsonReader:
-    """Reads values out of texts, each with everything that is wrong with it."""
+    """Reads values from texts, each with all its problems."""
 
     def __init__(self, manner: Manner = CHECKING) -> None:
-        """A reader that reads in this manner."""
+        """A reader in this manner."""
         self._manner = manner
         self._problems: list[str] = []
         self._decoder = json.JSONDecoder(
@@ -51,7 +50,7 @@ class JsonReader:
         """The value that begins at a position, and where it ends.
 
         Raises:
-            JSONDecodeError: there is none; `problems` tells what was found before.
+            JSONDecodeError: there is none; `problems` has those found before.
         """
         self.begin()
         try:
@@ -64,7 +63,7 @@ class JsonReader:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the last value, as far as it was read."""
+        """The problems of the last value, as far as it was read."""
         return tuple(self._problems)
 
     def begin(self) -> None:
@@ -96,7 +95,7 @@ class JsonReader:
         return None
 
     def constant(self, name: str) -> None:
-        """Note a number that JSON does not know."""
+        """Add the problem of a number that JSON does not know."""
         self._problems.append(f"{name} is not a number that JSON knows")
 
 
@@ -107,7 +106,7 @@ def after_blanks(text: str, position: int) -> int:
 
 
 def checked_for_halves(documents: Iterable[Document], text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
-    """The documents, with a problem where an escape left half of a surrogate pair: no file and no server takes that."""
+    """The documents, with a problem where an escape left half of a surrogate pair, which no server accepts."""
     if not (yield from _has_escaped_surrogate(text, budget)):
         return tuple(documents)
     checked: list[Document] = []
@@ -137,7 +136,7 @@ def _is_unicode(value: Any) -> bool:
 
 
 def _is_too_deep(value: Any, text: str, start: int, end: int) -> bool:
-    """Whether a value has more levels of lists and mappings than any reader is asked to bear."""
+    """True if a value has more than the most levels of lists and mappings."""
     if text.count("{", start, end) + text.count("[", start, end) <= MAX_NESTING:
         return False
     level = _collections((value,))
@@ -153,7 +152,7 @@ def _collections(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
 
 
 def read_in_slices(reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> Slices[tuple[Document, int]]:
-    """The value that begins at a position, and where it ends; nothing is read behind one that is too deep or too large.
+    """The value at a position, and where it ends; the end of the text if the value is too deep or too large.
 
     Raises:
         JSONDecodeError: there is none.
@@ -195,7 +194,7 @@ class _Tree:
         self._known_keys: dict[str, str] = {}
 
     def read(self, position: int) -> int:
-        """Read a scalar, or the beginning of a list or mapping with its first key, and what ends behind it."""
+        """Read a scalar, or the beginning of a list or mapping with its first key, and the ends behind it."""
         opening = self._text[position : position + 1]
         if opening not in {"{", "["}:
             self.value, end = self._scalar(position, opening)
@@ -210,7 +209,7 @@ class _Tree:
         return self._next(end)
 
     def _place(self, end: int) -> int:
-        """Put the value where it belongs, with all lists and mappings that end behind it."""
+        """Add the value to its list or mapping, and complete those that end behind it."""
         while self._open:
             holder = self._open[-1]
             if isinstance(holder, dict):

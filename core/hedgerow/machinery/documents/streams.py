@@ -1,8 +1,8 @@
-"""The documents of a text that holds several, taken apart the way `kubectl` and its relatives do.
+"""The documents of a text that holds several, divided as `kubectl` divides them.
 
-Lines tell documents apart before any of them is parsed, so a broken one costs only itself, and none is ever lost in
-another. Errors are in the words of those readers, but show no values: such texts are kept in Secrets. One shows the
-rest of a line, for its words are fixed: that which looks like a separator.
+Separator lines divide the text before any document is parsed, so a broken one costs only itself. Errors have kubectl's
+words but show no values: such texts are kept in Secrets. Only the error of an invalid separator shows the rest of its
+line.
 
 Source: managed-resources §7.3.
 """
@@ -19,14 +19,14 @@ from hedgerow.machinery.documents.yaml_reading import is_text, not_text, read_ya
 from hedgerow.machinery.failures import shortened
 
 _SNIFFED: Final = 1024
-"""Characters in which the first that is no blank says which format a text is in."""
+"""Characters in which the first that is no blank tells the format."""
 _LONGEST_CAUSE: Final = 400
 
 _SHORT: Final = 8 * 1024
-"""Characters of JSON that are read at once, in about 2 ms at most."""
+"""Characters of JSON that are read at once, in at most 2 ms."""
 
 _LINES_AT_ONCE: Final = 16 * 1024
-"""Characters of lines that are searched at once: in about 1 ms if each line is empty."""
+"""Characters of lines that are searched at once, in at most 1 ms."""
 _CHARACTERS_FOR_A_NODE: Final = 40
 """Characters of such lines that are searched in the time that it takes to read a node."""
 
@@ -44,21 +44,16 @@ _TYPES: Final = ((bool, "bool"), (str, "string"), (list, "array"))
 
 
 def stream_documents(text: str) -> tuple[Document, ...]:
-    """All documents of a text in order, empty ones included: a mapping or null each, or the one thing that is wrong.
+    """All documents of a text in order, empty ones included: each a mapping, null, or one problem.
 
-    What begins with a brace is a stream of JSON values, all else is YAML. Of keys that a mapping has twice the last
-    one counts. A JSON stream ends with the first error of syntax, any stream with what is too much to be read.
+    A text that begins with a brace is a stream of JSON values, any other is YAML. Of repeated keys the last one counts.
+    A JSON stream ends at the first syntax error, any stream at the end of the budget.
     """
     return finished(documents_in_slices(text, ReadingBudget()))
 
 
 def documents_in_slices(text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
-    """The same as `stream_documents`, interrupted between slices.
-
-    Args:
-        text: the whole of it.
-        budget: limits what is read. Where it is exceeded, the last document is broken, and names the limit.
-    """
+    """As `stream_documents`, in slices. If the budget is exceeded, the problem of the last document names the limit."""
     documents: list[Document] = []
     try:
         yield from _read_stream(text, documents, budget)
@@ -92,7 +87,7 @@ def _json_stream(text: str, documents: list[Document], budget: ReadingBudget) ->
 
 
 def _json_value(reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> Slices[tuple[Document, int]]:
-    """The value that begins at a position; in a short text at once, as that is many times faster."""
+    """The value at a position; a short text is read at once, which is many times faster."""
     if len(text) - position <= _SHORT:
         try:
             document, end = reader.read(text, position)
@@ -123,7 +118,7 @@ class _Offsets:
 
 
 def _is_cut_off(error: json.JSONDecodeError) -> bool:
-    """Whether a text ends where JSON has to go on."""
+    """True if a text ends in the middle of a value."""
     rest = error.doc[error.pos :].rstrip()
     return (
         error.msg.startswith("Unterminated")
@@ -133,7 +128,7 @@ def _is_cut_off(error: json.JSONDecodeError) -> bool:
 
 
 class _Piece(NamedTuple):
-    """What stands between two separators, or the rest of a line that is none though it begins like one."""
+    """The text between two separators, or the rest of an invalid separator line."""
 
     text: str
     first_line: int
@@ -157,10 +152,10 @@ def _yaml_stream(text: str, documents: list[Document], budget: ReadingBudget) ->
 
 
 def _pieces(text: str) -> Iterator[_Piece | int]:
-    """What a text falls into at the lines that begin with `---`; what an invalid one of them ends is lost.
+    """The pieces of a text between the lines that begin with `---`; the piece before an invalid one is lost.
 
-    The last line ends as all others do, or a block of literal text would lack its last line end. Until the next
-    piece is found, numbers tell how many characters were searched.
+    The last line gets a line end, or a block of literal text would lack it. Between pieces, numbers tell how many
+    characters were searched.
     """
     if text and not text.endswith("\n"):
         text += "\n"
@@ -189,7 +184,7 @@ def _pieces(text: str) -> Iterator[_Piece | int]:
 
 
 def _separator(text: str, start: int) -> int | None:
-    """Where the next line that begins with `---` begins, if it is among the next that are searched at once."""
+    """Where the next line that begins with `---` begins, if it is in the characters that are searched at once."""
     if text.startswith(_SEPARATOR, start) and (start == 0 or text[start - 1] == "\n"):
         return start
     found = text.find(f"\n{_SEPARATOR}", start, start + SEARCHED_AT_ONCE + len(_SEPARATOR))
@@ -197,7 +192,7 @@ def _separator(text: str, start: int) -> int | None:
 
 
 def _read_fast(text: str, reader: JsonReader, budget: ReadingBudget) -> Slices[Document | None]:
-    """The document of a piece, if it is empty or all JSON: that reads many times faster, and means the same in YAML."""
+    """The document of a piece that is empty or JSON, which is read many times faster and means the same in YAML."""
     if not (yield from _has_content(text, budget)):
         return Document(None)
     beginning = _LOOKS_LIKE_JSON.match(text, 0, _SNIFFED)
@@ -211,7 +206,7 @@ def _read_fast(text: str, reader: JsonReader, budget: ReadingBudget) -> Slices[D
 
 
 def _has_content(text: str, budget: ReadingBudget) -> Slices[bool]:
-    """Whether a piece holds more than blanks, comments and its separator."""
+    """True if a piece holds more than blanks, comments and its separator."""
     position = len(_SEPARATOR) if _BARE_SEPARATOR.match(text) else 0
     while position < len(text):
         begin, end = position, position + _LINES_AT_ONCE
@@ -229,7 +224,7 @@ def _has_content(text: str, budget: ReadingBudget) -> Slices[bool]:
 
 
 def _end_of(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
-    """Where ends what a pattern, which may match nothing, matches from a position on."""
+    """Where the match of a pattern at a position ends; the position if it does not match."""
     found = pattern.match(text, start, end)
     return found.end() if found else start
 
@@ -255,7 +250,7 @@ def _one_mapping(documents: tuple[Document, ...], first_line: int) -> Document:
 
 
 def _mapping(document: Document, prefix: str = "") -> Document:
-    """A document that holds an object or nothing, or what is wrong with another one."""
+    """The document if it holds an object or nothing; a broken one otherwise."""
     if document.value is None or isinstance(document.value, dict):
         return document
     return _broken(prefix + _NO_OBJECT.format(_json_type(document.value)))

@@ -1,12 +1,9 @@
-"""The documents of a YAML text as JSON values, up to the first one that is broken.
-
-What is to become of a text behind a broken document is for callers to say.
-"""
+"""The documents of a YAML text as JSON values, up to the first broken one. Callers decide about the rest."""
 # ruff: noqa: TID251 -- where YAML is parsed
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol
 
 import yaml
 from yaml.events import (
@@ -38,7 +35,7 @@ _NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00
 
 
 class Readable(Protocol):
-    """What a parser takes a text from bit by bit."""
+    """A source from which a parser reads a text bit by bit."""
 
     def read(self, size: int, /) -> str:
         """The next characters, at most so many."""
@@ -46,28 +43,25 @@ class Readable(Protocol):
 
 
 class Broken(NamedTuple):
-    """Where reading ended before the end of the text; positions are characters from its beginning."""
+    """Where reading ended early; positions are characters from the beginning of the text."""
 
     document_start: int
     place: int
-    """Where the parser found the document to be broken, or the beginning of the document where it did not say."""
+    """Where the parser found the error; the beginning of the document if it did not say."""
 
 
 class Reading(NamedTuple):
-    """What a text was read as."""
+    """The result of reading a text."""
 
     documents: tuple[Document, ...]
-    """The last one is the broken one, if one is."""
+    """If one is broken, it is the last."""
     nodes: int
-    """How many scalars, lists and mappings were read; long texts count as several."""
+    """Scalars, lists and mappings that were read; long texts count as several."""
     broken: Broken | None = None
 
 
-_Take: TypeAlias = Callable[[Any], None]
-
-
 def not_text(text: str, first_line: int = 1) -> str | None:
-    """What is wrong with a text that holds a character which cannot stand in YAML; none for any other."""
+    """The problem of the first character that cannot stand in YAML; none if there is none."""
     found = _NOT_TEXT.search(text)
     if found is None:
         return None
@@ -96,26 +90,17 @@ def read_yaml(
     """The documents of a text from a position on, the first broken one included.
 
     Args:
-        text: the whole of it, without characters that cannot stand in YAML.
+        text: the whole text, without characters that cannot stand in YAML.
         start: where to begin, in characters.
         first_line: the number of the line that begins there.
-        source: where the parser takes the text from, at that position; none: the text itself, which begins there.
+        source: yields the text from there on; none: the text itself, which begins there.
         manner: how to read what YAML readers disagree about.
     """
-    builder = ValueBuilder(first_line, manner)
-    events = _read(text, builder, start=start, first_line=first_line, source=source)
-    return finished(events)
+    return finished(_read(text, ValueBuilder(first_line, manner), start=start, first_line=first_line, source=source))
 
 
 def read_yaml_in_slices(text: str, first_line: int, manner: Manner, budget: ReadingBudget) -> Slices[Reading]:
-    """The documents of a text, the first broken one included; one that the budget does not allow is broken.
-
-    Args:
-        text: without characters that cannot stand in YAML.
-        first_line: the number of its first line.
-        manner: how to read what YAML readers disagree about.
-        budget: whose slices the text is read in, and which limits its nodes.
-    """
+    """As `read_yaml`, in slices; a document that has more nodes than the budget allows is broken."""
     builder = ValueBuilder(first_line, manner, most_nodes=budget.nodes_of_next_document)
     return (yield from _read(text, builder, first_line=first_line, budget=budget))
 
@@ -130,7 +115,15 @@ def _read(
     budget: ReadingBudget | None = None,
 ) -> Slices[Reading]:
     documents: list[Document] = []
-    take = _takers(builder, documents)
+    take: dict[type, Callable[[Any], None]] = {
+        ScalarEvent: builder.scalar,
+        AliasEvent: builder.alias,
+        SequenceStartEvent: builder.begin_list,
+        MappingStartEvent: builder.begin_mapping,
+        SequenceEndEvent: builder.end,
+        MappingEndEvent: builder.end,
+        DocumentEndEvent: lambda _: documents.append(builder.document()),
+    }
     document_start = start
     try:
         parser = _Parser(text if source is None else source)
@@ -150,26 +143,13 @@ def _read(
 
 
 def _cost(event: Any) -> int:
-    """The nodes that reading an event counts as: the parser skips blanks and comments before it, too."""
+    """The nodes that an event counts as, with the blanks and comments before it."""
     characters: int = event.end_mark.index - event.start_mark.index
     return 1 + characters // CHARACTERS_OF_A_NODE
 
 
-def _takers(builder: ValueBuilder, documents: list[Document]) -> dict[type, _Take]:
-    """What is done with an event of each type that a document is made of."""
-    return {
-        ScalarEvent: builder.scalar,
-        AliasEvent: builder.alias,
-        SequenceStartEvent: builder.begin_list,
-        MappingStartEvent: builder.begin_mapping,
-        SequenceEndEvent: builder.end,
-        MappingEndEvent: builder.end,
-        DocumentEndEvent: lambda _: documents.append(builder.document()),
-    }
-
-
 def _explanation(error: Exception, text: str, place: int, first_line: int) -> str:
-    """What the parser found wrong, in terms of lines of the text."""
+    """The error of the parser, with lines of the text."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return "is not YAML"
     line = first_line + error.problem_mark.line

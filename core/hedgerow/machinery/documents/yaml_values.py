@@ -1,10 +1,10 @@
 """The value of one YAML document, built from parser events.
 
-Decides what tags, keys, merges and aliases mean, and refuses what the Kubernetes API cannot carry. Building from events
-finds repeated keys, bounds nesting, and counts what aliases would expand to without expanding it, all in one pass.
+Decides what tags, keys, merges and aliases mean, and refuses what JSON cannot hold. One pass over the events finds
+repeated keys, bounds nesting, and counts the nodes of aliases without copying them.
 
 Source: sigs.k8s.io/yaml v1.6, observed: a merge key takes effect where it stands, so a later entry wins over an earlier
-one; tags of an application's own, which that reader ignores, are refused here.
+one. That reader ignores an application's own tags; they are refused here.
 """
 # ruff: noqa: TID251 -- where YAML is parsed
 
@@ -30,7 +30,7 @@ from hedgerow.machinery.documents.document import (
 MAX_ALIASED_NODES: Final = 1_000_000
 FREE_ALIASED_NODES: Final = 10_000
 MAX_ALIASED_SHARE: Final = 10
-"""How many nodes aliases may add for each one that is written, once they add more than the free ones."""
+"""Nodes that aliases may add for each written one, beyond the free ones."""
 
 
 _TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
@@ -50,18 +50,18 @@ _MERGE: Final = object()
 
 
 class _Anchored(NamedTuple):
-    """What an alias stands for."""
+    """The value of an anchor."""
 
     value: Any
     nodes: int
-    """How many nodes it has with all its aliases expanded."""
+    """Its nodes, with all aliases expanded."""
     height: int
     """Levels of lists and mappings in it; 0 for a scalar."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A list or mapping of which the end has not been read."""
+    """A list or mapping whose end has not been read."""
 
     value: list[Any] | dict[Any, Any]
     anchor: str | None = None
@@ -69,22 +69,22 @@ class _Open:
     height: int = 1
     key: Any = _NO_KEY
     merged: set[str] | None = None
-    """The keys of a mapping that it has from merges alone."""
+    """The keys that a mapping has only from merges."""
 
     @property
     def awaits_key(self) -> bool:
-        """Whether the next value is a key."""
+        """True if the next value is a key."""
         return self.key is _NO_KEY and isinstance(self.value, dict)
 
 
 class ValueBuilder:
     """Builds documents one after another: feed it the events of one, then take the document.
 
-    Raises ConstructorError where a document must not be read on; what else is wrong is collected.
+    Raises ConstructorError if a document must not be read on; collects all other problems.
     """
 
     def __init__(self, first_line: int, manner: Manner = CHECKING, *, most_nodes: float = math.inf) -> None:
-        """Start on a stream of which the first line has this number in its text."""
+        """Begin a stream; `first_line` is the number of its first line."""
         self._first_line = first_line
         self._manner = manner
         self._most_nodes = most_nodes
@@ -100,14 +100,14 @@ class ValueBuilder:
         self._problems: list[str] = []
 
     def document(self) -> Document:
-        """The document that the events since the last one make up."""
+        """The document of the events since the last one."""
         share = max(FREE_ALIASED_NODES, self._nodes * MAX_ALIASED_SHARE)
         if self._aliased_nodes > share:
             self._problems.append(_TOO_MANY_ALIASED)
         return self._taken(self._root[0])
 
     def abandoned(self, problem: str) -> Document:
-        """The document that broke off, with this problem after those found before."""
+        """The unfinished document, with one more problem."""
         self._problems.append(problem)
         return self._taken(None)
 
@@ -119,7 +119,7 @@ class ValueBuilder:
 
     @property
     def nodes(self) -> int:
-        """How many nodes have been read, those that aliases repeat included."""
+        """Nodes that were read, those that aliases repeat included."""
         return self._nodes_before + self._nodes + self._aliased_nodes
 
     def scalar(self, event: ScalarEvent) -> None:
@@ -148,7 +148,7 @@ class ValueBuilder:
         self._place(known.value, event)
 
     def _anchored(self, event: AliasEvent) -> _Anchored:
-        """What an alias stands for; null where it is a mistake."""
+        """The value of an alias; null if it is a mistake."""
         known = self._anchors.get(event.anchor or "")
         if isinstance(known, _Anchored):
             return known
@@ -186,19 +186,19 @@ class ValueBuilder:
             self._anchors[event.anchor] = opened
 
     def _count(self, nodes: int, event: Event) -> None:
-        """Note that so many nodes have been read."""
+        """Count nodes."""
         self._nodes += nodes
         if self.nodes > self._most_nodes:
             raise _abandonment(f"more than {self._most_nodes} values in one document", event)
 
     def _reach(self, height: int, event: Event) -> None:
-        """Note that the innermost collection holds a value of this height."""
+        """Bound the nesting: the innermost collection holds a value of this height."""
         if len(self._open) - 1 + height > MAX_NESTING:
             raise _abandonment(TOO_DEEP, event)
         self._open[-1].height = max(self._open[-1].height, height + 1)
 
     def _place(self, value: Any, event: Event) -> None:
-        """Put a complete value where the events say that it belongs."""
+        """Add a complete value to the innermost collection."""
         into = self._open[-1]
         if isinstance(into.value, list):
             into.value.append(value)
@@ -212,7 +212,7 @@ class ValueBuilder:
             into.key = _NO_KEY
 
     def _key(self, value: Any, into: _Open, event: Event) -> Any:
-        """The text that a key becomes; where there is none, a stand-in that equals nothing."""
+        """The text of a key; for a key without one, an object that equals no other."""
         key = value if isinstance(value, str) else _key_text(value)
         if key is None:
             self._problem(event, "a key must be a text, not null, a list or a mapping")
@@ -225,7 +225,7 @@ class ValueBuilder:
         return key
 
     def _merge(self, value: Any, into: _Open, event: Event) -> None:
-        """Take over the entries of a mapping, or of several, of which the first wins."""
+        """Add the entries of a mapping, or of several, of which the first wins."""
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
             self._problem(event, "the merge key << takes a mapping or a list of mappings")
@@ -236,7 +236,7 @@ class ValueBuilder:
             into.value.update(source)  # type: ignore[union-attr]  # as above
 
     def _tagged(self, event: ScalarEvent) -> Any:
-        """The value of a scalar that says its own type."""
+        """The value of a scalar with a tag."""
         tag = event.tag or "!"
         if tag in _TEXTS:
             return event.value
@@ -252,7 +252,7 @@ class ValueBuilder:
         return value
 
     def _plain(self, event: ScalarEvent) -> Any:
-        """The value of a scalar without quotes and tag, or the text that stands for one that JSON does not know."""
+        """The value of a scalar without quotes and tag; its text if JSON cannot hold it."""
         value = plain_value(event.value)
         if not isinstance(value, NotInJson):
             return value
@@ -272,7 +272,7 @@ class ValueBuilder:
 
 
 def _mark(event: Event) -> Any:
-    """Where an event begins; parsers give all of theirs a mark."""
+    """Where an event begins."""
     return event.start_mark
 
 

@@ -1,7 +1,6 @@
-"""Values as YAML text that every reader of Kubernetes reads as the same values.
+"""Values as YAML that every reader of Kubernetes reads as the same values: without folded lines and aliases.
 
-Texts that a reader might take for something else are quoted, lines are never folded, and nothing is written as an
-alias.
+Quotes texts that a reader might take for another type.
 """
 # ruff: noqa: TID251 -- where YAML is written
 
@@ -28,7 +27,7 @@ class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mis
 
 
 def sorted_yaml(value: Mapping[str, Any]) -> str:
-    """One document, the same text for equal values: all fields by name, in whatever order they come."""
+    """One document, with sorted keys: equal values have equal texts."""
     return str(
         yaml.dump(
             dict(value),
@@ -42,7 +41,7 @@ def sorted_yaml(value: Mapping[str, Any]) -> str:
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """A text: as a block where it has lines, quoted where it would mean something else."""
+    """A text: a block if it has lines, quoted if it would mean something else."""
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
 
 
