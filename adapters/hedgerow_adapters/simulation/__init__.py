@@ -5,7 +5,7 @@ from hedgerow_adapters.simulation.happenings import SentAction
 from hedgerow_adapters.simulation.overlay import Overlay
 from hedgerow_adapters.simulation.planning import KeyPlan, Planner, planning
 from hedgerow_adapters.simulation.seeding import seeded_cluster
-from hedgerow_adapters.simulation.settling import Settlement, settle, world_of
+from hedgerow_adapters.simulation.settling import Settlement, settle
 
 __all__ = [
     "KeyPlan",
@@ -20,5 +20,4 @@ __all__ = [
     "planning",
     "seeded_cluster",
     "settle",
-    "world_of",
 ]

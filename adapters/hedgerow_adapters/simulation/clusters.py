@@ -1,13 +1,14 @@
 """The clusters that a simulation works with: transports that remember what objects were before they were written."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias
 
 from typing_extensions import override
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Controller, Watch
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.cache import is_over
@@ -57,27 +58,22 @@ class Effects:
     def __init__(self) -> None:
         self._noted: dict[str, list[Effect]] = {}
         self._written: set[Place] = set()
-        self._kept: dict[str, Callable[[ObjectKey], Manifest | None]] = {}
+        self.kept: Final[dict[str, Callable[[ObjectKey], Manifest | None]]] = {}
+        """What controllers keep of their own objects, by resource."""
 
     def keep(self, controller: Controller[Any], snapshot: Snapshot, cluster: Cluster) -> None:
         """Let a controller's own objects be shown as it keeps them."""
         for watch in controller.watches:
-            if watch.cluster is cluster and _is_own(controller, watch):
-                self._kept[str(watch.resource)] = _kept_by(watch, snapshot)
-
-    def knows(self, place: Place) -> bool:
-        """True if a controller keeps what there is of the resource of an object."""
-        return place.resource in self._kept
-
-    def kept(self, place: Place) -> Manifest | None:
-        """What a controller keeps of one of its own objects; none if it keeps nothing of it."""
-        return self._kept[place.resource](place.key) if place.resource in self._kept else None
+            is_primary = (watch.resource, watch.cluster) == (controller.primary, controller.primary_cluster)
+            is_owned = controller.owned is not None and is_over(controller.owned, watch)
+            if watch.cluster is cluster and (is_owned or (is_primary and not controller.periodic)):
+                self.kept[str(watch.resource)] = partial(_typed, snapshot, watch.resource, cluster)
 
     def note(self, request: Request, before: Manifest | None, answer: Response) -> None:
         """Remember a write that has succeeded."""
         place, shown = Place.of(request), before
-        if before is not None and place not in self._written:
-            shown = self.kept(place) or before
+        if before is not None and place not in self._written and place.resource in self.kept:
+            shown = self.kept[place.resource](place.key) or before
         self._written.add(place)
         self._noted.setdefault(request.path, []).append(Effect(shown, answer.body != before))
 
@@ -87,20 +83,10 @@ class Effects:
         return noted.pop(0) if noted else Effect(None, is_change=False)
 
 
-def _is_own(controller: Controller[Any], watch: Watch) -> bool:
-    is_primary = (watch.resource, watch.cluster) == (controller.primary, controller.primary_cluster)
-    is_owned = controller.owned is not None and is_over(controller.owned, watch)
-    return is_owned or (is_primary and not controller.periodic)
-
-
-def _kept_by(watch: Watch, snapshot: Snapshot) -> Callable[[ObjectKey], Manifest | None]:
-    kind = {"apiVersion": watch.resource.api_version, "kind": watch.resource.kind}
-
-    def kept(key: ObjectKey) -> Manifest | None:
-        manifest = snapshot.get(watch.resource, key, watch.cluster)
-        return {**kind, **manifest} if manifest is not None else None
-
-    return kept
+def _typed(snapshot: Snapshot, resource: Resource, cluster: Cluster, key: ObjectKey) -> Manifest | None:
+    """An object of a snapshot with the type that caches leave out."""
+    kept = snapshot.get(resource, key, cluster)
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **kept} if kept is not None else None
 
 
 class SimulatedTransport(Transport, Protocol):
@@ -162,7 +148,6 @@ class _InMemory(MemoryTransport):
 
     def _let_go(self, deleted: Mapping[str, Any]) -> None:
         finalizers = (deleted.get("metadata") or {}).get("finalizers") or ()
-        resource = self._cluster.resource_of(Kind.of(deleted)) if FOREGROUND in finalizers else None
-        if resource is not None:
+        if FOREGROUND in finalizers and (resource := self._cluster.resource_of(Kind.of(deleted))) is not None:
             others = [name for name in finalizers if name != FOREGROUND]
             self._cluster.adopt(resource, key_of(deleted), {"finalizers": others})

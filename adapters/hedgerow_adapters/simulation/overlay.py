@@ -152,8 +152,8 @@ class Overlay:
     async def _write(self, request: Request, place: Place) -> Response:
         subresource = attributes_of(request).resource.partition("/")[2]
         path = request.path.removesuffix(f"/{subresource}")
-        if place not in self._objects and self.effects.knows(place):
-            self._objects[place] = self.effects.kept(place)
+        if place not in self._objects and place.resource in self.effects.kept:
+            self._objects[place] = self.effects.kept[place.resource](place.key)
         is_creation = request.method == "POST" and not subresource
         try:
             refusal = await self._look(place, Request("GET", f"{path}/{place.key.name}" if is_creation else path))

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hedgerow.machinery.clusters import is_visible
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import Manifest, Resource, key_of
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import in_memory
@@ -31,27 +29,6 @@ class Settlement:
     """Of all keys."""
     is_settled: bool
     """Whether it came to rest at all."""
-
-
-def world_of(
-    cluster: InMemoryCluster, controller: Controller[Any], namespaces: Sequence[str] = ()
-) -> dict[Resource, Sequence[Manifest]]:
-    """The objects of a cluster that a controller reads; none of a resource that it does not serve.
-
-    Args:
-        cluster: what is read.
-        controller: who reads.
-        namespaces: what is seen of the cluster; none: all.
-    """
-    return {
-        watch.resource: [
-            each
-            for each in cluster.objects(watch.resource)
-            if is_visible(watch.resource, key_of(each), namespaces) and watch.reads(each)
-        ]
-        for watch in controller.watches
-        if cluster.serves(watch.resource)
-    }
 
 
 def settle(

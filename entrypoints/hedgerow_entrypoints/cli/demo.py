@@ -27,7 +27,7 @@ from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, 
 from hedgerow_entrypoints.cli.landscape import TELLING_SERVICES, Scene, examples_folder, scenes
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
 from hedgerow_entrypoints.cli.simulate import problems_of
-from hedgerow_entrypoints.cli.worlds import cluster_from_files
+from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
 from hedgerow_entrypoints.errors import CommandError
 
 CONTROLLER: Final = "networkpolicy"
@@ -45,7 +45,8 @@ def command() -> None:
     examples = examples_folder()
     settings = controller_settings(str(examples / "resource-manager.yaml"))
     ((controller, _),) = chosen_controllers([CONTROLLER], settings, ask_files(()))
-    cluster = cluster_from_files([str(examples / "landscape")], [controller]).cluster
+    (files,) = clusters_of(objects_in_files([str(examples / "landscape")]), [[controller]])
+    cluster = files.cluster
     newcomer = _manifest(examples / "vpn-seed-server.yaml")
     click.echo("A small Gardener seed cluster, in memory: nothing outside this process is read or changed.")
     _tell("0. The landscape settles", _settling(cluster, controller))

@@ -55,25 +55,31 @@ class Planned:
 
     @classmethod
     def of(cls, controller: str, action: Action, live: Manifest | None) -> "Planned":
-        """The plan to carry an action out.
+        """The plan to carry an action out, in the words of the server, but without what only that knows.
+
+        Of an object that is created everything is shown that the action says.
 
         Args:
             controller: who asks for it.
             action: what is asked for.
             live: the object as it is; none if it does not exist.
         """
-        after, reason = _after(action, live), action.reason
-        if only_asks(action):
-            return cls(controller, action, None, after, reason)
+        after: Manifest | None = None
+        patch: Any = None
         match action:
+            case Create(_, manifest):
+                after = as_readable(manifest)
+            case Update(_, manifest):
+                after = without_server_fields(completed(as_readable(manifest), live or {}, stored_rule(manifest)))
+                patch = _difference(live, after)
             case MergePatch(_, _, patch):
-                return cls(controller, action, live, after, reason, patch)
+                after = without_server_fields(apply_merge_patch(live or {}, patch))
             case JsonPatch(_, _, operations):
-                return cls(controller, action, live, after, reason, list(operations))
-            case Update():
-                return cls(controller, action, live, after, reason, _difference(live, after))
-            case _:
-                return cls(controller, action, live, after, reason)
+                after, patch = (
+                    apply_json_patch(live, operations).map(without_server_fields).value_or(live),
+                    [*operations],
+                )
+        return cls(controller, action, None if only_asks(action) else live, after, action.reason, patch)
 
     def then(self, later: "Planned") -> "Planned":
         """What comes of this and a later change of the object: one that is created and changed is created."""
@@ -103,24 +109,6 @@ class Planned:
 
 def _difference(before: Manifest | None, after: Manifest | None) -> list[Operation]:
     return json_patch_between(without_server_fields(before or {}), without_server_fields(after or {}))
-
-
-def _after(action: Action, live: Manifest | None) -> Manifest | None:
-    """The object as an action makes it, in the words of the server, but without what only that knows.
-
-    Of an object that is created everything is shown that the action says.
-    """
-    match action:
-        case Create(_, manifest):
-            return as_readable(manifest)
-        case Update(_, manifest):
-            return without_server_fields(completed(as_readable(manifest), live or {}, stored_rule(manifest)))
-        case MergePatch(_, _, patch):
-            return without_server_fields(apply_merge_patch(live or {}, patch))
-        case JsonPatch(_, _, operations):
-            return apply_json_patch(live, operations).map(without_server_fields).value_or(live)
-        case Delete():
-            return None
 
 
 def verb_of(action: Action) -> str:
@@ -162,17 +150,14 @@ def without_server_fields(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": shown}
 
 
-def as_diff(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
+def as_diff(planned: Iterable[Planned], _failures: Sequence[Failure]) -> str:
     """A unified diff of all objects, in YAML, each under a line that says what is done and why."""
-    del failures  # they are told on standard error
-    return "".join(line for each in planned for line in _diff(each))
-
-
-def _diff(planned: Planned) -> Iterator[str]:
-    action = planned.action
-    name = subject(action)
-    yield click.style(f"# {planned.verb} {name} ({planned.reason})", bold=True) + "\n"
-    yield from differing_lines(planned.live, planned.after, f"live {name}", name)
+    lines: list[str] = []
+    for each in planned:
+        name = subject(each.action)
+        lines.append(click.style(f"# {each.verb} {name} ({each.reason})", bold=True) + "\n")
+        lines += differing_lines(each.live, each.after, f"live {name}", name)
+    return "".join(lines)
 
 
 def differing_lines(before: Manifest | None, after: Manifest | None, old_name: str, new_name: str) -> Iterator[str]:
@@ -230,19 +215,9 @@ def _with_sorted_labels(value: Any) -> Any:
     }
 
 
-def as_table(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
+def as_table(planned: Iterable[Planned], _failures: Sequence[Failure]) -> str:
     """A line per action, in columns."""
-    del failures  # as above
-    rows = [
-        (
-            styled_verb(each.action),
-            each.action.resource.kind,
-            each.action.key.namespace,
-            each.action.key.name,
-            each.reason,
-        )
-        for each in planned
-    ]
+    rows = [(styled_verb(each.action), each.action.resource.kind, *each.action.key, each.reason) for each in planned]
     if not rows:
         return ""
     return tabulate(rows, ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON"), tablefmt="plain") + "\n"

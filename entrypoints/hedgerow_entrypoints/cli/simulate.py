@@ -4,18 +4,19 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 
+from hedgerow.machinery.clusters import is_visible
 from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.scalars import format_duration
 from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import Settlement, settle, world_of
+from hedgerow_adapters.simulation import Settlement, settle
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     ControllerName,
@@ -28,14 +29,6 @@ from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of, without_s
 from hedgerow_entrypoints.cli.spans import passing_time
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files, reads_more_than_it_watches
 from hedgerow_entrypoints.errors import note
-
-
-class _ObjectId(NamedTuple):
-    """The resource and the key of an object."""
-
-    resource: Resource
-    key: ObjectKey
-
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 EPILOG: Final = f"""\b
@@ -92,8 +85,10 @@ def command(
     """
     only_with_time = {"--start": start, "--seed": seed, "--at": arrivals, "--all-lines": all_lines}
     _require_sense(length, output, only_with_time, {"--all": everything, "--show-secrets": show_secrets})
-    if length is not None:
-        _require_time_for(arrivals, length)
+    for after, path in arrivals:
+        if length is not None and after > length:
+            late, end = format_duration(after), format_duration(length)
+            raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
     settings = controller_settings(config_file)
     objects_read = objects_in_files(paths)
     chosen = [each.controller for each in chosen_controllers(controllers, settings, ask_files(objects_read))]
@@ -108,7 +103,9 @@ def command(
     (files,) = clusters_of(objects_read, [chosen])
     settlement = settle(files.cluster, chosen, namespaces=namespaces)
     objects = (
-        _everything(files.cluster, chosen, namespaces) if everything else _outcome(files.cluster, chosen, settlement)
+        everything_read(files.cluster, chosen, namespaces)
+        if everything
+        else _outcome(files.cluster, chosen, settlement)
     )
     shown = objects if show_secrets else [redacted(each) for each in objects]
     click.echo(FORMATS[output or "yaml"]([without_server_fields(manifest) for manifest in shown]), nl=False)
@@ -129,24 +126,13 @@ def _require_sense(
     Raises:
         UsageError: some do not.
     """
-    is_timed = length is not None
-    for name, value in (without if is_timed else with_time).items():
-        if value not in (None, False, ()):
-            raise click.UsageError(f"{name} is {'not for' if is_timed else 'only for'} --for")
-    if output == ("yaml" if is_timed else "timeline"):
-        raise click.UsageError(f"-o {output} is {'not for' if is_timed else 'only for'} --for")
-
-
-def _require_time_for(arrivals: Sequence[tuple[timedelta, str]], length: timedelta) -> None:
-    """Refuse what would come too late.
-
-    Raises:
-        UsageError: something would.
-    """
-    for after, path in arrivals:
-        if after > length:
-            late, end = format_duration(after), format_duration(length)
-            raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
+    fitting = "only for" if length is None else "not for"
+    given = (
+        name for name, value in (with_time if length is None else without).items() if value not in (None, False, ())
+    )
+    bad_output = (f"-o {output}",) if output == ("timeline" if length is None else "yaml") else ()
+    for name in (*given, *bad_output):
+        raise click.UsageError(f"{name} is {fitting} --for")
 
 
 def _outcome(
@@ -154,7 +140,7 @@ def _outcome(
 ) -> list[Manifest]:
     """What controllers own; of those that own nothing, what they have written."""
     found = {
-        _ObjectId(controller.owned.resource, key_of(manifest)): manifest
+        (controller.owned.resource, key_of(manifest)): manifest
         for controller in controllers
         if controller.owned is not None
         for manifest in cluster.objects(controller.owned.resource)
@@ -162,23 +148,32 @@ def _outcome(
     }
     ownerless = {controller.name for controller in controllers if controller.owned is None}
     for step in settlement.steps:
-        identity = _ObjectId(step.action.resource, step.action.key)
-        live = cluster.get(*identity) if step.controller in ownerless and cluster.serves(identity.resource) else None
-        if live is not None:
-            found[identity] = live
+        resource, key = step.action.resource, step.action.key
+        if step.controller in ownerless and cluster.serves(resource) and (live := cluster.get(resource, key)):
+            found[resource, key] = live
     return [*found.values()]
 
 
-def _everything(
+def everything_read(
     cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> list[Manifest]:
-    """What controllers read; of those that read more than they watch, everything."""
-    read: dict[Resource, Sequence[Manifest]] = {}
-    for controller in controllers:
-        if reads_more_than_it_watches(controller):
-            return [manifest for resource in cluster.resources for manifest in cluster.objects(resource)]
-        read |= world_of(cluster, controller, namespaces)
-    return [manifest for objects in read.values() for manifest in objects]
+    """What controllers read; of those that read more than they watch, everything.
+
+    Args:
+        cluster: where they read.
+        controllers: who reads.
+        namespaces: what is seen of the cluster; none: all.
+    """
+    if any(map(reads_more_than_it_watches, controllers)):
+        return [manifest for resource in cluster.resources for manifest in cluster.objects(resource)]
+    watches = {watch.resource: watch for controller in controllers for watch in controller.watches}
+    return [
+        manifest
+        for resource, watch in watches.items()
+        if cluster.serves(resource)
+        for manifest in cluster.objects(resource)
+        if is_visible(resource, key_of(manifest), namespaces) and watch.reads(manifest)
+    ]
 
 
 def problems_of(settlement: Settlement, explained: Callable[[Failure], str] = str) -> list[str]:

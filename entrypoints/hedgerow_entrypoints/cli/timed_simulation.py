@@ -6,8 +6,8 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn
 
@@ -57,19 +57,42 @@ class TerminatedError(KeyboardInterrupt):
     """SIGTERM has come, such as from a pipeline whose time is up."""
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What has happened so far."""
+class _Course:
+    """Iterated once: what happens, counted. Who interrupts it still gets what has happened until then."""
 
-    done: Counter[str] = field(default_factory=Counter)
-    failed: int = 0
-    stopped: int = 0
-    """The exit code that says by what; 0: by nothing."""
-    problem: str = ""
+    def __init__(self, simulation: TimedSimulation, length: timedelta) -> None:
+        self.simulation = simulation
+        self.done: Counter[str] = Counter()
+        self.failed = 0
+        self.stopped = 0
+        """The exit code that says by what; 0: by nothing."""
+        self.problem = ""
+        self._days = length / timedelta(days=1)
 
     def stop(self, why: KeyboardInterrupt) -> None:
         """Remember that somebody did not want to wait for the end."""
         self.stopped = TERMINATED if isinstance(why, TerminatedError) else INTERRUPTED
+
+    def __iter__(self) -> Iterator[Happening | Arrived]:
+        is_watched, shown = sys.stderr is not None and sys.stderr.isatty(), time.monotonic()
+        try:
+            for each in self.simulation:
+                if isinstance(each, Happening):
+                    self.done.update(verb_of(step.action) for step in each.steps if not step.error)
+                    self.failed += each.is_failure
+                if is_watched and time.monotonic() - shown >= _PROGRESS:
+                    shown = time.monotonic()
+                    passed = (self.simulation.now - self.simulation.began) / timedelta(days=1)
+                    progress = f"{passed:.1f} of {self._days:g} days, {self.simulation.turns} turns "
+                    click.echo(f"\r{progress}", nl=False, err=True)
+                yield each
+        except KeyboardInterrupt as why:
+            self.stop(why)
+        except (RestlessError, EndlessDecisionError) as problem:
+            self.problem = str(problem)
+        finally:
+            if is_watched:
+                click.echo("\r\033[K", nl=False, err=True)
 
 
 def let_time_pass(
@@ -95,15 +118,18 @@ def let_time_pass(
     (files,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
     clusters = {Cluster.TARGET: files.cluster, Cluster.SOURCE: files.cluster}
     schedule = Schedule(options.length, options.seed, arrivals)
-    simulation, tally = TimedSimulation(loop, clusters, controllers, schedule, namespaces=namespaces), _Tally()
-    clockwork = Clockwork(simulation.began, is_absolute=options.start is not None)
+    simulation = TimedSimulation(loop, clusters, controllers, schedule, namespaces=namespaces)
+    course, clockwork = (
+        _Course(simulation, options.length),
+        Clockwork(simulation.began, is_absolute=bool(options.start)),
+    )
     try:
         with _terminable():
-            for line in _lines(options, _told(simulation, tally, options.length), clockwork):
+            for line in _lines(options, course, clockwork):
                 click.echo(line)
     except KeyboardInterrupt as why:
-        tally.stop(why)
-    _conclude(simulation, tally, clockwork, files.located)
+        course.stop(why)
+    _conclude(course, clockwork, files.located)
 
 
 @contextlib.contextmanager
@@ -120,71 +146,27 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _lines(options: Options, happenings: Iterator[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
+def _lines(options: Options, happenings: Iterable[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
     if options.output == "json":
         return (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in happenings)
     return (every_line if options.all_lines else folded_lines)(happenings, clockwork)
 
 
-def _told(simulation: TimedSimulation, tally: _Tally, length: timedelta) -> Iterator[Happening | Arrived]:
-    """What happens, counted; who interrupts it still gets what has happened until then."""
-    progress = _Progress(simulation, length) if sys.stderr is not None and sys.stderr.isatty() else None
-    try:
-        for each in simulation:
-            if isinstance(each, Happening):
-                tally.done.update(DONE[verb_of(step.action)] for step in each.steps if not step.error)
-                tally.failed += each.is_failure
-            if progress is not None:
-                progress.show()
-            yield each
-    except KeyboardInterrupt as why:
-        tally.stop(why)
-    except (RestlessError, EndlessDecisionError) as problem:
-        tally.problem = str(problem)
-    finally:
-        if progress is not None:
-            progress.clear()
-
-
-class _Progress:
-    """One line at a terminal that says how far time has passed."""
-
-    def __init__(self, simulation: TimedSimulation, length: timedelta) -> None:
-        self._simulation = simulation
-        self._days = length / timedelta(days=1)
-        self._next = time.monotonic() + _PROGRESS
-
-    def show(self) -> None:
-        """Say it, if it was not said a moment ago."""
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _PROGRESS
-        passed = (self._simulation.now - self._simulation.began) / timedelta(days=1)
-        click.echo(f"\r{passed:.1f} of {self._days:g} days, {self._simulation.turns} turns ", nl=False, err=True)
-
-    def clear(self) -> None:
-        """Leave the line to others."""
-        click.echo("\r\033[K", nl=False, err=True)
-
-
-def _conclude(
-    simulation: TimedSimulation, tally: _Tally, clockwork: Clockwork, explained: Callable[[Failure], str]
-) -> None:
+def _conclude(course: _Course, clockwork: Clockwork, explained: Callable[[Failure], str]) -> None:
     """Say how it went, and end the process as that asks for."""
-    problems = [tally.problem] if tally.problem else []
+    simulation = course.simulation
+    problems = [course.problem] if course.problem else []
     problems += [problem for turn in simulation.failing for problem in turn.problems(explained)]
     for problem in problems:
         note(f"error: {problem}")
-    if tally.stopped:
+    if course.stopped:
         note(f"interrupted at {clockwork.told(simulation.now).strip()}")
-    counts = [(tally.done[done], done) for done in DONE.values()]
-    failed = f"; {tally.failed} failed" if tally.failed else ""
+    counts = summary([(course.done[verb], done) for verb, done in DONE.items()], problems)
+    failed = f"; {course.failed} failed" if course.failed else ""
     due = f"next due at {clockwork.told(simulation.due).strip()}" if simulation.due is not None else "nothing is due"
-    note(f"{simulation.turns} turn{'s' * (simulation.turns != 1)}{failed}; {summary(counts, problems)}; {due}")
-    if tally.stopped:
-        sys.exit(tally.stopped)
-    if problems:
-        sys.exit(1)
+    note(f"{simulation.turns} turn{'s' * (simulation.turns != 1)}{failed}; {counts}; {due}")
+    if course.stopped or problems:
+        sys.exit(course.stopped or 1)
 
 
 def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Delete
 from hedgerow.machinery.scalars import format_duration, format_timestamp
@@ -39,7 +38,8 @@ class Clockwork:
     def told(self, at: datetime) -> str:
         """A time: for how long everything has gone on, in days and hours."""
         passed = at - self.began
-        clock = f"{passed.days:3}d {_clock(passed % timedelta(days=1))}"
+        minutes, seconds = divmod(passed.seconds, 60)
+        clock = f"{passed.days:3}d {minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
         return f"{clock}  {format_timestamp(at)}" if self.is_absolute else clock
 
 
@@ -75,16 +75,6 @@ def folded_lines(happenings: Iterable[_Happened], clockwork: Clockwork) -> Itera
         yield _counted(shape, runs, clockwork)
 
 
-def described(action: Action) -> str:
-    """What is done to which object, and why."""
-    return f"{_what(action)} {printable(str(action.key))} ({action.reason})"
-
-
-def explained(failure: Failure) -> str:
-    """A failure as one line."""
-    return printable(str(failure))
-
-
 def _runs(happenings: Iterable[_Happened]) -> list[_Run | Arrived]:
     """What happened in the order in which it began; a run ends where something else happens to its key."""
     found: list[_Run | Arrived] = []
@@ -106,11 +96,12 @@ def _runs(happenings: Iterable[_Happened]) -> list[_Run | Arrived]:
 
 def _told(happening: Happening) -> tuple[str, ...]:
     steps = (
-        f"{described(step.action)}: refused: {printable(step.error)}" if step.error else described(step.action)
+        f"{_what(step.action)} {printable(str(step.action.key))} ({step.action.reason})"
+        + (f": refused: {printable(step.error)}" if step.error else "")
         for step in happening.steps
     )
     events = (f"{event.type} {event.reason}: {printable(event.note)}" for event in happening.events)
-    return (*steps, *events, *(f"failed: {explained(failure)}" for failure in happening.failures))
+    return (*steps, *events, *(f"failed: {printable(str(failure))}" for failure in happening.failures))
 
 
 def _shape(happening: Happening) -> _Shape:
@@ -131,8 +122,8 @@ def _repetition(times: Sequence[datetime], clockwork: Clockwork) -> str:
     if len(times) == 1:
         return ""
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-    last = clockwork.told(times[-1]).strip()
-    return f"  [{len(times)} times until {last}, every {_range(_spelt(min(gaps)), _spelt(max(gaps)))}]"
+    spelt = dict.fromkeys((_spelt(min(gaps)), _spelt(max(gaps))))
+    return f"  [{len(times)} times until {clockwork.told(times[-1]).strip()}, every {' to '.join(spelt)}]"
 
 
 def _counted(shape: _Shape, runs: Sequence[_Run], clockwork: Clockwork) -> str:
@@ -149,16 +140,7 @@ def _what(action: Action) -> str:
     return f"{verb_of(action)} {action.resource.kind}{part}"
 
 
-def _clock(span: timedelta) -> str:
-    minutes, seconds = divmod(int(span.total_seconds()), 60)
-    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
-
-
 def _spelt(span: timedelta) -> str:
     """A length in whole seconds, where it has any."""
     second = timedelta(seconds=1)
     return format_duration(span // second * second if span >= second else span)
-
-
-def _range(least: str, most: str) -> str:
-    return least if least == most else f"{least} to {most}"

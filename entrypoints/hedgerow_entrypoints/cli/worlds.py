@@ -44,16 +44,6 @@ class ClusterFromFiles:
         return f"{source}: {failure}" if source else str(failure)
 
 
-def cluster_from_files(paths: Sequence[str], controllers: Sequence[Controller[Any]]) -> ClusterFromFiles:
-    """An in-memory cluster with the objects in files that the controllers read.
-
-    Raises:
-        CommandError: something in the files is wrong; all of it is listed.
-    """
-    (seeded,) = clusters_of(objects_in_files(paths), [controllers])
-    return seeded
-
-
 def objects_in_files(paths: Sequence[str]) -> Sequence[LoadedObject]:
     """All objects in files; those that need a namespace and name none are in the default one.
 
@@ -91,7 +81,7 @@ def clusters_of(
     Raises:
         CommandError: no API server would have stored some of the objects; all of them are listed.
     """
-    read_by = [_with_their_namespaces([each for each in objects if _is_read(each, group)], objects) for group in groups]
+    read_by = [_read_by(group, objects) for group in groups]
     read = {id(each): each for group in read_by for each in group}
     assumed = [each for each in assumed_namespaces([*read.values()]) if key_of(each.manifest).name not in ALWAYS_THERE]
     seeded = [seeded_cluster([*assumed, *group], now=now, later=later) for group in read_by]
@@ -103,34 +93,22 @@ def clusters_of(
     return [ClusterFromFiles(cluster, sources) for cluster, _ in seeded]
 
 
-def _with_their_namespaces(read: list[LoadedObject], objects: Sequence[LoadedObject]) -> list[LoadedObject]:
-    """The objects that are read, and the Namespaces that they live in as far as files hold them."""
-    names, present = {key_of(each.manifest).namespace for each in read}, {id(each) for each in read}
-    return [
-        *read,
-        *(
-            each
-            for each in objects
-            if Kind.of(each.manifest) == NAMESPACES.object_kind
-            and key_of(each.manifest).name in names
-            and id(each) not in present
-        ),
-    ]
+def _read_by(controllers: Sequence[Controller[Any]], objects: Sequence[LoadedObject]) -> list[LoadedObject]:
+    """The objects that controllers may read, and then the Namespaces that these live in, as far as files hold them."""
+    everything = any(map(reads_more_than_it_watches, controllers))
+    kinds = {watch.resource.object_kind for controller in controllers for watch in controller.watches}
+    read = [each for each in objects if everything or Kind.of(each.manifest) in kinds]
+    if everything or NAMESPACES.object_kind in kinds:
+        return read
+    names = {key_of(each.manifest).namespace for each in read}
+    namespaces = (each for each in objects if Kind.of(each.manifest) == NAMESPACES.object_kind)
+    return [*read, *(each for each in namespaces if key_of(each.manifest).name in names)]
 
 
 def reads_more_than_it_watches(controller: Controller[Any]) -> bool:
     """Whether a controller may read objects of other kinds than it watches: whatever is named, or asked for live."""
     asks = any(not _LIVE.isdisjoint(permission.verbs) for permission in controller.permissions)
     return asks or bool(controller.dynamic_watches) or controller.periodic
-
-
-def _is_read(loaded: LoadedObject, controllers: Sequence[Controller[Any]]) -> bool:
-    """Whether controllers may read an object."""
-    return any(
-        reads_more_than_it_watches(controller)
-        or any(Kind.of(loaded.manifest) == watch.resource.object_kind for watch in controller.watches)
-        for controller in controllers
-    )
 
 
 def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:

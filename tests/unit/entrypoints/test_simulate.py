@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 import yaml
 
+from hedgerow.api.kubernetes import SECRETS
+from hedgerow.machinery.controller import Controller, Watch
+from hedgerow.machinery.objects import key_of
+from hedgerow.machinery.plan import Plan
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol import requests
 from hedgerow_entrypoints.cli.controllers import NAMES
+from hedgerow_entrypoints.cli.simulate import everything_read
 from tests.unit.entrypoints.command_line import (
     BROKEN,
     CART,
@@ -187,3 +194,14 @@ def test_many_deletions_are_carried_out_as_nothing_is_lost_by_them(hedgerow: Hed
     ended = hedgerow(*SIMULATE, "-f", "-", stdin="---\n".join([NAMESPACE, *policies]))
 
     assert (ended.code, ended.out, ended.err) == (0, "", "40 deleted\n")
+
+
+@pytest.mark.parametrize(("seen", "shown"), [((), ["shop"]), (("default", "shop"), ["shop"]), (("default",), [])])
+def test_of_a_watch_within_a_namespace_nothing_else_is_read(seen: tuple[str, ...], shown: list[str]) -> None:
+    cluster = InMemoryCluster(namespaces=("default", "shop"))
+    for namespace in ("default", "shop"):
+        cluster.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, namespace))
+    watch = Watch(SECRETS, dict, lambda manifest, _snapshot: (key_of(manifest),), namespace="shop")
+    watching = Controller("watching", SECRETS, (watch,), (), None, 1, None, lambda _key, _snapshot, _context: Plan())
+
+    assert [key_of(each).namespace for each in everything_read(cluster, [watching], seen)] == shown
