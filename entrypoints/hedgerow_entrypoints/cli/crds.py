@@ -9,9 +9,8 @@ from click.shell_completion import CompletionItem
 
 from hedgerow.api.definition import CustomResource, build_definition
 from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
-from hedgerow_adapters.files import render_json, render_yaml
+from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, object_format
 
-FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 BY_NAME: Final = {name: custom for custom in CUSTOM_RESOURCES for name in custom.names}
 
 
@@ -33,9 +32,7 @@ def _completed(_context: click.Context, _argument: click.Parameter, begun: str) 
 
 @click.command(name="crds")
 @click.argument("wanted", metavar="[NAME]...", nargs=-1, callback=_known, shell_complete=_completed)
-@click.option(
-    "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
-)
+@object_format()
 def command(wanted: Sequence[CustomResource], output: str) -> None:
     """Print the CustomResourceDefinitions of the resources that the project defines, or of those that are named.
 
@@ -43,4 +40,4 @@ def command(wanted: Sequence[CustomResource], output: str) -> None:
 
     To install them: hedgerow crds | kubectl apply -f -
     """
-    click.echo(FORMATS[output]([build_definition(custom) for custom in wanted]), nl=False)
+    click.echo(OBJECT_FORMATS[output]([build_definition(custom) for custom in wanted]), nl=False)

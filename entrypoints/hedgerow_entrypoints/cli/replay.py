@@ -3,8 +3,7 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,34 +29,6 @@ Examples:
   hedgerow replay decisions.jsonl --controller managedresource --key shop/cart -o json"""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which decisions are repeated; of what is empty all are."""
-
-    controllers: Collection[str]
-    keys: Collection[ObjectKey]
-
-    def holds(self, turn: Turn) -> bool:
-        """Whether a decision is among them."""
-        return (not self.controllers or turn.controller in self.controllers) and (
-            not self.keys or turn.key in self.keys
-        )
-
-
-@dataclass
-class Tally:
-    """What has been repeated so far."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def summary(self) -> str:
-        """One line."""
-        repeated, different = self.counts["repeated"], self.counts["different"]
-        what = f"{repeated} decision{'' if repeated == 1 else 's'} repeated, {different or 'none'} different"
-        skipped = self.counts["skipped"]
-        return f"{what}, {skipped} left out as they, or those before them, cannot be repeated" if skipped else what
-
-
 @click.command(name="replay", epilog=EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--controller", "controllers", multiple=True, metavar="NAME", help="Only its decisions; repeatable.")
@@ -72,23 +43,25 @@ def command(file: Path, controllers: tuple[str, ...], keys: tuple[str, ...], *, 
 
     Exit code 0: all are the same; 2: some are different; 1: an error, or nothing to repeat.
     """
-    chosen = Chosen(controllers, [_key(each) for each in keys])
-    tally = Tally()
-    _show(_repeated(file, chosen, tally), as_json=output == "json")
-    if not tally.counts.total():
+    about = [ObjectKey(namespace, name) for namespace, _, name in (key.rpartition("/") for key in keys)]
+
+    def is_chosen(turn: Turn) -> bool:
+        return (not controllers or turn.controller in controllers) and (not about or turn.key in about)
+
+    counts = Counter[str]()
+    _show(_repeated(file, is_chosen, counts), as_json=output == "json")
+    if not counts.total():
         raise CommandError(f"{file}: holds no decision that was asked for")
-    note(tally.summary())
-    if tally.counts["different"]:
+    repeated, different, skipped = (counts[each] for each in ("repeated", "different", "skipped"))
+    left_out = f", {skipped} left out as they, or those before them, cannot be repeated" if skipped else ""
+    decisions = f"{repeated} decision{'' if repeated == 1 else 's'}"
+    note(f"{decisions} repeated, {different or 'none'} different{left_out}")
+    if different:
         sys.exit(DIFFERS)
 
 
-def _key(text: str) -> ObjectKey:
-    namespace, _, name = text.rpartition("/")
-    return ObjectKey(namespace, name)
-
-
-def _repeated(file: Path, chosen: Chosen, tally: Tally) -> Iterator[Difference]:
-    """The differences, run by run.
+def _repeated(file: Path, is_chosen: Callable[[Turn], bool], counts: Counter[str]) -> Iterator[Difference]:
+    """The differences, run by run, while what is repeated is counted.
 
     Raises:
         CommandError: the file is no record that can be read, or tells of a process that is not known here.
@@ -99,8 +72,13 @@ def _repeated(file: Path, chosen: Chosen, tally: Tally) -> Iterator[Difference]:
             note(f"note: {file}: line {line.number} is torn, as the process was ended in the middle of it")
         elif isinstance(line.content, Header):
             replay = Replay(_controllers(file, line.number, line.content))
-        elif chosen.holds(line.content):
-            yield from _tallied(replay, line.content, tally)
+        elif is_chosen(line.content):
+            before = replay.skipped
+            difference = replay.repeat(line.content)
+            counts["skipped" if replay.skipped > before else "repeated"] += 1
+            if difference is not None:
+                counts["different"] += 1
+                yield difference
 
 
 def _lines(file: Path) -> Iterator[RecordLine]:
@@ -111,15 +89,6 @@ def _lines(file: Path) -> Iterator[RecordLine]:
         raise CommandError(str(error)) from error
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror or error}") from error
-
-
-def _tallied(replay: Replay, turn: Turn, tally: Tally) -> Iterator[Difference]:
-    before = replay.skipped
-    difference = replay.repeat(turn)
-    tally.counts["skipped" if replay.skipped > before else "repeated"] += 1
-    if difference is not None:
-        tally.counts["different"] += 1
-        yield difference
 
 
 def _controllers(file: Path, number: int, header: Header) -> Mapping[str, Controller[Any]]:

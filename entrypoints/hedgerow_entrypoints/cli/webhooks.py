@@ -26,13 +26,12 @@ from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, blocking_we
 from hedgerow.admission.registration.webhooks import RegisteredWebhook
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue
 from hedgerow_adapters.registrations import is_base_url
 from hedgerow_entrypoints.cli.controllers import controller_settings
+from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
 
-FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 TEN_YEARS: Final = 3650
 """Days."""
 EXAMPLES: Final = """\b
@@ -47,12 +46,6 @@ def _service_prefix(_context: click.Context, _option: click.Parameter, prefix: s
     if problem := dns_label_problem(service_name(prefix)):
         raise click.BadParameter(f"{service_name(prefix)!r} cannot be the name of a Service: {problem}")
     return prefix
-
-
-def _namespace(_context: click.Context, _option: click.Parameter, namespace: str) -> str:
-    if problem := dns_label_problem(namespace):
-        raise click.BadParameter(f"{namespace!r} cannot be the name of a namespace: {problem}")
-    return namespace
 
 
 def _base_url(_context: click.Context, _option: click.Parameter, url: str) -> str:
@@ -76,14 +69,7 @@ NAME_PREFIX: Final = click.option(
     callback=_service_prefix,
     help="What stands before gardener-resource-manager in names; none by default.",
 )
-NAMESPACE: Final = click.option(
-    "--namespace",
-    default="garden",
-    show_default=True,
-    metavar="NAME",
-    callback=_namespace,
-    help="Where the resource manager runs.",
-)
+NAMESPACE: Final = home_namespace("--namespace", purpose="Where the resource manager runs.")
 
 
 @click.group(name="webhooks", epilog=EXAMPLES)
@@ -114,9 +100,7 @@ def command() -> None:
     callback=_base_url,
     help="Where the server is reached, such as https://127.0.0.1:9449; by default at its Service.",
 )
-@click.option(
-    "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
-)
+@object_format()
 def render(
     config_file: str,
     mode: str,
@@ -142,7 +126,7 @@ def render(
         note(f"note: {config_file}: {name} is enabled, but not registered in the {mode} cluster")
     if not objects:
         note(f"warning: {config_file}: enables no webhook that would be registered in the {mode} cluster")
-    click.echo(FORMATS[output](objects), nl=False)
+    click.echo(OBJECT_FORMATS[output](objects), nl=False)
 
 
 def _left_out(config: AdmissionConfig, registered: Iterable[RegisteredWebhook]) -> Iterable[str]:

@@ -6,24 +6,17 @@ from typing import Final
 import click
 from returns.result import Failure
 
-from hedgerow.machinery.names import dns_label_problem
 from hedgerow.resource_manager.installation.manifests import manifests
-from hedgerow_adapters.files import render_json, render_sorted_yaml, render_yaml
+from hedgerow_adapters.files import render_sorted_yaml
 from hedgerow_entrypoints.cli.install.installing import installation, warnings
 from hedgerow_entrypoints.cli.install.stated import stated_values
+from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
 
-FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 EXAMPLES: Final = """\b
 Examples:
   hedgerow install resource-manager -n garden -f values.yaml | kubectl apply -f -
   hedgerow install resource-manager -n shoot--a--b -f values.yaml --part target"""
-
-
-def _namespace(_context: click.Context, _option: click.Parameter, namespace: str) -> str:
-    if problem := dns_label_problem(namespace):
-        raise click.BadParameter(f"{namespace!r} cannot be the name of a namespace: {problem}")
-    return namespace
 
 
 @click.group(name="install", epilog=EXAMPLES)
@@ -36,17 +29,13 @@ def command() -> None:
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A single value, such as replicas=3; repeatable."
 )
-@click.option(
-    "-n", "--namespace", default="garden", show_default=True, metavar="NAME", callback=_namespace, help="Where it runs."
-)
+@home_namespace("-n", "--namespace", purpose="Where it runs.")
 @click.option(
     "--part",
     type=click.Choice(["source", "target", "all"]),
     help="For the cluster where it runs, for a separate target cluster, or both.  [default: source]",
 )
-@click.option(
-    "-o", "--output", type=click.Choice(list(FORMATS)), default="yaml", show_default=True, help="How to print them."
-)
+@object_format()
 def resource_manager(
     files: Sequence[str], settings: Sequence[str], *, namespace: str, part: str | None, output: str
 ) -> None:
@@ -66,4 +55,4 @@ def resource_manager(
     objects = manifests(wanted, render_sorted_yaml(wanted.document))
     if isinstance(objects, Failure):
         raise CommandError(*objects.failure())
-    click.echo(FORMATS[output](objects.unwrap()), nl=False)
+    click.echo(OBJECT_FORMATS[output](objects.unwrap()), nl=False)
