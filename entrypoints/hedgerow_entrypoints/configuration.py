@@ -29,14 +29,7 @@ class UnusableConfigurationError(CommandError):
     """
 
     def __init__(self, path: str, stage: Stage, errors: Iterable[object], line: str) -> None:
-        """An error that lists what is wrong.
-
-        Args:
-            path: the file.
-            stage: how far it came.
-            errors: one clause each.
-            line: the same in one line.
-        """
+        """What is wrong, one clause each, and the same in one line."""
         opening = "error decoding config: " if stage is Stage.DECODING else ""
         super().__init__(f"{opening}{line}")
         self.sentences = tuple(dict.fromkeys(f"{opening}{path}: {error}" for error in errors))
@@ -57,15 +50,16 @@ def read_configuration(
     Args:
         path: the file.
         purpose: for which it is read.
-        components: names of those whose file it may be; where it is of none, it is told what the first one's has to be.
+        components: names of those whose file it may be; errors about its kind name the first one's.
         stdin: what is read where the path is `-`; none: standard input is for something else.
 
     Raises:
         CommandError: it cannot be read, decoded or accepted.
     """
     content = _document(path, stdin)
+    kind = content.get("kind") if isinstance(content, Mapping) else None
     candidates = [component(name) for name in components]
-    found = next((each for each in candidates if _is_of(each, content)), candidates[0])
+    found = next((each for each in candidates if each.document and each.document.kind == kind), candidates[0])
     result = found.decoded(content, purpose)
     if isinstance(result, Failure):
         errors = result.failure()
@@ -73,11 +67,6 @@ def read_configuration(
             note(f"warning: {path}: {warning}")
         raise UnusableConfigurationError(path, errors.stage, errors.errors, str(errors))
     return Stated(found, result.unwrap())
-
-
-def _is_of(candidate: Component[Any], document: object) -> bool:
-    kind = candidate.document and candidate.document.kind
-    return isinstance(document, Mapping) and document.get("kind") == kind
 
 
 def _document(path: str, stdin: BinaryIO | None) -> Any:

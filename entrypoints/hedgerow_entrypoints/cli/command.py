@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 
@@ -16,28 +16,20 @@ from hedgerow.version import __version__
 from hedgerow_entrypoints.errors import CommandError, note
 from hedgerow_entrypoints.process.memory import search_seldom
 
-
-class Subcommand(NamedTuple):
-    """Where a subcommand stands, and what the list of all says about it."""
-
-    module: str
-    """Below this package."""
-    summary: str
-
-
 SUBCOMMANDS: Final = {
-    "run": Subcommand("run", "Run a component in a cluster."),
-    "plan": Subcommand("plan", "Show what controllers would do, without doing it."),
-    "review": Subcommand("review.command", "Show what webhooks would decide about objects."),
-    "simulate": Subcommand("simulate", "Let controllers work in memory and print the outcome."),
-    "health": Subcommand("health.command", "Show which objects are healthy, and what is wrong."),
-    "replay": Subcommand("replay", "Repeat recorded decisions, and show which differ."),
-    "demo": Subcommand("demo", "Show a controller at work in a sample landscape."),
-    "config": Subcommand("config", "Check and explain component configuration files."),
-    "webhooks": Subcommand("webhooks", "Print what registers webhooks, and make certificates."),
-    "install": Subcommand("install.command", "Print the manifests of an installation."),
-    "crds": Subcommand("crds", "Print the definitions of the project's resources."),
+    "run": ("run", "Run a component in a cluster."),
+    "plan": ("plan", "Show what controllers would do, without doing it."),
+    "review": ("review.command", "Show what webhooks would decide about objects."),
+    "simulate": ("simulate", "Let controllers work in memory and print the outcome."),
+    "health": ("health.command", "Show which objects are healthy, and what is wrong."),
+    "replay": ("replay", "Repeat recorded decisions, and show which differ."),
+    "demo": ("demo", "Show a controller at work in a sample landscape."),
+    "config": ("config", "Check and explain component configuration files."),
+    "webhooks": ("webhooks", "Print what registers webhooks, and make certificates."),
+    "install": ("install.command", "Print the manifests of an installation."),
+    "crds": ("crds", "Print the definitions of the project's resources."),
 }
+"""The module of each subcommand, below this package, and what the list of all says about it."""
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 CLOSED_PIPE: Final = 141
@@ -58,7 +50,7 @@ class LazyGroup(click.Group):
         """The subcommand of a name."""
         if cmd_name not in SUBCOMMANDS:
             return None
-        command: click.Command = import_module(f"{__package__}.{SUBCOMMANDS[cmd_name].module}").command
+        command: click.Command = import_module(f"{__package__}.{SUBCOMMANDS[cmd_name][0]}").command
         return command
 
     def resolve_command(
@@ -75,7 +67,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- as above
         """The list of subcommands, without importing one."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, subcommand.summary) for name, subcommand in SUBCOMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in SUBCOMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a subcommand. A closed pipe gets another name, because click would end the process as a failure."""
@@ -103,12 +95,7 @@ def hedgerow(context: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None, command: click.Command = hedgerow) -> None:
-    """Run the command; errors are sentences, and wrong usage is an error like any other (exit code 1).
-
-    Args:
-        arguments: what follows the command's name; none: what the process was started with.
-        command: which one.
-    """
+    """Run the command; errors are sentences, and wrong usage is an error like any other (exit code 1)."""
     search_seldom()
     try:
         code = command.main(arguments, prog_name=command.name, standalone_mode=False)

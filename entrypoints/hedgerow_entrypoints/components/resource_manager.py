@@ -7,7 +7,7 @@ Source: managed-resources §4.2.
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.admission import Webhook
@@ -35,19 +35,17 @@ def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str)
 def _health(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
     from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
 
-    config = HealthConfig(
-        ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period
-    )
-    return health_controller(config, settings.controllers.health.concurrent_syncs)
+    section = settings.controllers.health
+    config = HealthConfig(ClassFilter(settings.controllers.resource_class), cluster_id, section.sync_period)
+    return health_controller(config, section.concurrent_syncs)
 
 
 def _health_progressing(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
     from hedgerow.resource_manager.health.controller import HealthConfig, progressing_controller
 
-    config = HealthConfig(
-        ClassFilter(settings.controllers.resource_class), cluster_id, settings.controllers.health.sync_period
-    )
-    return progressing_controller(config, settings.controllers.health.concurrent_syncs)
+    section = settings.controllers.health
+    config = HealthConfig(ClassFilter(settings.controllers.resource_class), cluster_id, section.sync_period)
+    return progressing_controller(config, section.concurrent_syncs)
 
 
 def _kubelet_csr_approver(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -127,20 +125,19 @@ def _set(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _enabled(section: str) -> Callable[[ResourceManagerConfiguration], bool]:
+    return lambda settings: bool(getattr(settings.controllers, section).enabled)
+
+
 _CONTROLLERS: Final[tuple[ControllerEntry[ResourceManagerConfiguration], ...]] = (
     ControllerEntry(
         "kubelet-csr-approver",
         _kubelet_csr_approver,
         "kubeletCSRApprover",
-        lambda settings: settings.controllers.kubelet_csr_approver.enabled,
+        _enabled("kubelet_csr_approver"),
         namespaces=("machineNamespace",),
     ),
-    ControllerEntry(
-        "garbage-collector",
-        _garbage_collector,
-        "garbageCollector",
-        lambda settings: settings.controllers.garbage_collector.enabled,
-    ),
+    ControllerEntry("garbage-collector", _garbage_collector, "garbageCollector", _enabled("garbage_collector")),
     ControllerEntry("health", _health, "health"),
     ControllerEntry("health-progressing", _health_progressing, "health"),
     ControllerEntry(
@@ -151,27 +148,18 @@ _CONTROLLERS: Final[tuple[ControllerEntry[ResourceManagerConfiguration], ...]] =
         remarks=_managed_resource_remarks,
     ),
     ControllerEntry(
-        "networkpolicy",
-        _network_policy,
-        "networkPolicy",
-        lambda settings: settings.controllers.network_policy.enabled,
-        aliases=("network-policy",),
+        "networkpolicy", _network_policy, "networkPolicy", _enabled("network_policy"), aliases=("network-policy",)
     ),
     ControllerEntry("secret", _secret, "secret"),
-    ControllerEntry(
-        "token-invalidator",
-        _token_invalidator,
-        "tokenInvalidator",
-        lambda settings: settings.controllers.token_invalidator.enabled,
-    ),
+    ControllerEntry("token-invalidator", _token_invalidator, "tokenInvalidator", _enabled("token_invalidator")),
     ControllerEntry(
         "token-requestor",
         _token_requestor,
         "tokenRequestor",
-        lambda settings: settings.controllers.token_requestor.enabled,
+        _enabled("token_requestor"),
         namespaces=("targetNamespace",),
     ),
-    ControllerEntry("node", _node, "node", lambda settings: settings.controllers.node.enabled),
+    ControllerEntry("node", _node, "node", _enabled("node")),
 )
 
 
