@@ -177,7 +177,7 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
     if existing and not force:
         raise CommandError(f"{folder}: {', '.join(existing)} would be overwritten; --force does that")
     try:
-        _write(target, _certificate_files(name_prefix, namespace, hosts, timedelta(days=days)))
+        _write(target, _made(name_prefix, namespace, hosts, timedelta(days=days)))
     except OSError as error:
         # A file is called otherwise while it is written, by a name that would tell nobody anything.
         raise CommandError(f"{error.filename2 or folder}: {error.strerror}") from error
@@ -185,12 +185,9 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
     note(f"valid for {days} days, for {', '.join((*dns_names(name_prefix, namespace), *hosts))}")
 
 
-def _certificate_files(
-    name_prefix: str, namespace: str, hosts: Sequence[str], validity: timedelta
-) -> Mapping[str, bytes]:
-    now = utc_now()
+def _made(name_prefix: str, namespace: str, hosts: Sequence[str], validity: timedelta) -> Mapping[str, bytes]:
+    now, key = utc_now(), generate_key()
     authority = certificate_authority(generate_key(), new_issue(now, validity))
-    key = generate_key()
     issue = new_issue(now, validity)
     serving = serving_certificate(name_prefix, namespace, key.public_key(), authority, issue, hosts=hosts)
     return {

@@ -1,14 +1,19 @@
-"""What the Helm chart cannot find out by itself: which permissions and registrations go with which switch.
+"""The files of the Helm chart that are made out of declarations and types.
 
-Templates compute nothing out of declarations, so the declarations are asked here, once for each switch of the component
-configuration, and the answers are kept in files of the chart.
+Templates compute nothing out of declarations. Which permissions and registrations go with which switch of the component
+configuration is asked of the declarations here, once for each switch, and kept in files of the chart.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.api.definition import build_definition
+from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
@@ -18,6 +23,9 @@ from hedgerow.resource_manager.installation.permissions import (
     identity_permissions,
     merged,
 )
+from hedgerow.resource_manager.installation.values import Values, values_schema
+from hedgerow.version import __version__
+from hedgerow_adapters.files import render_yaml
 from hedgerow_entrypoints.cli.install.installing import configuration_of, permissions_of_process
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
@@ -29,6 +37,16 @@ ELECTS: Final = "installation.elects"
 ASKS_FOR_IDENTITY: Final = "installation.asksForIdentity"
 IS_ITS_OWN_TARGET: Final = "installation.isItsOwnTarget"
 """Facts that templates find out themselves."""
+_ABOUT: Final = "# The values of the chart; values.schema.json says the same to machines.\n"
+_CHART: Final = {
+    "apiVersion": "v2",
+    "name": "resource-manager",
+    "description": "The resource manager of hedgerow: ManagedResources, network policies, tokens, nodes, webhooks",
+    "type": "application",
+    "version": __version__,
+    "appVersion": __version__,
+    "kubeVersion": ">=1.27.0-0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +64,9 @@ class Switch:
 def _controller(entry: ControllerEntry[Any]) -> Switch:
     """The switch of a controller, some of whose settings name namespaces."""
     name = entry.section
-    settings = {setting: _place(name, setting) for setting in entry.namespaces}
+    settings = {setting: f"{name}-{setting}".lower() for setting in entry.namespaces}
     places = {place: f"controllers.{name}.{setting}" for setting, place in settings.items()}
     return Switch(((f"controllers.{name}.enabled",),), {"controllers": {name: {"enabled": True, **settings}}}, places)
-
-
-def _place(name: str, setting: str) -> str:
-    return f"{name}-{setting}".lower()
 
 
 def _webhook(name: str, **settings: Any) -> Switch:
@@ -100,7 +114,7 @@ WEBHOOKS: Final = (
 def permission_features() -> list[dict[str, Any]]:
     """The permissions of what is always on, and what each switch adds to them."""
     always = _permissions({})
-    features = [_feature((), _without_anything(always), {})]
+    features = [_feature((), [each for each in always if not concerns_anything(each)], {})]
     for switch in (*CONTROLLERS, *(each for each in WEBHOOKS if each not in CONTROLLERS)):
         added = [each for each in _permissions(switch.section) if each not in always]
         beside_another_target = _permissions({**switch.section, **_SEPARATE})
@@ -119,40 +133,31 @@ def permission_features() -> list[dict[str, Any]]:
 
 def _permissions(section: Mapping[str, Any]) -> tuple[Permission, ...]:
     """All permissions of a process whose configuration has a section."""
-    return permissions_of_process(configuration_of(_document(section)))
-
-
-def registration_features() -> dict[str, list[dict[str, Any]]]:
-    """The entries of registration objects for each cluster, in the order of their calls, each behind its switch."""
-    return {mode.value: _registrations(mode) for mode in Mode}
+    return permissions_of_process(_configuration(section))
 
 
 def _registrations(mode: Mode) -> list[dict[str, Any]]:
+    """The entries of registration objects, in the order of their calls, each behind its switch."""
     fields_of = {
         (kind, entry["name"]): switch.fields for switch in WEBHOOKS for kind, _, entry in _entries(mode, switch.section)
     }
+    every_webhook = {name: section for switch in WEBHOOKS for name, section in switch.section["webhooks"].items()}
     return [
         {"when": _listed(fields_of[kind, entry["name"]]), "kind": kind, "metadata": metadata, "entry": entry}
-        for kind, metadata, entry in _entries(mode, _everything())
+        for kind, metadata, entry in _entries(mode, {**_INVALIDATION.section, "webhooks": every_webhook})
     ]
 
 
 def _entries(mode: Mode, section: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
     """Kind and metadata of the registration objects of a configuration, with each of their entries."""
-    admission = configuration_of(_document(section)).admission
-    for each in build_webhook_configurations(mode, PREFIX, NAMESPACE, b"", admission):
+    for each in build_webhook_configurations(mode, PREFIX, NAMESPACE, b"", _configuration(section).admission):
         for entry in each["webhooks"]:
             yield each["kind"], each["metadata"], entry
 
 
-def _everything() -> Mapping[str, Any]:
-    """A configuration in which every webhook is enabled."""
-    webhooks = {name: section for switch in WEBHOOKS for name, section in switch.section["webhooks"].items()}
-    return {**_INVALIDATION.section, "webhooks": webhooks}
-
-
-def _document(section: Mapping[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": {"leaderElect": False}, **section}
+def _configuration(section: Mapping[str, Any]) -> ResourceManagerConfiguration:
+    document = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": {"leaderElect": False}, **section}
+    return configuration_of(document)
 
 
 def _feature(
@@ -177,9 +182,34 @@ def _permission(permission: Permission, places: Mapping[str, str]) -> dict[str, 
     return stated
 
 
-def _without_anything(permissions: Iterable[Permission]) -> list[Permission]:
-    return [each for each in permissions if not concerns_anything(each)]
-
-
 def _listed(fields: Sequence[Sequence[str]]) -> list[list[str]]:
     return [list(group) for group in fields]
+
+
+def chart_files() -> Mapping[str, str]:
+    """The texts by their paths in the chart."""
+    return {
+        "Chart.yaml": render_yaml([_CHART]),
+        "values.yaml": _ABOUT + "".join(f"{line}\n" for line in _explained(Values())),
+        "values.schema.json": _json(values_schema()),
+        "files/permissions.json": _json(permission_features()),
+        "files/webhooks.json": _json({mode.value: _registrations(mode) for mode in Mode}),
+        f"crds/{MANAGED_RESOURCE.resource}.yaml": render_yaml([build_definition(MANAGED_RESOURCE)]),
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1) + "\n"
+
+
+def _explained(values: BaseModel, indentation: str = "") -> Iterator[str]:
+    """The lines of a values file, each value below what it means."""
+    for name, described in type(values).model_fields.items():
+        value, alias = getattr(values, name), described.alias or name
+        yield f"{indentation}# {described.description}"
+        if isinstance(value, BaseModel):
+            yield f"{indentation}{alias}:"
+            yield from _explained(value, f"{indentation}  ")
+        else:
+            plain = values.model_dump(mode="json", by_alias=True)[alias]
+            yield from (f"{indentation}{line}" for line in render_yaml([{alias: plain}]).splitlines())

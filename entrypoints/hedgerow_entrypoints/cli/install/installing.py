@@ -8,9 +8,8 @@ from returns.result import Failure, Result, Success
 from hedgerow.admission.registration import Mode, registered_webhooks
 from hedgerow.api.origins import asks_for_identity
 from hedgerow.machinery.clusters import Permission
-from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.configuration import Decoded, ResourceManagerConfiguration, decode
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
 from hedgerow.resource_manager.installation.installation import Installation, completed
 from hedgerow.resource_manager.installation.permissions import (
     election_permissions,
@@ -24,44 +23,23 @@ from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
 
 def installation(values: Values, namespace: str) -> Result[Installation, tuple[str, ...]]:
-    """What the objects of an installation depend on; or everything that is wrong with its component configuration.
-
-    Args:
-        values: what is said about it.
-        namespace: of the process.
-    """
+    """What the objects of an installation depend on; or everything that is wrong with its component configuration."""
     document = completed(values.config, namespace)
-    return (
-        decode(document)
-        .alt(lambda errors: errors.errors)
-        .bind(_with_possible_ports)
-        .map(
-            lambda configuration: Installation(
-                values, namespace, __version__, document, configuration, permissions_of_process(configuration)
-            )
-        )
-        .alt(lambda errors: tuple(f"config: {error}" for error in errors))
-    )
+    decoded = decode(document)
+    if isinstance(decoded, Failure):
+        return Failure(tuple(f"config: {error}" for error in decoded.failure().errors))
+    configuration = decoded.unwrap().configuration
+    if impossible := tuple(f"config: {error}" for error in configuration.server.impossible_ports()):
+        return Failure(impossible)
+    permissions = permissions_of_process(configuration)
+    return Success(Installation(values, namespace, __version__, document, configuration, permissions))
 
 
 def warnings(values: Values, namespace: str) -> tuple[str, ...]:
-    """What the author of the values should know of their component configuration, valid or not.
-
-    Args:
-        values: what is said about an installation.
-        namespace: of the process.
-    """
+    """What the author of the values should know of their component configuration, valid or not."""
     decoded = decode(completed(values.config, namespace))
     found = decoded.failure().warnings if isinstance(decoded, Failure) else decoded.unwrap().warnings
     return tuple(f"config: {warning}" for warning in found)
-
-
-def _with_possible_ports(
-    decoded: Decoded,
-) -> Result[ResourceManagerConfiguration, tuple[Problem, ...]]:
-    """The configuration, unless no container could have its ports."""
-    problems = tuple(decoded.configuration.server.impossible_ports())
-    return Failure(problems) if problems else Success(decoded.configuration)
 
 
 def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple[Permission, ...]:

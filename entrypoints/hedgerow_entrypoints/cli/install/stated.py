@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,12 +21,7 @@ _DOT: Final = re.compile(r"(?<!\\)\.")
 
 
 def stated_values(files: Sequence[str], settings: Sequence[str], **options: str | None) -> Values:
-    """The values of an installation.
-
-    Args:
-        files: values files; what a later one says counts.
-        settings: `NAME.NAME=VALUE`, which count more.
-        options: values that the command line has options for; none: not given.
+    """The values of an installation: what a later file says counts more, then `NAME.NAME=VALUE`, then options.
 
     Raises:
         CommandError: a file cannot be read, a setting is none, or a value is not to be had.
@@ -64,19 +59,13 @@ def _setting(text: str) -> dict[str, Any]:
     split = _DOT.split(path)
     if not equals or not all(split):
         raise CommandError(f"--set {text}: must be NAME=VALUE, with dots between the names of what is nested")
-    names: Iterable[str] = (name.replace(r"\.", ".") for name in reversed(split))
-    setting = _typed(value)
-    for name in names:
+    # As Helm takes it: a truth, nothing, or a whole number where it reads like one, else a text.
+    typed = json.loads(value) if _INTEGER.fullmatch(value) else _WORDS.get(value, value)
+    *outer, last = (name.replace(r"\.", ".") for name in split)
+    setting = {last: typed}
+    for name in reversed(outer):
         setting = {name: setting}
-    result: dict[str, Any] = setting
-    return result
-
-
-def _typed(text: str) -> Any:
-    """A value as Helm takes it: a truth, nothing, or a whole number where it reads like one, else a text."""
-    if text in _WORDS:
-        return _WORDS[text]
-    return json.loads(text) if _INTEGER.fullmatch(text) else text
+    return setting
 
 
 def _combined(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
