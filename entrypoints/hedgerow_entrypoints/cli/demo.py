@@ -4,7 +4,6 @@ Tells what happens and what the controller does about it. What the landscape is 
 `landscape`.
 """
 
-import io
 import shlex
 import textwrap
 from collections import Counter
@@ -13,14 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from returns.result import Failure
 from tabulate import tabulate
 
 from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.resource_manager.network_policies import desired_network_policies
-from hedgerow_adapters.files import load_manifests
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import SentAction, Settlement, settle
 from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
@@ -47,20 +44,14 @@ def command() -> None:
     ((controller, _),) = chosen_controllers([CONTROLLER], settings, ask_files(()))
     (files,) = clusters_of(objects_in_files([str(examples / "landscape")]), [[controller]])
     cluster = files.cluster
-    newcomer = _manifest(examples / "vpn-seed-server.yaml")
+    (newcomer,) = objects_in_files([str(examples / "vpn-seed-server.yaml")])
     click.echo("A small Gardener seed cluster, in memory: nothing outside this process is read or changed.")
     _tell("0. The landscape settles", _settling(cluster, controller))
-    for number, scene in enumerate(scenes(newcomer), start=1):
+    for number, scene in enumerate(scenes(newcomer.manifest), start=1):
         _tell(f"{number}. {scene.headline}", _played(scene, cluster, controller))
-    _tell("Try next", _invitations(_as_typed(examples)))
-
-
-def _manifest(path: Path) -> Manifest:
-    loaded = load_manifests([str(path)], stdin=io.BytesIO())
-    if isinstance(loaded, Failure):
-        raise CommandError.of(loaded.failure())
-    (only,) = loaded.unwrap()
-    return only.manifest
+    here = Path.cwd()
+    as_typed = shlex.quote(str(examples.relative_to(here) if examples.is_relative_to(here) else examples))
+    _tell("Try next", _invitations(as_typed))
 
 
 def _tell(headline: str, paragraphs: Iterable[str]) -> None:
@@ -78,16 +69,12 @@ def _settling(cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator
     reasons = {
         key: Counter(step.action.reason for step in settlement.steps if step.key == key) for key in TELLING_SERVICES
     }
-    rows = [
-        (key, counts.total(), _listed(counts) or f"none: {_none_because(key, cluster, controller)}")
-        for key, counts in reasons.items()
-    ]
+    rows = []
+    for key, counts in reasons.items():
+        rules = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
+        rows.append((key, counts.total(), rules or f"none: {_none_because(key, cluster, controller)}"))
     yield _table(("SERVICE", "POLICIES", "RULES"), rows)
     yield from _problems(settlement)
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
 
 
 def _none_because(key: ObjectKey, cluster: InMemoryCluster, controller: Controller[Any]) -> str:
@@ -105,7 +92,8 @@ def _played(scene: Scene, cluster: InMemoryCluster, controller: Controller[Any])
         yield change
     settlement = settle(cluster, [controller])
     if settlement.steps:
-        yield _table(("ACTION", "NAMESPACE", "NAME", "REASON"), map(_row, settlement.steps))
+        rows = ((styled_verb(step.action), *step.action.key, step.action.reason) for step in settlement.steps)
+        yield _table(("ACTION", "NAMESPACE", "NAME", "REASON"), rows)
     yield from _problems(settlement)
     yield _paragraph(f"{scene.outcome} {_untouched(policies, _policies(cluster))}")
 
@@ -147,12 +135,6 @@ def _paragraph(text: str) -> str:
     return textwrap.fill(
         text, WIDTH, initial_indent=MARGIN, subsequent_indent=MARGIN, break_long_words=False, break_on_hyphens=False
     )
-
-
-def _as_typed(examples: Path) -> str:
-    """The folder as one would name it on the command line here."""
-    here = Path.cwd()
-    return shlex.quote(str(examples.relative_to(here) if examples.is_relative_to(here) else examples))
 
 
 def _invitations(examples: str) -> Iterator[str]:

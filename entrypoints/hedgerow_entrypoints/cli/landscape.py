@@ -49,11 +49,7 @@ class Scene:
 
 
 def scenes(vpn_seed_server: Manifest) -> Iterator[Scene]:
-    """What happens to the settled landscape, in order; each builds on what came before.
-
-    Args:
-        vpn_seed_server: the Service that comes and goes.
-    """
+    """What happens to the settled landscape, in order; each builds on what came before."""
     yield Scene(
         "A Service appears",
         "A team deploys the seed's end of a VPN. Pods of its own namespace may connect, and so may those of all "

@@ -5,7 +5,7 @@ Each kind is listed once, page by page; of an object no more is kept than what i
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from hedgerow.api.kubernetes import NAMESPACES, PODS
 from hedgerow.api.managed_objects import is_metadata_only, transform_of
@@ -36,11 +36,8 @@ LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 """Finds out as which resource a cluster serves each of some kinds."""
 
 
-class _Applied(NamedTuple):
-    """A ManagedResource as far as it is judged."""
-
-    verdict: Verdict
-    references: tuple[Subject, ...]
+_Applied: TypeAlias = tuple[Verdict, tuple[Subject, ...]]
+"""A ManagedResource as far as it is judged: its verdict, and what it has applied."""
 
 
 async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
@@ -67,8 +64,11 @@ class _Course:
         applied = await self._managed_resources(namespace)
         if namespace and not applied:
             await self._ensure_there_is(namespace)
-        self._verdicts.update((each.verdict.subject, each.verdict) for each in applied)
-        wanted = self._still_wanted(applied)
+        self._verdicts.update((verdict.subject, verdict) for verdict, _ in applied)
+        wanted: dict[Kind, set[ObjectKey]] = {}
+        for subject in (subject for _, references in applied for subject in references):
+            if subject not in self._verdicts:
+                wanted.setdefault(subject.kind, set()).add(subject.key)
         kinds = await look_up(wanted)
         for kind, keys in wanted.items():
             resource = kinds[kind]
@@ -76,7 +76,7 @@ class _Course:
                 self._without_resource(kind, keys, resource)
             else:
                 await self._judge(resource, keys)
-        in_order = dict.fromkeys(subject for each in applied for subject in (each.verdict.subject, *each.references))
+        in_order = dict.fromkeys(subject for verdict, all_ in applied for subject in (verdict.subject, *all_))
         told = (self._verdicts.get(subject) for subject in in_order)
         return Judgement(tuple(verdict for verdict in told if verdict), tuple(self._problems))
 
@@ -104,13 +104,6 @@ class _Course:
         if not response.is_success and status_error(response).is_absence_of(namespace):
             raise CommandError(f'namespaces "{namespace}" not found')
 
-    def _still_wanted(self, applied: Iterable[_Applied]) -> Mapping[Kind, set[ObjectKey]]:
-        wanted: dict[Kind, set[ObjectKey]] = {}
-        for subject in (subject for each in applied for subject in each.references):
-            if subject not in self._verdicts:
-                wanted.setdefault(subject.kind, set()).add(subject.key)
-        return wanted
-
     def _without_resource(self, kind: Kind, keys: Collection[ObjectKey], why: NotAnswered) -> None:
         if not why.is_not_found:
             self._not_judged(why.message, kind, keys)
@@ -124,7 +117,9 @@ class _Course:
 
     async def _judge(self, resource: Resource, keys: Collection[ObjectKey]) -> None:
         """Judge the objects of a kind. Those that their list does not hold do not exist."""
-        kind, places = resource.object_kind, {key: _place(resource, key) for key in keys}
+        # A reference may name a namespace although its kind turned out to have none.
+        kind, namespaced = resource.object_kind, resource.namespaced
+        places = {key: ObjectKey((key.namespace or DEFAULT_NAMESPACE) if namespaced else "", key.name) for key in keys}
         try:
             found = await self._found(resource, set(places.values()))
         except UnreachableError:
@@ -165,11 +160,6 @@ class _Course:
         return {verdict.subject: verdict for verdict in verdicts.values()}
 
 
-def _place(resource: Resource, key: ObjectKey) -> ObjectKey:
-    """Where an object is: a reference may name a namespace although its kind turned out to have none."""
-    return ObjectKey((key.namespace or DEFAULT_NAMESPACE) if resource.namespaced else "", key.name)
-
-
 def _applied(managed_resource: Manifest) -> _Applied:
     """What is kept of a ManagedResource; one whose references nobody can read is judged all the same, and says so."""
     subject = Subject(MANAGED_RESOURCE, key_of(managed_resource))
@@ -177,7 +167,7 @@ def _applied(managed_resource: Manifest) -> _Applied:
         references = applied_by(managed_resource)
     except UnreadableError:
         references = ()
-    return _Applied(judged(subject, managed_resource), references)
+    return judged(subject, managed_resource), references
 
 
 def _scope_of(keys: Collection[ObjectKey]) -> ReadScope:

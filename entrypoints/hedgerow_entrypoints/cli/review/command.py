@@ -185,7 +185,8 @@ def command(
     for remark in session.remarks:
         note(f"note: {remark}")
     note(session.summary)
-    sys.exit(_exit_code(session, fail_on))
+    verdict = next((each for each in (DENIED, CHANGED) if session.verdicts[each]), "")
+    sys.exit(0 if verdict == CHANGED and fail_on == DENIED else EXIT_CODES.get(verdict, 0))
 
 
 def _check_usage(webhooks: Sequence[str], paths: Sequence[str], *, everything: bool, host: str | None) -> None:
@@ -222,12 +223,6 @@ def _nothing_to_review(panel: Panel, requested: Sequence[Candidate], *, everythi
     if not everything:
         return "; ".join(("nothing to review", *asked_for(panel)))
     return "nothing to review" if requested else "nothing to review; the files hold nothing that webhooks are for"
-
-
-def _exit_code(session: Session, fail_on: str) -> int:
-    if session.verdicts[DENIED]:
-        return EXIT_CODES[DENIED]
-    return EXIT_CODES[CHANGED] if session.verdicts[CHANGED] and fail_on == CHANGED else 0
 
 
 async def _session(
