@@ -1,17 +1,17 @@
-"""The catalogue: every resource, label and annotation, what is kept of objects, and what one object says by itself.
+"""The catalogue: every resource, label, annotation and transform, and what one object says by itself.
 
 One module for each topic: `kubernetes` and `gardener` name resources, `network_policies`, `tokens` and
 `reference_annotations` say what annotations mean; `managed_resources`, `references`, `origins`, `managed_objects` and
 `managed_resource_status` are about ManagedResources. Nothing is imported here, so that nobody pays for all of it.
 
 The objects of the project's own API groups are types that check what they are told, one module per group and version.
-From each type its CustomResourceDefinition is made: what a type says of a field is what an API server is told.
+The CustomResourceDefinitions are generated from the types.
 
     from hedgerow.api.resources_v1alpha1 import ManagedResource
     from hedgerow.api.shape import read
 
     read(ManagedResource, manifest)             # Success, or Failure with a sentence for every field that does not fit
-    ManagedResource.model_validate(manifest)    # the same for who prefers pydantic's exception
+    ManagedResource.model_validate(manifest)    # the same, with pydantic's exception
     managed_resource.manifest()                 # the way back
 
 Controllers take plain manifests; the types are for tools that read or make such objects, which is where untrusted

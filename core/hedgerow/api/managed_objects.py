@@ -1,9 +1,8 @@
-"""What is kept of the live objects that ManagedResources manage, and when two versions of one are the same.
+"""The transforms of live objects that ManagedResources manage, and when two versions of one are the same.
 
-Of every kind that a ManagedResource manages all objects are watched, most of which belong to somebody else. So the
-least is kept that still tells whether an object is healthy and has rolled out, whose it is, and whether anything but
-its status has changed since somebody last looked at the whole of it. Which fields the rules read stands here in one
-table; the rules themselves are in `hedgerow.resource_manager.health`.
+All objects of every managed kind are watched, and most belong to others. So a transform keeps only what tells whether
+an object is healthy and has rolled out, whose it is, and whether anything but its status has changed. One table lists
+the fields that the rules in `hedgerow.resource_manager.health` read.
 
 Source: managed-resources §7.1, §10, §11.1, §12, §13.
 """
@@ -34,7 +33,7 @@ from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.snapshot import Index, Snapshot
 
 _Fields: TypeAlias = Mapping[str, "_Fields | None"]
-"""Members of an object, or of each object in a list, and what is read of them; none: the whole."""
+"""Members of an object, or of each object in a list, and the members that are read of them; none: all."""
 
 _CONDITIONS: Final[_Fields] = {"type": None, "status": None, "reason": None, "message": None}
 _ONLY_CONDITIONS: Final[_Fields] = {"status": {"conditions": _CONDITIONS}}
@@ -68,7 +67,7 @@ FIELDS_READ: Final[Mapping[Kind, _Fields]] = {
     Kind("v1", "Pod"): {"status": {"phase": None}},
     Kind("v1", "Service"): {"spec": {"type": None}, "status": {"loadBalancer": {"ingress": None}}},
 }
-"""What the rules about health and progress read of the kinds that they are about."""
+"""What the rules about health and progress read."""
 
 _AUTOSCALERS: Final[Mapping[Kind, _Fields]] = {
     Kind("autoscaling/v2", "HorizontalPodAutoscaler"): {"spec": {"scaleTargetRef": None}},
@@ -76,39 +75,39 @@ _AUTOSCALERS: Final[Mapping[Kind, _Fields]] = {
         "spec": {"targetRef": None, "hpa": {"deploy": None}, "vpa": {"deploy": None}}
     },
 }
-"""What is read of autoscalers: what they size, and how."""
+"""What is read of autoscalers: their target, and what they scale."""
 
 _WEBHOOKS: Final[Mapping[Kind, _Fields]] = {
     Kind("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): {
         "webhooks": {"matchPolicy": None, "namespaceSelector": None, "rules": None}
     },
 }
-"""What tells which objects a webhook may change."""
+"""The objects that a webhook may change."""
 
 _KEPT: Final[Mapping[Kind, _Fields]] = {**FIELDS_READ, **_AUTOSCALERS, **_WEBHOOKS}
 
 _SELECTED_BY_LABELS: Final = frozenset({Kind("v1", "Namespace")})
-"""Kinds whose labels decide which webhooks are called, and whose annotations these read."""
+"""Kinds whose labels decide which webhooks are called."""
 
 _GENERATION_STANDS_STILL: Final = frozenset({Kind("scheduling.k8s.io/v1", "PriorityClass")})
-"""Kinds whose objects keep their first generation, whatever changes in them."""
+"""Kinds whose objects keep their first generation."""
 
 _ANNOTATIONS: Final = (ORIGIN, SKIP_HEALTH_CHECK)
 _IDENTITY: Final = ("name", "uid", "resourceVersion", "deletionTimestamp")
 _DIGEST: Final = "labelsAndAnnotations"
-"""Member of what is kept of an object's metadata. An API server stores no metadata of this name."""
+"""Member of the transformed metadata. An API server stores no metadata of this name."""
 _DIGEST_LENGTH: Final = 12
 _COUNTED: Final = "#"
 
 
 def is_metadata_only(resource: Resource) -> bool:
-    """Whether nothing but metadata is kept of a resource's objects, as no rule is about them."""
+    """True if only metadata is kept of a resource's objects."""
     return resource.object_kind not in _KEPT
 
 
 @cache
 def transform_of(resource: Resource) -> Callable[[Manifest], Manifest]:
-    """The projection of a resource's objects, one and the same function for everybody who watches them."""
+    """The transform of a resource's objects; the same function for all watches, so that they share a cache."""
     fields = _KEPT.get(resource.object_kind, {})
     counts_generations = resource.object_kind not in _GENERATION_STANDS_STILL
     selects = resource.object_kind in _SELECTED_BY_LABELS
@@ -140,10 +139,7 @@ def object_watch(resource: Resource, cluster_id: str, predicate: Callable[[Chang
 
 @cache
 def managed_kinds(class_filter: ClassFilter) -> Index[Kind]:
-    """The ManagedResources that concern a class by the kinds of their objects; one and the same index for everybody.
-
-    What only other instances manage need not be watched here.
-    """
+    """The ManagedResources that concern a class, by the kinds of their objects; the same index for all controllers."""
 
     def values(managed_resource: Manifest) -> set[Kind]:
         if not class_filter.passes(managed_resource):
@@ -151,18 +147,18 @@ def managed_kinds(class_filter: ClassFilter) -> Index[Kind]:
         try:
             return kinds_of_references(managed_resource)
         except UnreadableError:
-            return set()  # it is told of where it is reconciled, and must not keep all others from being watched
+            return set()  # its reconciliation fails; all others are still watched
 
     return Index("kinds of managed objects", MANAGED_RESOURCES, values, Cluster.SOURCE)
 
 
 def fingerprint(live: Manifest) -> str:
-    """What two versions of an object have in common if, and only if, nothing but their status can differ.
+    """Equal for two versions of an object if, and only if, nothing but their status can differ.
 
-    Where the server does not count generations every new version may be another.
+    If the server does not count generations, every version may differ.
 
     Args:
-        live: an object as a server stores it, or what `transform_of` keeps of it.
+        live: an object as a server stores it, or transformed.
     """
     metadata = live.get("metadata") or {}
     generation = metadata.get("generation")
@@ -172,16 +168,12 @@ def fingerprint(live: Manifest) -> str:
 
 
 def digest_of_metadata(live: Manifest) -> str:
-    """Digest of labels and annotations; empty where there are none.
-
-    Args:
-        live: an object as a server stores it, or what `transform_of` keeps of it.
-    """
+    """Digest of labels and annotations of a stored or transformed object; empty if there are none."""
     return str((live.get("metadata") or {}).get(_DIGEST) or _digest(live))
 
 
 def _kept_metadata(live: Manifest, *, counts_generations: bool) -> dict[str, Any]:
-    """The identity of an object, and what annotations say to us; nothing that is not there."""
+    """The identity of an object, our annotations, and the digest."""
     metadata = live.get("metadata") or {}
     kept = {name: metadata[name] for name in _IDENTITY if name in metadata}
     if namespace := metadata.get("namespace"):
@@ -203,7 +195,7 @@ def _what_selects(live: Manifest) -> dict[str, Any]:
 
 
 def _digest(live: Manifest) -> str:
-    """What labels and annotations come to; nothing where there are none."""
+    """Digest of labels and annotations; empty if there are none."""
     labels, annotations = labels_of(live), annotations_of(live)
     if not labels and not annotations:
         return ""
@@ -212,10 +204,7 @@ def _digest(live: Manifest) -> str:
 
 
 def _pruned(value: Any, fields: _Fields | None) -> Any:
-    """What is read of a value; what has another shape than the rules expect stays, for them to tell so.
-
-    Texts are shared, as many objects say the same.
-    """
+    """The listed members of a value, with shared texts; values of another type stay, so that the rules fail on them."""
     if fields is None:
         return shared_text(value) if isinstance(value, str) else value
     if isinstance(value, (dict, Mapping)):

@@ -1,7 +1,6 @@
-"""What a parsed document may look like, and what all objects of the project's API groups have in common.
+"""The base of all API types: reads untrusted documents into types, and tells what does not fit.
 
-Reads untrusted documents into types: names, JSON types, and what to say where they differ. It knows no particular type,
-no default and no rule about values. `null` means the same as an absent field, as it does to an API server.
+Knows no particular type, no default and no rule about values. As to an API server, `null` means an absent field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,25 +29,24 @@ _EXPECTED: Final = {
     "string_type": "a string",
     "tuple_type": "a list",
 }
-"""The JSON type that each of pydantic's complaints asks for, by the complaint's type."""
+"""The expected JSON type, by the type of pydantic's error."""
 _MISSING: Final = "missing"
 _UNDECLARED: Final = "extra_forbidden"
 _OTHER: Final = "literal_error"
 _KEY: Final = "[key]"
-"""How pydantic ends the place of a key, as opposed to the value behind it."""
+"""The end of the place of a key, as opposed to that of its value."""
 
 
 class Typed(BaseModel):
-    """An object in a document: its fields, their types, and what they are when the document leaves them out.
+    """An object in a document: its fields, their types and their defaults.
 
-    Types are strict: no text passes for a number, no number for a boolean. Fields that a type does not declare are kept
-    aside, and written again where the object is.
+    Types are strict: no text passes for a number, no number for a boolean. Undeclared fields are kept and written.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False, alias_generator=to_camel)
 
     said_by_documents: ClassVar[tuple[str, ...]] = ()
-    """Fields that who makes such an object may leave out, as they go without saying, but not a document."""
+    """Fields that are optional in Python, and required in documents."""
 
     @model_validator(mode="before")
     @classmethod
@@ -80,13 +78,13 @@ def _unsaid(shape: type[Typed], document: object) -> tuple[Problem, ...]:
 
 
 def unreadable(message: str) -> PydanticCustomError:
-    """The error of a value whose type is right and that says nothing all the same; the message is complete."""
+    """The error of a value of the right type that still cannot be read; the message is complete."""
     return PydanticCustomError("unreadable", "{message}", {"message": message})
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What the values of a JSON type stand for, as OpenAPI names it."""
+    """The format of a value, as OpenAPI names it."""
 
     name: str
 
@@ -110,13 +108,13 @@ Int32 = Annotated[int, _of_bits(32), Format("int32")]
 Int64 = Annotated[int, _of_bits(64), Format("int64")]
 """Integers as Go reads them, one bit for the sign."""
 Time = Annotated[str, AfterValidator(_moment), Format("date-time")]
-"""A moment, as it is spelled."""
+"""A timestamp, as it is spelled."""
 Items = Annotated[tuple[Item, ...], Field(strict=False)]
-"""A list that nobody changes; strict types would take no list for it."""
+"""An immutable list; strict types would refuse a list."""
 
 
 def _shape_error(shape: type[Typed], error: ErrorDetails) -> Problem:
-    """A complaint of pydantic's about a document of a shape, in our words."""
+    """An error of pydantic's, in our words."""
     place, expected = error["loc"], _EXPECTED.get(error["type"])
     if place and place[-1] == _KEY:
         place, expected = place[:-1], _EXPECTED["invalid_key"]
@@ -135,7 +133,7 @@ def _shape_error(shape: type[Typed], error: ErrorDetails) -> Problem:
 
 
 def _declared(shape: type[Typed], place: Sequence[int | str]) -> list[str]:
-    """The names that the object at a place in a shape knows."""
+    """The field names of the object at a place in a type."""
     fields = {field.alias or name: field for name, field in shape.model_fields.items()}
     if not place:
         return [*fields]
@@ -148,16 +146,16 @@ def _below(path: str, part: int | str) -> str:
 
 
 class ApiType(Typed):
-    """A type whose fields say what they mean; a tool may name them as Python or as JSON does."""
+    """A type with documented fields, which a tool may name as Python or as JSON does."""
 
     model_config = ConfigDict(use_attribute_docstrings=True, validate_by_name=True, validate_by_alias=True)
 
     is_atomic: ClassVar[bool] = False
-    """Whether an API server merges such an object as a whole: who applies one of its fields owns them all."""
+    """True if an API server merges the object as a whole: who applies one of its fields owns them all."""
 
 
 class ObjectMeta(ApiType):
-    """Metadata, as far as tools look at it; the rest is kept as it is."""
+    """The metadata that tools look at; the rest is kept."""
 
     name: str = ""
     generate_name: str = ""
@@ -182,9 +180,9 @@ class ApiObject(ApiType):
     kind: str
     """The kind of this object."""
     metadata: ObjectMeta = ObjectMeta()
-    # API servers know what metadata is, and refuse a definition that explains it.
+    # API servers refuse a definition that describes metadata.
 
     def manifest(self) -> dict[str, Any]:
-        """The object as a plain document: what it was given, and nothing that was left to defaults but its kind."""
+        """The object as a plain document: its kind, and the fields that were set."""
         given = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         return {"apiVersion": self.api_version, "kind": self.kind, **given}

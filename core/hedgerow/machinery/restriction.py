@@ -7,20 +7,21 @@ Source: managed-resources §3.1.
 """
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Config, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.execution import Execution, concurrently
 from hedgerow.machinery.failures import Failure, Problem
-from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import (
     ACTIONS,
     Action,
     ApiError,
     Decision,
+    Event,
     InOrder,
     Plan,
     RecordEvents,
@@ -32,17 +33,8 @@ from hedgerow.machinery.steps import AtOnce, Step
 _OUT_OF_SIGHT: Final = ApiError(0, "OutOfSight", "is not in a namespace that this process is configured to see")
 
 
-@dataclass(frozen=True, slots=True)
-class Restriction:
-    """The visible namespaces of each cluster; none: all."""
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-
-    def admits(self, resource: Resource, key: ObjectKey, cluster: Cluster) -> bool:
-        """True if an object of a cluster is visible."""
-        namespaces = self.target if cluster is Cluster.TARGET else self.source
-        return is_visible(resource, key, namespaces)
+_Own: TypeAlias = Callable[[Iterable[ObjectKey]], list[ObjectKey]]
+"""Those keys of a controller that are within the restriction."""
 
 
 def restricted(
@@ -52,26 +44,34 @@ def restricted(
 
     Its keys, its owners, and all actions and events of its plans are within the restriction. A plan that would change
     an object with an owner outside has a failure instead.
+
+    Args:
+        controller: as declared.
+        source: the visible namespaces of the source cluster; none: all.
+        target: those of the target cluster.
     """
     if not source and not target:
         return controller
-    restriction = Restriction(tuple(source), tuple(target))
+    visible, owned = {Cluster.SOURCE: tuple(source), Cluster.TARGET: tuple(target)}, controller.owned
+
+    def admits(about: Action | Event) -> bool:
+        return is_visible(about.resource, about.key, visible[about.cluster])
 
     def own(keys: Iterable[ObjectKey]) -> list[ObjectKey]:
         if controller.periodic:
             return list(keys)
-        return [key for key in keys if restriction.admits(controller.primary, key, controller.primary_cluster)]
+        primary, namespaces = controller.primary, visible[controller.primary_cluster]
+        return [key for key in keys if is_visible(primary, key, namespaces)]
 
     def limited(plan: Plan, snapshot: Snapshot) -> Plan:
-        within = [action for action in plan.actions if _is_let(action, restriction, controller.owned)]
-        judged = [(action, _theft(action, snapshot, controller.owned, own)) for action in within]
+        # A controller without owned objects acts by name, so it may try.
+        within = [action for action in plan.actions if owned is None or admits(action)]
+        thefts = [None if owned is None else _theft(action, snapshot, owned, own) for action in within]
         return replace(
             plan,
-            actions=tuple(action for action, theft in judged if theft is None),
-            events=tuple(
-                event for event in plan.events if restriction.admits(event.resource, event.key, event.cluster)
-            ),
-            failures=(*plan.failures, *(theft for _, theft in judged if theft is not None)),
+            actions=tuple(action for action, theft in zip(within, thefts, strict=True) if theft is None),
+            events=tuple(event for event in plan.events if admits(event)),
+            failures=(*plan.failures, *(theft for theft in thefts if theft is not None)),
         )
 
     def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Config]) -> Plan | Decision:
@@ -84,16 +84,42 @@ def restricted(
 
     return replace(
         controller,
-        watches=tuple(_within(watch, own) for watch in controller.watches),
-        dynamic_watches=tuple(_dynamic_watch_within(dynamic, own) for dynamic in controller.dynamic_watches),
-        owned=controller.owned and _owned_within(controller.owned, own),
+        watches=tuple(_limited_watch(watch, own) for watch in controller.watches),
+        dynamic_watches=tuple(_limited_dynamic_watch(dynamic, own) for dynamic in controller.dynamic_watches),
+        owned=owned and replace(owned, values=lambda manifest: own(owned.values(manifest))),
         reconcile=reconcile,
     )
+
+
+def _limited_watch(watch: Watch, own: _Own) -> Watch:
+    return replace(watch, enqueue=lambda manifest, snapshot: own(watch.enqueue(manifest, snapshot)))
+
+
+def _limited_dynamic_watch(dynamic: DynamicWatch, own: _Own) -> DynamicWatch:
+    return replace(dynamic, watches=lambda kind: tuple(_limited_watch(watch, own) for watch in dynamic.watches(kind)))
+
+
+def _theft(action: Action, snapshot: Snapshot, owned: Index[ObjectKey], own: _Own) -> Failure | None:
+    """Why an action is forbidden: all owners of its object are outside the restriction."""
+    if (action.resource, action.cluster) != (owned.resource, owned.cluster):
+        return None
+    live = snapshot.get(action.resource, action.key, action.cluster)
+    owners = list(owned.values(live)) if live is not None else []
+    if not owners or own(owners):
+        return None
+    problem = f"belongs to {min(owners)}, which is in a namespace that is not looked after here"
+    # No event enqueues this key when the other owner lets go.
+    return Failure(action.resource, action.key, Problem("", problem), retryable=True)
 
 
 async def _limited(decision: Decision, limited: Callable[[Plan], Plan]) -> Plan:
     """A decision whose steps and plan are restricted. A forbidden action is not performed; its result is an error."""
     failures: list[Failure] = []
+
+    def is_allowed(action: Action) -> bool:
+        plan = limited(Plan((action,)))
+        failures.extend(plan.failures)
+        return not plan.is_empty
 
     async def reply(step: Step[Any]) -> Any:
         match step:
@@ -112,49 +138,9 @@ async def _limited(decision: Decision, limited: Callable[[Plan], Plan]) -> Plan:
             case _:
                 return await step
 
-    def is_allowed(action: Action) -> bool:
-        plan = limited(Plan((action,)))
-        failures.extend(plan.failures)
-        return not plan.is_empty
-
     with Execution(decision) as execution:
         state = execution.begin()
         while isinstance(state, Step):
             state = execution.go_on(await reply(state))
     plan = limited(state)
     return replace(plan, failures=(*plan.failures, *failures))
-
-
-def _is_let(action: Action, restriction: Restriction, owned: Index[ObjectKey] | None) -> bool:
-    """True if an action is within the restriction. A controller without owned objects acts by name, so it may try."""
-    return owned is None or restriction.admits(action.resource, action.key, action.cluster)
-
-
-def _owned_within(owned: Index[ObjectKey], own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Index[ObjectKey]:
-    return replace(owned, values=lambda manifest: own(owned.values(manifest)))
-
-
-def _dynamic_watch_within(dynamic: DynamicWatch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> DynamicWatch:
-    return replace(dynamic, watches=lambda resource: tuple(_within(watch, own) for watch in dynamic.watches(resource)))
-
-
-def _within(watch: Watch, own: Callable[[Iterable[ObjectKey]], list[ObjectKey]]) -> Watch:
-    return replace(watch, enqueue=lambda manifest, snapshot: own(watch.enqueue(manifest, snapshot)))
-
-
-def _theft(
-    action: Action,
-    snapshot: Snapshot,
-    owned: Index[ObjectKey] | None,
-    own: Callable[[Iterable[ObjectKey]], list[ObjectKey]],
-) -> Failure | None:
-    """Why an action is forbidden: all owners of its object are outside the restriction."""
-    if owned is None or (action.resource, action.cluster) != (owned.resource, owned.cluster):
-        return None
-    live = snapshot.get(action.resource, action.key, action.cluster)
-    owners = list(owned.values(live)) if live is not None else []
-    if not owners or own(owners):
-        return None
-    problem = f"belongs to {min(owners)}, which is in a namespace that is not looked after here"
-    # Nothing tells this key when the other lets go.
-    return Failure(action.resource, action.key, Problem("", problem), retryable=True)
