@@ -1,7 +1,7 @@
-"""Holds deletions back until it is clear that they are meant.
+"""Holds mass deletions back until it is clear that they are intended.
 
-The verdict is the core's; this asks for it with what the controller would delete altogether, and takes the fresh lists
-that it may want.
+The core judges. This module tells it how much the controller would delete altogether, and takes the fresh lists that
+the core may want first.
 """
 
 import asyncio
@@ -29,9 +29,9 @@ from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.runtime.forecast import Deleted, Forecast, foresee
 
 STOPPED_FOR: Final = 60.0
-"""Seconds for which a refusal stands before the world is looked at again."""
+"""Seconds for which a refusal stands before the next forecast."""
 COVERED_FOR: Final = 60.0
-"""Seconds after which a forecast says nothing about the world any more."""
+"""Seconds for which a forecast covers deletions."""
 LISTED_WITHIN: Final = 60.0
 """Seconds that fresh lists may take; without them nothing is confirmed."""
 
@@ -48,22 +48,21 @@ class _Held(NamedTuple):
         return sum(map(len, self.deleted.values()))
 
 
-class DeletionLedger:
-    """Which deletions of one controller are covered by evidence.
+class DeletionGuard:
+    """Which deletions of one controller may proceed.
 
-    An owner that was seen to go, or to change, is evidence in itself: what it asks for now is what somebody wrote into
-    it. Everything else, be it a list, a Namespace or the configuration, is covered up to what a forecast over all keys
-    has found acceptable, until a list replaces what the forecast saw, or it gets old. What a forecast has found too
-    much stays refused for a while, or until so much of it was seen to go, by itself or with its owner, that the rest is
-    nothing to ask about.
+    An explicit event of the owner is evidence: somebody deleted it, or changed what it asks for. Every other deletion
+    needs a forecast over all keys. The forecast covers as many deletions as it found acceptable, until a list replaces
+    a cache or `COVERED_FOR` has passed. A refusal stands for `STOPPED_FOR`, or until so many of the objects are gone
+    that the rest is harmless.
 
-    Deletions that are held back are allowed by an annotation on their owner, or on its Namespace, whose value is their
-    fingerprint; that ends with the key's next turn that deletes nothing.
+    An annotation on the owner, or on its Namespace, allows the deletions whose fingerprint it holds. That ends with the
+    key's next turn that deletes nothing.
 
-    A controller that has no `owned` is not guarded: all that it wants is allowed, and nothing noted about it.
+    A controller without `owned` is not guarded.
 
-    Expected flow: a plan that was made just now is shown to `allows`; where that says no, `look_again`, and make the
-    plan anew, as the world may look different by then.
+    Expected flow: ask `allows` about a new plan. If it says no, `look_again`, and make the plan again: the caches may
+    have changed.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class DeletionLedger:
         self._held: dict[str, _Held] = {}
         """What the last refusal was about, by namespace."""
         self._told: set[str] = set()
-        """Of which namespaces that was told."""
+        """The namespaces whose owners had an event about it."""
         self._allowed: dict[ObjectKey, frozenset[str]] = {}
         """What an annotation has allowed."""
         self._replacements = 0
@@ -109,27 +108,27 @@ class DeletionLedger:
             self.forget_if_bare(owner)
 
     def _refuse_less(self, gone: int) -> None:
-        """Take so many objects out of what was refused; as soon as the rest is harmless it may be looked at again."""
+        """Note that so many refused objects are gone; end the refusal once the rest is harmless."""
         self._refused = self._refused._replace(deletions=self._refused.deletions - gone)
         if judge_deletions(*self._refused, confirmed=False) is Verdict.PROCEED:
             self._stopped_until = float("-inf")
 
     def forget_if_bare(self, key: ObjectKey) -> None:
-        """An owner that owns nothing as far as can be seen has nothing to cover. Nobody may be about to look at it."""
+        """Forget a deleted owner that owns nothing any more; its key may never get another turn."""
         if self._owned is None:
             return
         if key in self._seen_to_go and not self._snapshot.by_index(self._owned, key):
             self._seen_to_go.discard(key)
 
     def replaced(self) -> None:
-        """A list has replaced a cache: what was found acceptable before it says nothing about the world since."""
+        """Forget forecast and evidence, as a list has replaced a cache."""
         self._covered = 0
         self._replacements += 1
         self._seen_to_change.clear()
         self._seen_to_go = {key for key in self._seen_to_go if self._owner(key) is None}
 
     def reconfigure(self, controller: Controller[Any]) -> None:
-        """Judge by another configuration: what was found acceptable, or too much, was so by the last one."""
+        """Use another configuration; forecasts, refusals and allowances of the last one end."""
         self._controller = controller
         self.replaced()
         self._stopped_until = float("-inf")
@@ -143,7 +142,7 @@ class DeletionLedger:
         self._allowed.pop(key, None)
 
     def allows(self, key: ObjectKey, plan: Plan, controller: Controller[Any]) -> bool:
-        """Whether a plan that was made just now may delete what it wants to; that much is no longer covered then.
+        """True if a new plan may delete what it wants to; its deletions are then no longer covered.
 
         Args:
             key: whose turn it is.
@@ -158,7 +157,7 @@ class DeletionLedger:
         return True
 
     def accept_annotation(self, key: ObjectKey, plan: Plan) -> str | None:
-        """Let a plan that is held back do what an annotation allows; the note of the event, none without one."""
+        """Allow a plan that an annotation allows; return the note of the event, none without an annotation."""
         owner, deleted = self._owner(key), deleted_by(plan)
         if is_allowed_by(owner, fingerprint(deleted)):
             return self._accept({key: deleted}, f"{self._controller.primary.kind} {key}")
@@ -179,7 +178,7 @@ class DeletionLedger:
         return allowed is not None and deleted_by(plan) <= allowed
 
     def note_of_stop(self, key: ObjectKey, plan: Plan) -> str | None:
-        """What to say of a plan that is held back, and how to allow it; none where its namespace was told already."""
+        """The note of the event for a plan that is held back; none if its namespace has had one."""
         if key.namespace in self._told or self._now() >= self._stopped_until:
             return None
         self._told.add(key.namespace)
@@ -203,10 +202,10 @@ class DeletionLedger:
         return self._snapshot.get(NAMESPACES, ObjectKey("", name), cluster)
 
     async def look_again(self, deletions: int) -> Forecast | None:
-        """Look whether so many deletions can be covered; takes fresh lists where the guard wants them.
+        """Make a forecast for so many deletions, on fresh lists if the guard wants them.
 
         Returns:
-            The forecast that made the guard stop; none where it did not, or had stopped a short while ago.
+            The forecast that made the guard stop; none if it did not, or had stopped before.
         """
         async with self._judging:
             if deletions <= self._left() or self._now() < self._stopped_until:
@@ -230,7 +229,7 @@ class DeletionLedger:
         return asyncio.get_running_loop().time()
 
     def _owner_was_seen(self, key: ObjectKey) -> bool:
-        """Whether the owner itself shows that its objects are to go."""
+        """True if the owner itself shows that its objects should go."""
         owner = self._owner(key)
         if owner is None:
             return key in self._seen_to_go
@@ -253,7 +252,7 @@ class DeletionLedger:
         return deleted, forecast, judge_deletions(*forecast, confirmed=True)
 
     async def _foresee(self) -> tuple[Deleted, Forecast]:
-        """A forecast that no list has overtaken while it was made."""
+        """A forecast during which no list has replaced a cache."""
         while True:
             replacements = self._replacements
             foreseen = await foresee(self._controller, self._snapshot, self._deleted_by)
@@ -261,7 +260,7 @@ class DeletionLedger:
                 return foreseen
 
     def _deleted_by(self, key: ObjectKey) -> frozenset[str]:
-        """What a decision deletes by its first step: later ones build on what is not done in a forecast."""
+        """What the first step of a decision deletes; a forecast performs no step, so it knows no later ones."""
         if self._owner_was_seen(key):
             return frozenset()
         context = Context(utc_now(), self._controller.config)

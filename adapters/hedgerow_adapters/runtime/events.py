@@ -1,7 +1,6 @@
 """Records Kubernetes Events (events.k8s.io/v1) beside the work, never in its way.
 
-The same event is recorded once in ten minutes. What cannot be recorded is dropped, an event being a courtesy, and may
-be recorded the next time that it is asked for.
+The same event is recorded once in ten minutes. An event that the server refuses is dropped; the next equal one is sent.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
-"""Carries out the actions of a plan.
+"""Sends the writes of a step or plan, and reports on each.
 
-Sends all of them, at most a few at once, and reports on each: one that fails stops no other. Where they are in order
-it sends one after the other, and nothing after one that fails. Decides nothing.
+A write that fails stops no other, unless they are in order: then nothing after it is sent. Decides nothing.
 """
 
 import asyncio
@@ -65,9 +64,9 @@ class NotWritten:
     action: Action
     problem: str
     is_race: bool = False
-    """Whether it failed only because somebody else was faster, so that a fresher view settles it."""
+    """True if another client was faster, so that a fresher cache settles it."""
     hits_all: bool = False
-    """Whether any other write would have failed as well: there is no connection, no lease, or no permission."""
+    """True if any other write would have failed, too: there is no connection, no lease, or no permission."""
     answer: StatusError | None = field(default=None, compare=False, repr=False)
     """The server's refusal; none where there was no answer."""
 

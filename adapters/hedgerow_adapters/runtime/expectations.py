@@ -14,9 +14,9 @@ from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
 
 MOST_IDLE: Final = 256
-"""Keys whose writes are remembered before is looked which of them need not be any more: some have no next turn."""
+"""Keys with remembered writes before those are dropped that the caches show: some keys have no next turn."""
 PATIENCE: Final = 5.0
-"""Seconds after which a key no longer waits: better a refused write than a stuck key."""
+"""Seconds that a key waits at most: a conflict is better than a stuck key."""
 
 
 class Watcher(Protocol):
@@ -37,7 +37,7 @@ class Wait(NamedTuple):
 
 
 class Expectations:
-    """What was written, key by key, and not yet seen."""
+    """The writes that the caches do not show yet, by key."""
 
     def __init__(
         self, snapshot: StoreSnapshot, watcher_of: Callable[[Cluster, Resource, ObjectKey], Watcher | None]
@@ -60,7 +60,7 @@ class Expectations:
         return len(self._versions.keys() | self._deletions.keys())
 
     def expect(self, key: ObjectKey, written: Written) -> None:
-        """Let a key wait until the cache has seen this write; what no cache will ever see is not waited for."""
+        """Let the key's next turn wait until a cache shows this write, if the object is in a cache."""
         action = written.action
         watcher = self._watcher_of(action.cluster, action.resource, action.key)
         if watcher is None:
@@ -76,7 +76,7 @@ class Expectations:
             versions[watcher] = max(versions.get(watcher, 0), written.resource_version)
 
     def _forget_what_was_seen(self) -> None:
-        """Now and then, so that it costs next to nothing."""
+        """Drop what the caches show; only now and then, as it looks at all keys."""
         if len(self._versions) + len(self._deletions) < self._most:
             return
         for key in [*self._versions, *self._deletions]:
@@ -86,14 +86,14 @@ class Expectations:
         self._most = max(MOST_IDLE, 2 * (len(self._versions) + len(self._deletions)))
 
     def awaits(self, key: ObjectKey) -> bool:
-        """Whether something was written for a key since its last turn began, as far as is remembered."""
+        """True if a write for a key is remembered."""
         return key in self._versions or key in self._deletions
 
     def overtaken(self, action: Action) -> bool:
-        """Whether a cache shows a later version of an object than the one that an action was planned for.
+        """True if a cache shows a later version of an object than the one that an action was planned for.
 
-        One that shows an earlier one, or none yet, is behind what the decision was told. What is asked of a subresource
-        presupposes that the object exists.
+        A cache without the object, or with an earlier version, is behind the decision. For the creation of a
+        subresource the object exists already.
         """
         watcher = self._watcher_of(action.cluster, action.resource, action.key)
         if watcher is None:
@@ -105,15 +105,15 @@ class Expectations:
         return version is not None and version.isdecimal() and _version_shown(shown, watcher) > int(version)
 
     def progressed(self) -> None:
-        """Something was delivered to a cache."""
+        """Wake the keys that wait: a cache has changed."""
         if self._progress is not None and not self._progress.done():
             self._progress.set_result(None)
         self._progress = None
 
     async def catch_up(self, key: ObjectKey) -> Wait | None:
-        """Wait until the caches have seen all writes for a key, or for as long as is good; none: there was no need.
+        """Wait until the caches show all writes for a key, `PATIENCE` at most; none: they did already.
 
-        Either way the next call waits only for what is written after this one.
+        The next call waits only for later writes.
         """
         try:
             return None if self._is_caught_up(key) else await self._wait_for(key)

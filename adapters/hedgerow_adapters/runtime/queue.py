@@ -1,9 +1,8 @@
-"""The work queue: which key is looked at next.
+"""The work queue: which key a worker takes next.
 
-Guarantees: a key waits at most once however often it is added; it is never handed to two workers at a time; one that is
-added while it is worked on comes back afterwards, one that is added while it is held when the hold ends. Keys that are
-looked at only for completeness' sake let live changes pass, without being forgotten. It knows neither what a key stands
-for nor what is done with it.
+Guarantees: a key waits once, however often it is added. No two workers have one key. A key that is added while a worker
+has it comes back afterwards; a key that is added while it is held comes back when the hold ends. Keys of low priority
+let live changes pass, but never wait for ever.
 """
 
 import asyncio
@@ -52,8 +51,8 @@ class OverallLimit:
         return max(0.0, place - now)
 
 
-PATIENT_TURN: Final = 5
-"""Of so many keys taken in a row one is a patient one, if any waits."""
+LOW_PRIORITY_TURN: Final = 5
+"""One of so many keys taken in a row has low priority, if such a key waits."""
 
 
 class WorkQueue:
@@ -75,7 +74,7 @@ class WorkQueue:
         self._tell_done: list[Callable[[], None]] = []
         self._loop = asyncio.get_running_loop()
         self._line: OrderedDict[ObjectKey, float] = OrderedDict()
-        self._patient: OrderedDict[ObjectKey, float] = OrderedDict()
+        self._low_priority: OrderedDict[ObjectKey, float] = OrderedDict()
         self._let_pass = 0
         self._started: dict[ObjectKey, float] = {}
         self._again: dict[ObjectKey, bool] = {}
@@ -88,16 +87,16 @@ class WorkQueue:
         """Of timers: that of the turn that asks for one, as its log lines have it, would live as long as they wait."""
 
     def __len__(self) -> int:
-        return len(self._line) + len(self._patient)
+        return len(self._line) + len(self._low_priority)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits and nothing is worked on; keys that wait for a later time do not count."""
+        """True if no key waits and no worker has one; keys that wait for a later time do not count."""
         return not self and not self._started
 
     @property
     def due(self) -> float | None:
-        """When the next key is put in line, by the clock of the event loop; none: when somebody adds it."""
+        """When the next key is due, by the clock of the event loop; none: no key waits for a time."""
         return min((timer.when() for timer in (*self._timers.values(), *self._holds.values())), default=None)
 
     @property
@@ -106,7 +105,7 @@ class WorkQueue:
         return bool(self) and self._gives_way_for() > 0
 
     def is_busy(self, at_most: float) -> bool:
-        """Whether a key waits, or is worked on that was taken less than so many seconds ago."""
+        """True if a key waits, or a worker took one less than so many seconds ago."""
         earliest = self._loop.time() - at_most
         return bool(self) or any(taken > earliest for taken in self._started.values())
 
@@ -118,17 +117,17 @@ class WorkQueue:
         """Whether a worker is at a key."""
         return key in self._started
 
-    def add(self, key: ObjectKey, *, patient: bool = False) -> None:
-        """Put a key in line, unless it stands there already; a patient one lets others pass."""
+    def add(self, key: ObjectKey, *, low_priority: bool = False) -> None:
+        """Enqueue a key, unless it waits already. A key of low priority lets others pass."""
         if key in self._started or key in self._holds:
-            self._again[key] = patient and self._again.get(key, True)
-        elif key in self._line or (patient and key in self._patient):
+            self._again[key] = low_priority and self._again.get(key, True)
+        elif key in self._line or (low_priority and key in self._low_priority):
             return
-        elif patient:
-            self._patient[key] = self._loop.time()
+        elif low_priority:
+            self._low_priority[key] = self._loop.time()
             self._arrived()
-        elif key in self._patient:
-            self._line[key] = self._patient.pop(key)
+        elif key in self._low_priority:
+            self._line[key] = self._low_priority.pop(key)
         else:
             self._line[key] = self._loop.time()
             self._arrived()
@@ -138,7 +137,7 @@ class WorkQueue:
         self._observer.added(len(self))
 
     def add_after(self, key: ObjectKey, delay: float) -> None:
-        """Put a key in line after so many seconds; of several such wishes the earliest counts."""
+        """Enqueue a key after so many seconds; of several calls the earliest counts."""
         when = self._loop.time() + delay
         timer = self._timers.get(key)
         if timer is not None:
@@ -152,7 +151,7 @@ class WorkQueue:
         self.add(key)
 
     def retry(self, key: ObjectKey) -> float:
-        """Put a key back that failed, later each time that it fails in a row; the seconds that it waits."""
+        """Retry a failed key, later after each failure in a row; return the seconds that it waits."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         delay = max(failure_delay(failures, self._longest_wait), self._overall.reserve(self._loop.time()))
         self.add_after(key, delay)
@@ -160,7 +159,7 @@ class WorkQueue:
         return delay
 
     def hold(self, key: ObjectKey, seconds: float) -> None:
-        """Give a key that is worked on to no worker for so many seconds; of several holds the longest counts."""
+        """Hold a key back for so many seconds; of several holds the longest counts."""
         when = self._loop.time() + seconds
         if (timer := self._holds.get(key)) is not None:
             if timer.when() >= when:
@@ -187,23 +186,23 @@ class WorkQueue:
         self._holds[key] = self._loop.call_later(seconds, self.release, key, context=self._context)
 
     def _come_back(self, key: ObjectKey) -> None:
-        """Put a key in line that was added while something stood in its way; perhaps something else still does."""
-        patient = self._again.pop(key, None)
-        if patient is not None:
-            self.add(key, patient=patient)
+        """Enqueue a key that was added while a worker had it or while it was held."""
+        low_priority = self._again.pop(key, None)
+        if low_priority is not None:
+            self.add(key, low_priority=low_priority)
 
-    def hasten(self) -> None:
-        """Let keys that failed wait no longer: what made them fail may be over. Live changes pass them."""
+    def retry_now(self) -> None:
+        """Retry all failed keys now, at low priority: what made them fail may be over."""
         for key in [key for key in self._failures if key in self._timers]:
             self._timers.pop(key).cancel()
             self.forget(key)
-            self.add(key, patient=True)
+            self.add(key, low_priority=True)
         self._overall = OverallLimit()
 
     def clear(self) -> None:
         """Empty the line. Keys that wait for a later time, and those that are worked on, stay."""
         self._line.clear()
-        self._patient.clear()
+        self._low_priority.clear()
 
     def forget(self, key: ObjectKey) -> None:
         """Let a key's next failure count as its first."""
@@ -238,19 +237,19 @@ class WorkQueue:
         """For how many seconds others may still go before the key that has waited longest."""
         if self._way.is_clear:
             return 0.0
-        came = min(next(iter(line.values())) for line in (self._line, self._patient) if line)
+        came = min(next(iter(line.values())) for line in (self._line, self._low_priority) if line)
         return came + AT_MOST - self._loop.time()
 
     def _next(self) -> tuple[ObjectKey, float]:
-        """The key that has waited longest; of the patient ones if nobody else waits, or enough have passed them."""
-        if self._patient and (not self._line or self._let_pass >= PATIENT_TURN - 1):
+        """The key that has waited longest; one of low priority if no other waits, or enough others have passed it."""
+        if self._low_priority and (not self._line or self._let_pass >= LOW_PRIORITY_TURN - 1):
             self._let_pass = 0
-            return self._patient.popitem(last=False)
-        self._let_pass += bool(self._patient)
+            return self._low_priority.popitem(last=False)
+        self._let_pass += bool(self._low_priority)
         return self._line.popitem(last=False)
 
     def done(self, key: ObjectKey) -> None:
-        """The worker that took the key is through with it."""
+        """End the work on a key that was taken."""
         worked = self._loop.time() - self._started.pop(key)
         self._come_back(key)
         self._observer.finished(worked)

@@ -1,12 +1,12 @@
 """Runs one declared controller: listens to the caches, feeds its queue, and works on its keys.
 
-Expected flow: `run` in a task, beside that of the caches; `synced` is set when the caches are complete; `start` lets
-the workers begin, before or after that; `drain` stops, whatever has been reached by then. Guarantees: no key is
-reconciled before all caches that the controller reads are complete, none by two workers at a time, and no turn of one
-begins while the caches are behind what was written for it; after `reconfigure` every key gets a turn that decides by
-the new configuration; whatever goes wrong with one key is told, counted and tried again, and stops nothing else. A
-defect of the runtime itself, or of an observer, ends `run` with an error, or that of the caches: better a process that
-starts again than one that works by halves.
+Expected flow: `run` in a task, beside that of the caches. `synced` is set when the caches are complete. `start` lets
+the workers begin, before or after that. `drain` stops at any time.
+
+Guarantees: no key is reconciled before all caches of the controller are complete, or by two workers at a time. A turn
+begins only when the caches show what was written for its key. After `reconfigure` every key gets a turn with the new
+configuration. A failure of one key is logged, counted and retried, and stops no other key. A defect of the runtime or
+of an observer ends `run`, or that of the caches, with an error: a restart is better than half a controller.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ TIME_LIMIT: Final = 180.0
 VERSION_PERIOD: Final = 60.0
 """Seconds after which the version of the target's API server is read again."""
 GIVEN_UP_WITHIN: Final = 2.0
-"""Seconds that what is given up gets to end, such as a connection to be closed; what does not is left behind."""
+"""Seconds that cancelled work gets to end, such as to close a connection."""
 
 
 class Reconciled(NamedTuple):
@@ -69,7 +69,7 @@ class Reconciled(NamedTuple):
     key: ObjectKey
     result: Result
     requeue_after: float | None = None
-    """In how many seconds the key has its next turn, unless something concerns it before; none: it has not."""
+    """Seconds until the next turn of the key, unless a change enqueues it before; none: only a change does."""
 
 
 class ControllerRunner:
@@ -112,13 +112,13 @@ class ControllerRunner:
         precedence.enter(controller.name, self.queue)
         self._clusters = clusters
         self._states: dict[ObjectKey, object] = {}
-        """What the last turn of a key wants its next one to be told."""
+        """The `state` of the last plan of each key."""
         self._view = caches.view(self.controller, self._listener, self._observer)
         reader = Reader(
             caches, self._view, self.controller.indexes, self._listener, self._observer, self._observer.keeps
         )
         watch_named_kinds(self.controller, reader)
-        caches.when_recovered(self.queue.hasten)
+        caches.when_recovered(self.queue.retry_now)
         self.snapshot: Final = self._view.snapshot
         for resource, silence in self._view.silences():
             self._observer.keeps(resource, silence)
@@ -129,7 +129,7 @@ class ControllerRunner:
             recorder=recorder,
             observer=self._observer,
             hold=self.queue.hold,
-            wake=lambda key: self.queue.add(key, patient=True),
+            wake=lambda key: self.queue.add(key, low_priority=True),
             may_write=may_write,
             decide=decide,
             guards_deletions=guards_deletions,
@@ -164,7 +164,7 @@ class ControllerRunner:
         self._states.clear()
         if self._started:
             for key in filter(concerned, all_keys(self.controller, self.snapshot)):
-                self.queue.add(key, patient=True)
+                self.queue.add(key, low_priority=True)
                 self.queue.release(key)
 
     async def run(self) -> None:
@@ -237,14 +237,14 @@ class ControllerRunner:
                 for key in sorted(keys):
                     if is_event:
                         self._let_others_go_on(key, watch, place)
-                    self.queue.add(key, patient=not is_event or (is_owned and self._is_echo(key)))
+                    self.queue.add(key, low_priority=not is_event or (is_owned and self._is_echo(key)))
             self._expectations.progressed()
             return queued
 
         return receive
 
     def _is_echo(self, key: ObjectKey) -> bool:
-        """Whether what happened to an object of a key is most likely our own doing, and so can wait for other keys."""
+        """True if a change of an owned object is most likely our own write, so that it can wait for other keys."""
         return self.queue.is_taken(key) or self._expectations.awaits(key)
 
     def is_complete(self, cluster: Cluster) -> bool:
@@ -252,21 +252,21 @@ class ControllerRunner:
         return self._view.is_complete(cluster)
 
     def _note_owner(self, change: Change, *, gets_a_turn: bool) -> None:
-        """An update is evidence only for the turn that it leads to; without one nothing would ever settle it."""
+        """Tell the deletion guard of an owner; an update counts only if it leads to a turn, which settles it."""
         if gets_a_turn or change.old is None or change.new is None:
             self._deletions.owner_changed(change)
         if change.old is not None and not gets_a_turn:
             self._deletions.forget_if_bare(key_of(change.old))
 
     def _let_owner_go_first(self, change: Change, keys: Collection[ObjectKey]) -> None:
-        """Reconcile an owner that has changed at once, unless the conflict is over the owner itself."""
+        """End the hold of a changed owner, unless the write conflict is over the owner itself."""
         primary, cluster = self.controller.primary, self.controller.primary_cluster
         owner = key_of(change.new or change.old or {})
         if owner in keys and not self._turns.conflicts.concerns_itself(owner, primary, cluster):
             self.queue.release(owner)
 
     def _let_others_go_on(self, key: ObjectKey, watch: Watch, place: ObjectKey) -> None:
-        """Let new desired state, and changes of other objects of a key, not wait for the end of a conflict."""
+        """End the hold of a key for new desired state; shorten it for a change of another object."""
         if self._turns.conflicts.concerns(key, watch.resource, place, watch.cluster):
             return
         if watch.is_desired_state:
@@ -282,24 +282,24 @@ class ControllerRunner:
             return ()
 
     async def _resync(self, cluster: Cluster) -> None:
-        """Look from time to time at everything that the objects in a cluster ask for."""
+        """Enqueue all keys of a cluster once a resync period."""
         while True:
             await asyncio.sleep(self._clusters.access(cluster).resync_period)
             await self._add_all(cluster)
 
     async def _add_all(self, *clusters: Cluster) -> int:
-        """Queue all keys that the objects in some clusters give, behind other keys; returns how many keys."""
+        """Enqueue all keys of the objects in some clusters at low priority; return their number."""
         keys: set[ObjectKey] = set()
         for cluster in clusters:
             for piece in slices(keys_from(self.controller, self.snapshot, cluster)):
                 for key in piece:
-                    self.queue.add(key, patient=True)
+                    self.queue.add(key, low_priority=True)
                 keys.update(piece)
                 await asyncio.sleep(0)
         return len(keys)
 
     async def _read_server_versions(self) -> None:
-        """Keep the turns told of the versions of the target's API servers."""
+        """Read the version of the target's API server once a minute; several servers may have several."""
         while True:
             if version := await server_version(self._clusters.target.transport):
                 self._turns.server_versions |= {version}
@@ -329,7 +329,7 @@ class ControllerRunner:
             self.queue.done(key)
 
     async def _attempt(self, key: ObjectKey) -> Reconciled:
-        """Reconcile a key, and see to its next turn."""
+        """Reconcile a key, and enqueue it again if need be."""
         clock = asyncio.get_running_loop().time
         began = clock()
         self._observer.began(key)
@@ -374,12 +374,12 @@ class ControllerRunner:
             self._states[key] = state
 
     def _give_up(self, key: ObjectKey) -> Reconciled:
-        """End a turn before its decision has come to its end: the next one begins from nothing."""
+        """Retry a key whose turn did not come to its end, without a state."""
         self._keep_state(key, None)
         return Reconciled(key, "error", self.queue.retry(key))
 
     def _next_turn(self, key: ObjectKey, result: TurnResult) -> Reconciled:
-        """When the key is looked at next. Bad input is not retried: its correction is an event of its own."""
+        """Enqueue the key again if its plan asks for it. Bad input is not retried: its correction is an event."""
         plan = result.plan
         if result.failed or any(failure.retryable for failure in plan.failures):
             return Reconciled(key, "error", self.queue.retry(key))

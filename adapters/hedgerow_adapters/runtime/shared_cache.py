@@ -1,8 +1,7 @@
-"""The cache of one resource in one cluster, for all who keep the same of its objects.
+"""The cache of one resource in one cluster, shared by all readers with the same transform.
 
-Guarantees: a list replaces what the store shows at once; a listener hears of changes in their order, of those of a
-list in slices, when the store shows all of them already; one that raises keeps no other from hearing of them, and is
-reported.
+Guarantees: a list replaces the content of the store at once. A listener hears of changes in their order, after the
+store shows them, and of those of a list in slices. A listener that raises is reported and stops no other.
 """
 
 import asyncio

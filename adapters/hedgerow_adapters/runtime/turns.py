@@ -1,8 +1,8 @@
 """Runs the decisions of one controller: performs each step and the final plan against the API servers.
 
-Guarantees: the guard of deletions sees all actions of a step, or of the plan, before the first is sent. Every write is
-expected by the caches before the key's next turn; within a turn nothing waits for the caches, as the replies show the
-decision its own writes. Nothing is sent after the lease is lost. Does not decide when a key is reconciled again.
+Guarantees: the deletion guard sees all actions of a step, or of the plan, before the first is sent. The key's next turn
+waits until the caches show every write; within a turn nothing waits for the caches, as the replies hold the written
+objects. Nothing is sent after the lease is lost. Does not decide when a key is reconciled again.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from hedgerow.machinery.steps import Now, Pause, Step
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.caches import Caches, View
-from hedgerow_adapters.runtime.deletions import DeletionLedger
+from hedgerow_adapters.runtime.deletions import DeletionGuard
 from hedgerow_adapters.runtime.events import EventSink
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered
 from hedgerow_adapters.runtime.expectations import Expectations
@@ -43,10 +43,9 @@ from hedgerow_adapters.runtime.steps import Driver, reply_to
 from hedgerow_adapters.runtime.write_conflicts import WriteConflictDetector, changed_nothing
 
 PATIENCE: Final = 120.0
-"""Seconds for the answer to a question: others are asked as well, and an early end of a turn is nobody's gain. It
-leaves a turn the time to keep what it has found out."""
+"""Seconds for the answer to a live read. Many wait for a place at a time; the rest of a turn's limit is for writes."""
 PAUSE: Final = 0.002
-"""Seconds between two slices of a decision, about as long as a slice: half of the time is left to others."""
+"""Seconds between two slices of a decision, about as long as a slice: other keys get half of the time."""
 Decide: TypeAlias = Callable[[Controller[Any], ObjectKey, Snapshot, Context[Any]], Plan | Decision]
 """Makes a decision, or records it as well."""
 _HELD: Final = ApiError(0, "DeletionsHeld", "deletions are held back until it is clear that they are meant")
@@ -86,7 +85,7 @@ class _Turn:
 
 
 class _DoubtfulDeletionsError(Exception):
-    """The decision has to start again once the guard has looked again: it wants deletions without evidence."""
+    """The plan wants deletions without evidence: make a forecast, then decide again."""
 
     def __init__(self, deletions: int) -> None:
         super().__init__()
@@ -94,11 +93,11 @@ class _DoubtfulDeletionsError(Exception):
 
 
 class OutdatedTurnError(Exception):
-    """The answer to a write is lost, and the caches show more than the decision knew: it has to be made anew."""
+    """The answer to a write is lost, and the caches know more than the decision: decide again."""
 
 
 class LeaseLostError(Exception):
-    """This process may not write any more, and the decision has not come to its end."""
+    """This process may not write any more; the decision was closed before its end."""
 
 
 def reconciled(
@@ -143,10 +142,10 @@ class Turns:
         """
         clusters = caches.clusters
         self.expectations: Final = Expectations(view.snapshot, view.informer_of)
-        self.deletions: Final = DeletionLedger(controller, view.snapshot, view.relist)
+        self.deletions: Final = DeletionGuard(controller, view.snapshot, view.relist)
         self.conflicts: Final = WriteConflictDetector(controller.longest_wait)
         self.server_versions: frozenset[str] = frozenset()
-        """As turns that begin from now on are told them."""
+        """Those that the next turns see in their context."""
         self._controller = controller
         self._caches = caches
         self._snapshot = view.snapshot
@@ -176,7 +175,7 @@ class Turns:
         )
 
     def reconfigure(self, controller: Controller[Any]) -> None:
-        """Let the turns that begin from now on be those of the same controller with another configuration."""
+        """Use another configuration for the turns that begin from now on."""
         self._controller = controller
         self.deletions.reconfigure(controller)
 
@@ -231,7 +230,7 @@ class Turns:
         return TurnResult(plan, failed, turn.held, turn.deletes)
 
     async def _performed(self, turn: _Turn, step: Step[Any]) -> Any:
-        """The reply to a step. A step that has to wait for nothing still lets other keys run, but for the time."""
+        """The reply to a step. Other keys run before each step, except before `Now`."""
         if isinstance(step, Now):
             return utc_now()
         held = False
@@ -257,7 +256,7 @@ class Turns:
         await asyncio.sleep(self._pause)
 
     async def _resources(self, questions: Sequence[KindQuestion]) -> list[Resource | NotAnswered]:
-        """As which resources kinds are served, as far as possible from what discovery has told before."""
+        """As which resource each kind is served; discovery remembers most answers."""
         found: dict[KindQuestion, Resource | NotAnswered] = {}
         for cluster in {question.cluster for question in questions}:
             asked = [question for question in questions if question.cluster is cluster]
@@ -344,7 +343,7 @@ class Turns:
     def _noted(self, key: ObjectKey, report: Report, *, is_last: bool) -> WriteResult | None:
         """The result of a write, if it has changed the object.
 
-        What is refused while a decision goes on is its own affair, unless all would be refused.
+        A refusal in the middle of a decision is for the decision to handle, unless every write would be refused.
         """
         action = report.action
         if isinstance(report, NotWritten):
@@ -374,7 +373,7 @@ class Turns:
             self._tell(key, "Warning", "WriteConflict", str(conflict))
 
     def _tell(self, key: ObjectKey, kind: Literal["Normal", "Warning"], reason: str, note: str) -> None:
-        """Record an event of the runtime itself, at the object whose turn it is; a round of work has none."""
+        """Record an event of the runtime at the object of a key; the key of a periodic controller has no object."""
         if self._controller.periodic:
             return
         owner = primary_object(self._controller, self._snapshot, key)
@@ -384,7 +383,7 @@ class Turns:
 
 
 async def _gather(work: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
-    """The results of independent work; all has ended by then, so that none writes after the turn has."""
+    """The results of independent work; all of it ends first, so that nothing writes after the turn."""
     results: list[Any] = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

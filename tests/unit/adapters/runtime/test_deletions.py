@@ -11,7 +11,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionLedger
+from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionGuard
 from hedgerow_adapters.runtime.forecast import Forecast
 from tests.executions import plan_of
 from tests.unit.adapters.cache.stores import replace_all
@@ -31,7 +31,7 @@ class Site:
 
     def __init__(self, present: int = 0, *, missing: int = 0, policies: int = 2) -> None:
         self.snapshot = StoreSnapshot.of(CONTROLLER)
-        self.ledger = DeletionLedger(CONTROLLER, self.snapshot, self._relist)
+        self.ledger = DeletionGuard(CONTROLLER, self.snapshot, self._relist)
         self.relists = 0
         self.server_answers = True
         self.truth: Callable[[], None] = lambda: None

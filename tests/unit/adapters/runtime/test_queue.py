@@ -114,10 +114,10 @@ async def test_a_key_is_not_lost_with_a_worker_that_is_cancelled_as_it_comes(tur
 async def test_live_changes_pass_those_who_are_patient_and_a_key_may_become_one() -> None:
     queue = new_queue()
     for number in range(3):
-        queue.add(key(number), patient=True)
+        queue.add(key(number), low_priority=True)
     queue.add(A)
     queue.add(key(2))
-    queue.add(A, patient=True)
+    queue.add(A, low_priority=True)
 
     assert len(queue) == 4
     assert await all_waiting(queue) == ["a", "2", "0", "1"]
@@ -127,7 +127,7 @@ async def test_live_changes_pass_those_who_are_patient_and_a_key_may_become_one(
 async def test_patient_keys_get_every_fifth_turn_however_much_changes() -> None:
     queue = new_queue()
     for number in range(3):
-        queue.add(key(f"patient-{number}"), patient=True)
+        queue.add(key(f"patient-{number}"), low_priority=True)
     taken = []
     for number in range(15):
         queue.add(key(f"live-{2 * number}"))
@@ -147,8 +147,8 @@ async def test_a_key_comes_back_patient_only_if_nobody_was_in_a_hurry_meanwhile(
     await queue.take()
     await queue.take()
     queue.add(A)
-    queue.add(A, patient=True)
-    queue.add(B, patient=True)
+    queue.add(A, low_priority=True)
+    queue.add(B, low_priority=True)
     queue.done(B)
     queue.done(A)
 
@@ -213,7 +213,7 @@ async def test_after_failures_are_forgiven_the_next_one_need_not_wait_behind_the
     for number in range(2000):
         queue.retry(key(number))
 
-    queue.hasten()
+    queue.retry_now()
 
     assert len(await all_waiting(queue)) == 2000
     assert queue.retry(A) == 0.005
@@ -232,7 +232,7 @@ async def test_a_hold_may_be_ended_early_and_nobody_is_lost_or_doubled() -> None
     assert await all_waiting(queue) == ["a"]
 
     queue.hold(A, 30)
-    queue.add(A, patient=True)
+    queue.add(A, low_priority=True)
     queue.release(A)
     assert await all_waiting(queue) == ["a"]
 
@@ -264,7 +264,7 @@ async def test_a_hold_is_shortened_and_never_made_longer() -> None:
 async def test_what_is_added_to_a_held_key_comes_in_line_when_the_hold_ends_and_others_do_not_wait() -> None:
     queue = new_queue()
     for each in (A, B):
-        queue.add(each, patient=True)
+        queue.add(each, low_priority=True)
         queue.hold(await queue.take(), 30)
         queue.done(each)
     queue.add(A)
@@ -346,7 +346,7 @@ async def test_metrics_hear_of_depth_waits_and_work() -> None:
             heard.append(("slowed", keys))
 
     queue = WorkQueue(Ears())
-    queue.add(A, patient=True)
+    queue.add(A, low_priority=True)
     queue.add(B)
     await asyncio.sleep(1)
     queue.add(A)
@@ -371,7 +371,7 @@ def test_a_long_line_does_not_slow_the_queue_down() -> None:
     async def scenario() -> None:
         queue = new_queue()
         for number in range(20_000):
-            queue.add(key(number), patient=bool(number % 2))
+            queue.add(key(number), low_priority=bool(number % 2))
         for _ in range(2):
             for number in range(20_000):
                 queue.add(key(number))

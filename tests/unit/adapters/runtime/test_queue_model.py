@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.queue import PATIENT_TURN, WorkQueue, failure_delay
+from hedgerow_adapters.runtime.queue import LOW_PRIORITY_TURN, WorkQueue, failure_delay
 from tests.virtual_clock import VirtualClockLoop
 
 KEYS = [ObjectKey("shop", name) for name in "abcdef"]
@@ -25,7 +25,7 @@ class QueueInUse(RuleBasedStateMachine):
         self.loop = VirtualClockLoop()
         self.queue = self.loop.run_until_complete(self.new_queue())
         self.line: list[ObjectKey] = []
-        self.patient: list[ObjectKey] = []
+        self.low_priority: list[ObjectKey] = []
         self.in_work: list[ObjectKey] = []
         self.again: dict[ObjectKey, bool] = {}
         self.due: dict[ObjectKey, float] = {}
@@ -58,41 +58,41 @@ class QueueInUse(RuleBasedStateMachine):
         self.loop.jump_to(after)
         return True
 
-    def arrive(self, key: ObjectKey, *, patient: bool) -> None:
+    def arrive(self, key: ObjectKey, *, low_priority: bool) -> None:
         """The model's idea of adding a key."""
         if key in self.in_work or key in self.held_until:
-            self.again[key] = patient and self.again.get(key, True)
-        elif key in self.line or (patient and key in self.patient):
+            self.again[key] = low_priority and self.again.get(key, True)
+        elif key in self.line or (low_priority and key in self.low_priority):
             pass
-        elif patient:
-            self.patient.append(key)
+        elif low_priority:
+            self.low_priority.append(key)
         else:
-            self.patient = [other for other in self.patient if other != key]
+            self.low_priority = [other for other in self.low_priority if other != key]
             self.line.append(key)
 
     def next_key(self) -> ObjectKey:
         """The model's idea of whose turn it is."""
-        if self.patient and (not self.line or self.passed == PATIENT_TURN - 1):
+        if self.low_priority and (not self.line or self.passed == LOW_PRIORITY_TURN - 1):
             self.passed = 0
-            return self.patient.pop(0)
-        self.passed += bool(self.patient)
+            return self.low_priority.pop(0)
+        self.passed += bool(self.low_priority)
         return self.line.pop(0)
 
     def hand_out(self) -> None:
         """Workers that wait get what there is, in the model and in truth."""
         self.turn()
         expected: list[ObjectKey] = []
-        while (self.line or self.patient) and len(expected) < len(self.workers):
+        while (self.line or self.low_priority) and len(expected) < len(self.workers):
             expected.append(self.next_key())
         taken = [worker.result() for worker in self.workers if worker.done()]
         assert sorted(taken) == sorted(expected)
         self.workers = [worker for worker in self.workers if not worker.done()]
         self.in_work += expected
 
-    @rule(key=keys, patient=st.booleans())
-    def add(self, key: ObjectKey, patient: bool) -> None:  # noqa: FBT001 -- a rule's arguments come by name
-        self.queue.add(key, patient=patient)
-        self.arrive(key, patient=patient)
+    @rule(key=keys, low_priority=st.booleans())
+    def add(self, key: ObjectKey, low_priority: bool) -> None:  # noqa: FBT001 -- a rule's arguments come by name
+        self.queue.add(key, low_priority=low_priority)
+        self.arrive(key, low_priority=low_priority)
         self.hand_out()
 
     @precondition(lambda self: len(self.workers) + len(self.in_work) < MOST_WORKERS)
@@ -108,7 +108,7 @@ class QueueInUse(RuleBasedStateMachine):
         leaving = self.workers.pop(0)
         if adds:
             self.queue.add(key)
-            self.arrive(key, patient=False)
+            self.arrive(key, low_priority=False)
         leaving.cancel()
         self.turn()
         assert leaving.cancelled()
@@ -150,7 +150,7 @@ class QueueInUse(RuleBasedStateMachine):
     def come_back(self, key: ObjectKey) -> None:
         """The model's idea of what becomes of a key that was added while it could not be."""
         if key in self.again and key not in self.in_work and key not in self.held_until:
-            self.arrive(key, patient=self.again.pop(key))
+            self.arrive(key, low_priority=self.again.pop(key))
 
     @precondition(lambda self: self.due or self.held_until)
     @rule()
@@ -163,13 +163,13 @@ class QueueInUse(RuleBasedStateMachine):
             self.come_back(key)
         for key in [key for key, due in self.due.items() if due == moment]:
             del self.due[key]
-            self.arrive(key, patient=False)
+            self.arrive(key, low_priority=False)
         self.hand_out()
 
     @invariant()
     def it_holds_what_the_model_holds(self) -> None:
-        assert len(self.queue) == len(self.line) + len(self.patient)
-        assert self.queue.idle == (not self.line and not self.patient and not self.in_work)
+        assert len(self.queue) == len(self.line) + len(self.low_priority)
+        assert self.queue.idle == (not self.line and not self.low_priority and not self.in_work)
         assert len(set(self.in_work)) == len(self.in_work)
 
 
