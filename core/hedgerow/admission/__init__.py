@@ -1,8 +1,8 @@
-"""What the API server is told when it asks before it stores: objects are changed, allowed or denied.
+"""What webhooks answer an API server: an object is changed, allowed or denied.
 
-One module for each webhook. `review(request, snapshot, config)`, with only those arguments that it needs, ends in a
-decision: `Allowed`, `Mutated` or `Denied`. Where it looks something up, `decide(request, facts, config)` below it takes
-what was found. `webhook(config)` declares the `Webhook` that drivers run.
+Each webhook declares itself as a `Webhook`, which drivers run: its `review(request, snapshot)` ends in `Allowed`,
+`Mutated` or `Denied`. Where a review looks something up, a function `decide(request, facts, config)` takes what was
+found. `defaulters` are the six webhooks that look nothing up; each other one has a module or package.
 
 Source: webhooks-and-tokens §1 to §9, §11.2.
 """

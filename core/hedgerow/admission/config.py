@@ -1,4 +1,4 @@
-"""What the webhooks go by, as plain values; one that is none or false is not enabled.
+"""The settings of the webhooks, as plain values; a webhook whose value is none or false is not enabled.
 
 Source: webhooks-and-tokens §2.1.
 """
@@ -11,14 +11,14 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import LabelSelector
 
 SCHEDULER_NAME: Final = "default-scheduler"
-"""The scheduler of pods that name none, where a configuration names none either."""
+"""The scheduler of pods that name none, unless a configuration names another."""
 EXPIRATION_SECONDS: Final = 43200
-"""For how many seconds a token is valid that nobody says more about."""
+"""The default validity of a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class HighAvailabilityConfig:
-    """How long pods of highly available workloads stay on a node that has trouble, in seconds; none: not said."""
+    """How many seconds pods of highly available workloads stay on a Node in trouble; none: no toleration is added."""
 
     not_ready_seconds: int | None = None
     unreachable_seconds: int | None = None
@@ -29,16 +29,16 @@ class SystemComponentsConfig:
     """Where pods of system components run."""
 
     node_selector: LabelSelector = LabelSelector()  # noqa: RUF009 -- immutable
-    """Whose taints are tolerated; the empty one selects every Node."""
+    """Of the Nodes whose taints are tolerated; the empty one selects every Node."""
     pod_node_selector: Mapping[str, str] = field(default_factory=dict)
-    """Labels that the Nodes of the pods must have."""
+    """Merged into the node selectors of the pods."""
     pod_tolerations: tuple[Manifest, ...] = ()
-    """Tolerations that the pods get, as manifests spell them."""
+    """Added to the pods, as manifests spell them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionConfig:
-    """Which webhooks are enabled, and what each of them goes by."""
+    """Which webhooks are enabled, and their settings."""
 
     crd_deletion_protection: bool = False
     endpoint_slice_hints: bool = False
@@ -50,7 +50,7 @@ class AdmissionConfig:
     """The scheduler of pods that name none."""
     pod_topology_spread_constraints: bool = False
     projected_token_mount: int | None = None
-    """For how many seconds a token is valid that no annotation says more about."""
+    """For how many seconds a token is valid, unless an annotation says otherwise."""
     seccomp_profile: bool = False
     system_components_config: SystemComponentsConfig | None = None
     token_invalidator: bool = False

@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, forbidden, internal_error
+from hedgerow.admission.extension_validation import KINDS
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.gardener import (
     DELETION_CONFIRMATION,
     DELETION_PROTECTED,
     DELETION_TIMESTAMP,
-    ETCDS,
-    extension_resource,
 )
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster, Permission
@@ -29,20 +28,8 @@ NOT_CONFIRMED: Final = f'must have a "{DELETION_CONFIRMATION}" annotation to del
 PROTECTED_DEFINITIONS: Final = (DELETION_PROTECTED, "true")
 """Label of the CustomResourceDefinitions that are protected."""
 DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
-CUSTOM_RESOURCES: Final = (
-    extension_resource("backupbuckets", "BackupBucket", namespaced=False),
-    extension_resource("backupentries", "BackupEntry", namespaced=False),
-    extension_resource("containerruntimes", "ContainerRuntime"),
-    extension_resource("controlplanes", "ControlPlane"),
-    extension_resource("dnsrecords", "DNSRecord"),
-    extension_resource("extensions", "Extension"),
-    extension_resource("infrastructures", "Infrastructure"),
-    extension_resource("networks", "Network"),
-    extension_resource("operatingsystemconfigs", "OperatingSystemConfig"),
-    extension_resource("workers", "Worker"),
-    ETCDS,
-)
-"""Bastions are short-lived and have to stay deletable, so they are not among them."""
+CUSTOM_RESOURCES: Final = tuple(kind.resource for name, kind in KINDS.items() if name != "Bastion")
+"""Bastions are short-lived and have to stay deletable."""
 _PROTECTED_RESOURCES: Final = {
     (each.group, each.version, each.plural): each for each in (*DEFINITIONS, *CUSTOM_RESOURCES)
 }

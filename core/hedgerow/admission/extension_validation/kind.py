@@ -35,15 +35,12 @@ class Kind:
         """The fields that have another type than the kind gives them; checks must not see such an object."""
         return misfits(manifest, self.shape)
 
-    def errors(self, manifest: Manifest) -> Iterator[Problem]:
-        """What the checks find wrong with an object that is to be created."""
-        return all_of(self.checks, manifest)
-
-    def update_errors(self, new: Manifest, old: Manifest) -> Iterator[Problem]:
-        """What the checks find wrong with an update: first with the change, then with the new object."""
-        for check in self.change_checks:
-            yield from check(new, old)
-        yield from self.errors(new)
+    def errors(self, new: Manifest, old: Manifest | None = None) -> Iterator[Problem]:
+        """What the checks find wrong with an object: first with the change of an old one, if there is one."""
+        if old is not None:
+            for check in self.change_checks:
+                yield from check(new, old)
+        yield from all_of(self.checks, new)
 
 
 def kind_of(resource: Resource, lines: Sequence[Line], spec_change: ChangeCheck) -> Kind:

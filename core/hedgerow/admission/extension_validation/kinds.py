@@ -172,4 +172,4 @@ def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
         old: the object as it is; likewise.
     """
     rules = KINDS[kind]
-    return rules.misfits(new) or rules.misfits(old) or tuple(rules.update_errors(new, old))
+    return rules.misfits(new) or rules.misfits(old) or tuple(rules.errors(new, old))

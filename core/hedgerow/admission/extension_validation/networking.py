@@ -25,7 +25,7 @@ SERVICE_CIDR: Final = "spec.serviceCIDR"
 LONGEST_LABEL: Final = 63
 _LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
 _MAPPING_BITS: Final = 96
-"""Those of an IPv6 address in front of the IPv4 address that it stands for."""
+"""In front of the IPv4 address in an IPv6 address."""
 _BITS: Final = re.compile("0*([0-9]{1,3})")
 
 
@@ -97,56 +97,45 @@ def single_alias(record: Manifest, _where: str) -> Iterator[Problem]:
 
 
 def values_fit_record_type(record: Manifest, _where: str) -> Iterator[Problem]:
-    """Values are addresses of the family, or domains, as the type of the record says; texts may be anything."""
+    """Values are addresses of the family, or domains, as the type of the record says; other texts may be anything."""
     record_type = value_at(record, "spec.recordType")
+    family = {"A": Family.IPV4, "AAAA": Family.IPV6}.get(record_type)
     for index, value in enumerate(value_at(record, "spec.values") or ()):
         path, text = f"spec.values[{index}]", value or ""
-        if record_type == "A":
-            yield from _address_errors(path, text, Family.IPV4)
-        elif record_type == "AAAA":
-            yield from _address_errors(path, text, Family.IPV6)
-        elif record_type == "CNAME":
+        if record_type == "CNAME":
             yield from domain_errors(path, text)
-
-
-def _address_errors(path: str, text: str, family: Family) -> Iterator[Problem]:
-    address = parse_address(text)
-    if address is None or family_of(address) is not family:
-        yield invalid(path, text, f"must be a valid {family} address")
+        elif family and ((address := parse_address(text)) is None or family_of(address) is not family):
+            yield invalid(path, text, f"must be a valid {family} address")
 
 
 def addressing(network: Manifest, _where: str) -> Iterator[Problem]:
-    """One family of addresses, and ranges of it that do not overlap; ranges wait until the family is right."""
+    """One family of addresses, and ranges of it that do not overlap; ranges are checked once the family is right."""
     families = [family or "" for family in value_at(network, "spec.ipFamilies") or ()]
-    is_wrong = False
-    for error in family_errors(families):
-        is_wrong = True
+    has_errors = False
+    for error in family_errors(families):  # there may be very many
+        has_errors = True
         yield error
-    if is_wrong:
-        return
-    primary = Family(families[0]) if families else Family.IPV4
-    yield from range_errors({path: value_at(network, path) or "" for path in (POD_CIDR, SERVICE_CIDR)}, primary)
+    if not has_errors:
+        primary = Family(families[0]) if families else Family.IPV4
+        yield from range_errors({path: value_at(network, path) or "" for path in (POD_CIDR, SERVICE_CIDR)}, primary)
 
 
 def family_errors(families: list[str]) -> Iterator[Problem]:
     """Families are known ones, each once, and only one for now."""
-    known = True
     before: set[str] = set()
     for index, family in enumerate(families):
         path = f"spec.ipFamilies[{index}]"
         if family not in tuple(Family):
-            known = False
             yield unsupported(path, family, tuple(Family))
         if family in before:
-            known = False
             yield duplicate(path, family)
         before.add(family)
-    if known and len(families) > 1:
+    if len(before) == len(families) > 1 and before <= {*Family}:
         yield invalid("spec.ipFamilies", families, "dual-stack networking is not supported")
 
 
 def range_errors(ranges: dict[str, str], primary: Family) -> Iterator[Problem]:
-    """Both ranges are there, can be read, are of the family, and do not overlap: each asked of both in turn."""
+    """Both ranges are there, can be read, are of the family, and do not overlap; each rule looks at both in turn."""
     yield from (missing(path, FIELD_IS_REQUIRED) for path, text in ranges.items() if not text)
     parsed: dict[str, Network] = {}
     for path, text in ranges.items():

@@ -25,22 +25,11 @@ from hedgerow.machinery.objects import Manifest, is_terminating, key_of
 from hedgerow.machinery.scalars import parse_quantity
 
 _OF_SECRET_REF: Final = (required("content.secretRef.name"), required("content.secretRef.dataKey"))
-_OF_INLINE: Final = (
-    one_of(("", "b64", "gzip", "gzip+b64"))("content.inline.encoding"),
-    required("content.inline.data"),
-)
+_ENCODING: Final = one_of(("", "b64", "gzip", "gzip+b64"))
+_OF_INLINE: Final = (_ENCODING("content.inline.encoding"), required("content.inline.data"))
 COUNTED_RESOURCES: Final = frozenset(
-    {
-        "pods",
-        "resourcequotas",
-        "services",
-        "replicationcontrollers",
-        "secrets",
-        "configmaps",
-        "persistentvolumeclaims",
-        "services.nodeports",
-        "services.loadbalancers",
-    }
+    {"pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims"}
+    | {"services.nodeports", "services.loadbalancers"}
 )
 """Resources of Kubernetes itself that are counted, not measured."""
 STORE: Final = "spec.backup.store"
@@ -79,18 +68,13 @@ def files(config: Manifest, _where: str) -> Iterator[Problem]:
 
 
 def is_counted(resource: str) -> bool:
-    """Whether there can only be a whole number of a resource."""
-    return resource in COUNTED_RESOURCES or is_extended(resource)
-
-
-def is_extended(resource: str) -> bool:
-    """Whether a resource is of a kind that Kubernetes itself knows nothing about, such as `nvidia.com/gpu`."""
+    """True if there can only be a whole number of a resource; extended ones such as `nvidia.com/gpu` are counted."""
     own = "/" not in resource or "kubernetes.io/" in resource or resource.startswith("requests.")
-    return not own and label_key_problem(f"requests.{resource}") is None
+    return resource in COUNTED_RESOURCES or (not own and label_key_problem(f"requests.{resource}") is None)
 
 
 def capacity(pool: Manifest, where: str) -> Iterator[Problem]:
-    """A machine has no negative amount of anything, and whole numbers of what is counted."""
+    """A machine has no negative amounts, and whole numbers of counted resources."""
     amounts = value_at(pool, "nodeTemplate.capacity") or {}
     for resource in sorted(amounts):
         path, amount = below(where, f"nodeTemplate.capacity.{resource}"), amounts[resource]
@@ -102,19 +86,19 @@ def capacity(pool: Manifest, where: str) -> Iterator[Problem]:
 
 
 def has_store(etcd: Manifest) -> bool:
-    """Whether backups are stored; an empty store is one."""
+    """True if backups are stored; an empty store is one."""
     return value_at(etcd, STORE) is not None
 
 
 def prefix_names_etcd(etcd: Manifest, _where: str) -> Iterator[Problem]:
-    """Backups lie below a prefix that tells them from those of any other Etcd."""
+    """The prefix of backups differs from that of any other Etcd."""
     prefix = value_at(etcd, PREFIX) or ""
     if has_store(etcd) and not all(part in prefix for part in key_of(etcd)):
         yield invalid(PREFIX, prefix, "must contain object name and namespace")
 
 
 def provider_is_supported(etcd: Manifest, _where: str) -> Iterator[Problem]:
-    """The provider of the store, if named, is one that Etcds can be backed up to."""
+    """The provider of the store, if there is one, can hold backups of Etcds."""
     provider = value_at(etcd, PROVIDER)
     if provider and provider not in PROVIDERS:
         yield invalid(PROVIDER, provider, f"unsupported storage provider: {shortened(provider)}")

@@ -1,6 +1,6 @@
-"""Which JSON types the fields must have that rules read, so that the rules need not ask.
+"""Which JSON types the fields must have that rules read, so that the rules need not check them.
 
-A field that is absent or null fits any type. What no rule reads is not looked at.
+A field that is absent or null fits any type. Fields that no rule reads are not checked.
 
 Source: webhooks-and-tokens §3.2, validators.
 """
@@ -24,14 +24,14 @@ class JsonType(NamedTuple):
     """What may stand in a field."""
 
     name: str
-    """With its article, for people."""
+    """With its article."""
     fits: Callable[[Any], bool]
     are_equal: Callable[[Any, Any], bool] | None = None
     """Whether two values that fit mean the same although they are spelled differently; none: they never do."""
 
 
 class Shape(NamedTuple):
-    """The type of a value, and the shapes of what is in it, by the step that leads there."""
+    """The type of a value, and the shapes of its members or items, by the step that leads there."""
 
     json_type: JsonType
     inside: Mapping[str, "Shape"]
@@ -74,8 +74,8 @@ def shape(fields: Mapping[str, JsonType]) -> Shape:
     """The shape that a table of fields states.
 
     Args:
-        fields: types by path, where `[]` stands for every item of a list and `{}` for every member of an object. What
-            stands on the way to a field is a list or an object then, and need not be stated.
+        fields: types by path, where `[]` stands for every item of a list and `{}` for every member of an object. Lists
+            and objects on the way to a field need not be stated.
     """
     return _shape([(_STEP.findall(path), json_type) for path, json_type in fields.items()])
 
@@ -95,16 +95,13 @@ def misfits(manifest: Any, expected: Shape) -> tuple[Problem, ...]:
     return tuple(_misfits(manifest, "", expected))
 
 
-def _misfit(path: str, expected: JsonType, value: Any) -> Problem:
-    """The error of a field that has another type than expected; the value is left out, which may be of any size."""
-    return Problem(path, f"expected {expected.name}, got {json_type(value)}", FieldErrorType.INVALID)
-
-
 def _misfits(value: Any, path: str, expected: Shape) -> Iterator[Problem]:
     if value is None and path:
         return
     if not expected.json_type.fits(value):
-        yield _misfit(path or "object", expected.json_type, value)
+        # The value is not shown: it may be of any size.
+        problem = f"expected {expected.json_type.name}, got {json_type(value)}"
+        yield Problem(path or "object", problem, FieldErrorType.INVALID)
         return
     for step, inner in expected.inside.items():
         if step == EACH_ITEM:

@@ -17,33 +17,32 @@ from hedgerow.machinery.objects import Manifest, Resource, key_of
 
 NAME: Final = "extension-validation"
 MOST_ERRORS: Final = 100
-"""What one denial tells: an object may hold as many errors as bytes, and nobody reads on that far."""
+"""In one denial; an object may hold as many errors as bytes."""
 
 
 def review(kind: str, request: AdmissionRequest) -> Decision:
-    """Let only valid objects be stored; deletions and connections are none of its business.
+    """Let only valid objects be stored; deletions and connections are allowed.
 
     Args:
-        kind: name of the kind that the objects are of, one of KINDS.
+        kind: of the objects, one of KINDS.
         request: any operation on such an object.
 
     Source: webhooks-and-tokens §3.2, validators.
     """
-    rules, new, old = KINDS[kind], request.object, request.old_object
     if request.operation == CONNECT:
         return Allowed()
-    if request.operation == DELETE:
-        return _undecodable(rules, old) or Allowed()
-    if request.operation == CREATE:
-        return _undecodable(rules, new) or _verdict(rules, new, rules.errors(new))
-    if request.operation == UPDATE:
-        undecodable = _undecodable(rules, new) or _undecodable(rules, old)
-        return undecodable or _verdict(rules, new, rules.update_errors(new, old))
-    return bad_request(f'unknown operation "{request.operation}"')
+    decoded = {CREATE: (request.object,), UPDATE: (request.object, request.old_object), DELETE: (request.old_object,)}
+    manifests = decoded.get(request.operation)
+    if manifests is None:
+        return bad_request(f'unknown operation "{request.operation}"')
+    rules = KINDS[kind]
+    if denied := next(filter(None, (_undecodable(rules, manifest) for manifest in manifests)), None):
+        return denied
+    return Allowed() if request.operation == DELETE else _verdict(rules, request.object, rules.errors(*manifests))
 
 
 def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
-    """The denial of what is no object of the kind."""
+    """The denial of a value that is no object of the kind."""
     if problem := type_problem(manifest, rules.resource):
         return bad_request(problem)
     if misfits := rules.misfits(manifest):
@@ -52,7 +51,7 @@ def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
 
 
 def _verdict(rules: Kind, manifest: Manifest, found: Iterable[Problem]) -> Decision:
-    """The denial that lists what is wrong with an object, if anything is."""
+    """The denial that lists the errors, if there are any."""
     errors = tuple(islice(found, MOST_ERRORS + 1))
     if not errors:
         return Allowed()

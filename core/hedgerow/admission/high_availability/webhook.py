@@ -53,13 +53,13 @@ async def review(request: AdmissionRequest, snapshot: Snapshot, config: HighAvai
 
 async def _live_namespace(key: ObjectKey) -> Manifest | Denied:
     """The Namespace, which may be too new for the cache."""
-    not_found = internal_error(f'Namespace "{key.name}" not found')
-    if not key.name:
-        return not_found
-    answer = await ObjectQuestion(NAMESPACES, key, Cluster.TARGET)
-    if isinstance(answer, Found):
-        return answer.objects[0]
-    return not_found if answer.is_not_found else internal_error(answer.message)
+    if key.name:
+        answer = await ObjectQuestion(NAMESPACES, key, Cluster.TARGET)
+        if isinstance(answer, Found):
+            return answer.objects[0]
+        if not answer.is_not_found:
+            return internal_error(answer.message)
+    return internal_error(f'Namespace "{key.name}" not found')
 
 
 def decide(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> Decision:
