@@ -17,9 +17,10 @@ from benchmarks.load_generator import UID, Load, load
 from benchmarks.webhook_process import CONFIG
 from hedgerow.admission import creation
 from hedgerow.admission.high_availability import WorkloadFacts, decide
-from hedgerow.admission.review import V1, answer, review_document
+from hedgerow.admission.review import V1, answer
 from hedgerow.api.kubernetes import DEPLOYMENTS
 from hedgerow_adapters.protocol import json_codec
+from hedgerow_adapters.registrations.dispatch import review_document
 from tests.e2e.admission_server.clients import issue, swap
 
 PATH: Final = "/webhooks/high-availability-config?timeout=10s"

@@ -43,10 +43,10 @@ from benchmarks.managed_watch import WORKING
 from benchmarks.process import ResourceManager
 from benchmarks.whole_process import CONTROLLERS, DELIVERED, WEBHOOKS, fill
 from hedgerow.admission import creation as asked_to_create
-from hedgerow.admission.review import review_document
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.documents.budget import MOST_BYTES
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.registrations.dispatch import review_document
 from tests.control_plane import ControlPlane
 from tests.e2e.admission_server.clients import issue
 from tests.e2e.managed_resources.manifests import managed_resource, named

@@ -28,6 +28,7 @@ from hedgerow.admission.decision import BAD_REQUEST, Denied, internal_error
 from hedgerow.admission.registration.configurations import GROUP
 from hedgerow.admission.registration.webhooks import ANY, Rule, Scope
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest, GroupVersionKind, GroupVersionResource
+from hedgerow.admission.review import KIND, V1
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import Labels
 from hedgerow_adapters.registrations.registered import Entry, Registrations
@@ -217,3 +218,25 @@ def rejected(entry: Entry, denied: Denied) -> Denied:
         code=max(denied.code, BAD_REQUEST),
         message=f"{start}: {reason}" if reason else f"{start} without explanation",
     )
+
+
+def review_document(request: AdmissionRequest, api_version: str = V1) -> dict[str, Any]:
+    """The document that an API server sends about a request; `hedgerow.admission.review.parse_review` reads it."""
+    return {
+        "apiVersion": api_version,
+        "kind": KIND,
+        "request": {
+            "uid": request.uid,
+            "kind": request.kind._asdict(),
+            "resource": request.resource._asdict(),
+            **({"subResource": request.subresource} if request.subresource else {}),
+            "name": request.name,
+            "namespace": request.namespace,
+            "operation": request.operation,
+            "userInfo": {},
+            "object": request.object,
+            "oldObject": request.old_object,
+            "dryRun": request.dry_run,
+            "options": None,
+        },
+    }

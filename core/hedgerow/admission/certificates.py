@@ -103,8 +103,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         address = ip_address(host)
     except ValueError:
         return None
-    is_scoped = isinstance(address, IPv6Address) and address.scope_id is not None
-    return None if is_scoped else address
+    return None if "%" in host else address  # no certificate names the zone of an address
 
 
 def only_certificates(pem: bytes) -> Result[bytes, str]:

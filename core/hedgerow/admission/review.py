@@ -166,25 +166,3 @@ def _denial(decision: Denied) -> dict[str, Any]:
     if decision.details:
         status["details"] = dict(decision.details)
     return {"allowed": False, "status": status}
-
-
-def review_document(request: AdmissionRequest, api_version: str = V1) -> dict[str, Any]:
-    """The document that an API server sends about a request; `parse_review` reads it."""
-    return {
-        "apiVersion": api_version,
-        "kind": KIND,
-        "request": {
-            "uid": request.uid,
-            "kind": request.kind._asdict(),
-            "resource": request.resource._asdict(),
-            **({"subResource": request.subresource} if request.subresource else {}),
-            "name": request.name,
-            "namespace": request.namespace,
-            "operation": request.operation,
-            "userInfo": {},
-            "object": request.object,
-            "oldObject": request.old_object,
-            "dryRun": request.dry_run,
-            "options": None,
-        },
-    }

@@ -69,7 +69,6 @@ def decide(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemC
 def _decide(
     request: AdmissionRequest, config: SystemComponentsConfig, of_taints: Callable[[], Sequence[Manifest]]
 ) -> Decision:
-    """The decision, which computes the tolerations of taints only for pods that get them."""
     if belongs_to_a_daemon_set(request.object):
         return Allowed()
     wanted = [*config.pod_tolerations, *of_taints()]
@@ -132,18 +131,13 @@ def tolerations_of_taints(nodes: Iterable[Manifest], config: SystemComponentsCon
     # Thousands of Nodes may have the same few taints, so these are sorted and not the Nodes.
     places: dict[Taint, tuple[ObjectKey, int]] = {}
     for node in nodes:
-        if is_selected(node, config):
+        if config.node_selector.matches(object_at(node, "metadata", "labels")):
             key = key_of(node)
             for position, taint in enumerate(effective_taints(node)):
                 place = (key, position)
                 if places.setdefault(taint, place) > place:
                     places[taint] = place
     return [toleration_of(taint) for taint in sorted(places, key=places.__getitem__)]
-
-
-def is_selected(node: Manifest, config: SystemComponentsConfig) -> bool:
-    """True if pods of system components may run on a Node."""
-    return config.node_selector.matches(object_at(node, "metadata", "labels"))
 
 
 def effective_taints(node: Manifest) -> Iterator[Taint]:
@@ -169,11 +163,11 @@ def transform_node(node: Manifest) -> Manifest:
 def webhook(config: SystemComponentsConfig) -> Webhook:
     """The webhook. Its index holds only selected Nodes with taints; the tolerations for them are cached."""
 
-    def places(node: Manifest) -> Iterator[str]:
-        if is_selected(node, config) and any(effective_taints(node)):
+    def values(node: Manifest) -> Iterator[str]:
+        if config.node_selector.matches(object_at(node, "metadata", "labels")) and any(effective_taints(node)):
             yield TAINTED
 
-    tainted_nodes = Index(f"tainted nodes of {NAME}", NODES, places)
+    tainted_nodes = Index(f"tainted nodes of {NAME}", NODES, values)
 
     @latest_remembered
     def of_taints(nodes: Sequence[Manifest]) -> list[Manifest]:

@@ -48,15 +48,7 @@ class Webhook:
     """For its live reads."""
 
     def execution(self, request: AdmissionRequest, snapshot: Snapshot) -> Execution[Decision]:
-        """The review of a request, whose reads a driver performs.
-
-        ::
-
-            with webhook.execution(request, snapshot) as execution:
-                step = execution.begin()
-                while isinstance(step, Step):
-                    step = execution.go_on(...)  # the Answer to read_in(step)
-            # step is the decision
+        """The review of a request. A driver performs `read_in(step)` for each step, and goes on with the Answer.
 
         It ends with an EndlessDecisionError after `MOST_READS` reads.
         """

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from hedgerow.admission import AdmissionRequest
-from hedgerow.admission.review import V1, VERSIONS, review_document
+from hedgerow.admission.review import V1, VERSIONS
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Manifest, ObjectKey, labels_of
 from hedgerow_adapters.memory import statuses
@@ -29,7 +29,15 @@ from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from hedgerow_adapters.registrations import Registrations, parse_registrations
-from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, failed, rejected, validating_calls
+from hedgerow_adapters.registrations.dispatch import (
+    Attributes,
+    Call,
+    Progress,
+    failed,
+    rejected,
+    review_document,
+    validating_calls,
+)
 
 _CONFIGURATIONS: Final = (MUTATING_CONFIGURATIONS.stored_as, VALIDATING_CONFIGURATIONS.stored_as)
 _SILENT: Final = Verdict(None)

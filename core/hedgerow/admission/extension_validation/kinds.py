@@ -155,21 +155,13 @@ KINDS: Final[Mapping[str, Kind]] = {
 def validate_create(kind: str, manifest: Any) -> tuple[Problem, ...]:
     """What is wrong with an object that is to be created: metadata first, then the spec.
 
-    Args:
-        kind: name of the kind, one of KINDS.
-        manifest: the object, of any JSON type. Where fields have a wrong type, only these are told.
+    An object may be of any JSON type. Where fields have a wrong type, only these are told.
     """
     rules = KINDS[kind]
     return rules.misfits(manifest) or tuple(rules.errors(manifest))
 
 
 def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
-    """What is wrong with an update: the change of metadata, that of the spec, then the new object as if created.
-
-    Args:
-        kind: name of the kind, one of KINDS.
-        new: the object as it is to be, of any JSON type. Where fields have a wrong type, only these are told.
-        old: the object as it is; likewise.
-    """
+    """What is wrong with an update: the change of metadata, that of the spec, then the new object as if created."""
     rules = KINDS[kind]
     return rules.misfits(new) or rules.misfits(old) or tuple(rules.errors(new, old))

@@ -5,7 +5,7 @@ An autoscaler that does not say completely what it scales, scales nothing.
 Source: webhooks-and-tokens §5.1, §5.2, §5.8.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -86,9 +86,9 @@ def scaled_maximum(target: Target, hpas: Sequence[Manifest], hvpas: Sequence[Man
     Raises:
         UnreadableError: the maximum is no integer.
     """
-    if hpas and (hpa := _first(each for each in hpas if target in hpa_targets(each))):
+    if hpas and (hpa := min((each for each in hpas if target in hpa_targets(each)), key=key_of, default=None)):
         return integer_at(hpa, "spec", "maxReplicas") or 0
-    if hvpas and (hvpa := _first(each for each in hvpas if target in hvpa_targets(each))):
+    if hvpas and (hvpa := min((each for each in hvpas if target in hvpa_targets(each)), key=key_of, default=None)):
         return integer_at(hvpa, *_TEMPLATE, "maxReplicas") or 0
     return None
 
@@ -115,10 +115,6 @@ def _targets(autoscaler: Manifest, field: str) -> tuple[Target, ...]:
     if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
         return ()
     return (Target(key_of(autoscaler).namespace, api_version, kind, name),)
-
-
-def _first(autoscalers: Iterable[Manifest]) -> Manifest | None:
-    return min(autoscalers, key=key_of, default=None)
 
 
 HPAS_BY_TARGET: Final = Index("HPAs by target", HORIZONTAL_POD_AUTOSCALERS, hpa_targets)

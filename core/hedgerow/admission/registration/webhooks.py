@@ -51,13 +51,10 @@ class Mode(StrEnum):
         return LabelSelector(match_expressions=(Requirement(NAMESPACE_PURPOSE, operator, SYSTEM_PURPOSES),))
 
     def namespaces_of_pods(self, home: str) -> LabelSelector:
-        """The namespaces whose pods need an answer to start.
+        """The namespaces whose pods need an answer to start; `home` is the one of the process.
 
         The cluster of the process must be able to start without it: its network and DNS run in kube-system, and outside
         Gardener the process depends on the pods beside it. In Gardener, webhooks serve the namespace `garden` too.
-
-        Args:
-            home: the namespace of the process.
         """
         if self is Mode.TARGET:
             return self.namespaces

@@ -9,11 +9,12 @@ from random import Random
 from typing import Any, Final
 
 from hedgerow.admission import Webhook, update
-from hedgerow.admission.review import VERSIONS, review_document
+from hedgerow.admission.review import VERSIONS
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.protocol.json_codec import standard
+from hedgerow_adapters.registrations.dispatch import review_document
 from tests.unit.adapters.admission.fuzz.sensible import DOMAIN, WORKLOADS, beginnings, fragments, sensible
 from tests.unit.adapters.admission.fuzz.values import anything, changed, damaged
 from tests.unit.core.admission.properties import ASKED, SUBJECTS
