@@ -1,0 +1,176 @@
+"""What is wrong with the values of a provider configuration, and with the Secret that it refers to.
+
+The rules of the reference come first for each field. Those beyond it (`is_strict`) refuse what rsyslog would refuse or
+misread on every node of the Shoot.
+
+Source: rsyslog-relp §2.2, §2.3; decision D-3.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from hedgerow.machinery.failures import Problem, invalid, required, unsupported
+from hedgerow.machinery.names import dns_subdomain_problem
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig
+
+AUTH_MODES: Final = ("fingerprint", "name")
+TLS_LIBRARIES: Final = ("gnutls", "openssl")
+PORTS: Final = range(1, 65_536)
+SEVERITIES: Final = range(8)
+SECRET_KEYS: Final = ("ca", "crt", "key")
+"""Of the Secret with certificates: the authority, the client's certificate, its key."""
+_CUTS_PROGRAM_NAME: Final = re.compile(r"[\[:/\s]")
+
+
+def config_problems(config: RsyslogRelpConfig, *, is_strict: bool = True) -> tuple[Problem, ...]:
+    """Everything that is wrong with a configuration, in the order of its fields; paths begin at the configuration.
+
+    Args:
+        config: as decoded.
+        is_strict: whether the rules beyond the reference's hold, too.
+    """
+    return tuple(problem for rule in RULES if is_strict or rule.is_of_reference for problem in rule.problems(config))
+
+
+def secret_problem(secret: ObjectKey, keys: Collection[str]) -> str | None:
+    """The first thing that is wrong with a Secret of certificates, given the keys of its data; none if it will do.
+
+    Source: rsyslog-relp §2.3. An empty value passes, as its presence counts.
+    """
+    for key in SECRET_KEYS:
+        if key not in keys:
+            return f"secret {secret} is missing {key} value"
+    if len(keys) > len(SECRET_KEYS):
+        return f"secret {secret} should have only three data entries"
+    return None
+
+
+def config_warnings(config: RsyslogRelpConfig) -> tuple[str, ...]:
+    """What is valid and hardly meant: a check of peers that none can pass, settings of TLS that is off."""
+    if config.tls is None:
+        return ()
+    if not config.tls.enabled:
+        return ("tls: has no effect, as tls.enabled is not true",) if config.tls != TLS() else ()
+    if config.tls.auth_mode and not config.tls.permitted_peers:
+        return (f"tls.permittedPeer: is empty, so that authMode {config.tls.auth_mode} refuses every server",)
+    return ()
+
+
+Problems: TypeAlias = Iterator[Problem]
+
+
+def _target_is_set(config: RsyslogRelpConfig) -> Problems:
+    if not config.target:
+        yield required("target", "target must not be empty")
+
+
+def _target_is_an_address(config: RsyslogRelpConfig) -> Problems:
+    if config.target and not _is_ip_address(config.target) and dns_subdomain_problem(config.target):
+        yield invalid("target", config.target, "target must be an IP address or a DNS name")
+
+
+def _port_is_not_negative(config: RsyslogRelpConfig) -> Problems:
+    if config.port < 0:
+        yield invalid("port", config.port, "port cannot be less than 0")
+
+
+def _port_exists(config: RsyslogRelpConfig) -> Problems:
+    if config.port >= 0 and config.port not in PORTS:
+        yield invalid("port", config.port, "port must be between 1 and 65535")
+
+
+def _tls_has_a_secret(config: RsyslogRelpConfig) -> Problems:
+    if (tls := config.active_tls) and not tls.secret_reference_name:
+        yield required("tls.secretReferenceName", "secretReferenceName must not be empty when tls is enabled")
+
+
+def _auth_mode_is_known(config: RsyslogRelpConfig) -> Problems:
+    if config.tls and config.tls.auth_mode is not None and config.tls.auth_mode not in AUTH_MODES:
+        yield unsupported("tls.authMode", config.tls.auth_mode, AUTH_MODES)
+
+
+def _tls_library_is_known(config: RsyslogRelpConfig) -> Problems:
+    if config.tls and config.tls.library is not None and config.tls.library not in TLS_LIBRARIES:
+        yield unsupported("tls.tlsLib", config.tls.library, TLS_LIBRARIES)
+
+
+def _peers_are_set(config: RsyslogRelpConfig) -> Problems:
+    for index, peer in _peers(config):
+        if not peer:
+            yield required(f"tls.permittedPeer[{index}]", "value cannot be empty")
+
+
+def _peers_are_words(config: RsyslogRelpConfig) -> Problems:
+    for index, peer in _peers(config):
+        if any(character.isspace() or not character.isprintable() for character in peer):
+            yield invalid(f"tls.permittedPeer[{index}]", peer, "must not contain whitespace or control characters")
+
+
+def _intervals_are_possible(config: RsyslogRelpConfig) -> Problems:
+    for name, value, least in (
+        ("rebindInterval", config.rebind_interval, 0),
+        ("timeout", config.timeout, 0),
+        ("resumeRetryCount", config.resume_retry_count, -1),
+    ):
+        if value is not None and value < least:
+            yield invalid(name, value, f"must not be less than {least}")
+
+
+def _there_are_rules(config: RsyslogRelpConfig) -> Problems:
+    if not config.logging_rules:
+        yield required("loggingRules", "at least one logging rule is required")
+
+
+def _program_names_can_match(config: RsyslogRelpConfig) -> Problems:
+    """Rsyslog cuts the name of a program at certain characters, so that a rule with one of them never matches."""
+    for index, rule in enumerate(config.logging_rules):
+        for number, name in enumerate(rule.program_names):
+            if not name or not name.isprintable() or _CUTS_PROGRAM_NAME.search(name):
+                at = f"loggingRules[{index}].programNames[{number}]"
+                yield invalid(at, name, "not a valid syslog program name")
+
+
+def _severities_exist(config: RsyslogRelpConfig) -> Problems:
+    for index, rule in enumerate(config.logging_rules):
+        if rule.severity not in SEVERITIES:
+            yield invalid(f"loggingRules[{index}].severity", rule.severity, "severity must be between 0 and 7")
+
+
+def _peers(config: RsyslogRelpConfig) -> Iterator[tuple[int, str]]:
+    return enumerate(config.tls.permitted_peers if config.tls else ())
+
+
+def _is_ip_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Rule(NamedTuple):
+    """One rule about a configuration."""
+
+    problems: Callable[[RsyslogRelpConfig], Problems]
+    is_of_reference: bool
+
+
+RULES: Final = (
+    Rule(_target_is_set, is_of_reference=True),
+    Rule(_target_is_an_address, is_of_reference=False),
+    Rule(_port_is_not_negative, is_of_reference=True),
+    Rule(_port_exists, is_of_reference=False),
+    Rule(_tls_has_a_secret, is_of_reference=True),
+    Rule(_auth_mode_is_known, is_of_reference=True),
+    Rule(_tls_library_is_known, is_of_reference=True),
+    Rule(_peers_are_set, is_of_reference=True),
+    Rule(_peers_are_words, is_of_reference=False),
+    Rule(_intervals_are_possible, is_of_reference=False),
+    Rule(_there_are_rules, is_of_reference=True),
+    Rule(_program_names_can_match, is_of_reference=False),
+    Rule(_severities_exist, is_of_reference=False),
+)
+"""In the order in which problems are told."""
