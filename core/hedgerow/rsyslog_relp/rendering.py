@@ -1,0 +1,117 @@
+"""The files that the extension puts on nodes: rsyslog's configuration, the scripts, the unit, audit rules.
+
+Every value in a template is quoted for the language in which it stands. Scripts hold paths of the node and nothing that
+a user wrote.
+
+Source: rsyslog-relp §8 to §11; decision D-12.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from hedgerow.rsyslog_relp.config import RsyslogRelpConfig
+from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
+from hedgerow.rsyslog_relp.pstats import MARKER, METRICS, PREFIX
+
+ACTION_NAME: Final = "rsyslog-relp"
+"""Of the action that sends, and so the label `name` of its metrics, which alerts select."""
+DOCUMENTATION: Final = "https://github.com/gardener/gardener-extension-shoot-rsyslog-relp"
+HOST: Final = "/host"
+"""Where the cleaner sees the root of its node."""
+_CONTROL_CHARACTER: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class ShootIdentity:
+    """What each forwarded message says of the Shoot that it comes from."""
+
+    project: str
+    name: str
+    uid: str
+
+
+def expression_string(text: str) -> str:
+    """A text as a string in an expression of RainerScript, where `$` begins a property."""
+    escaped = re.sub(r'(["\\$])', r"\\\1", text)
+    return '"' + _CONTROL_CHARACTER.sub(lambda found: f"\\x{ord(found[0]):02x}", escaped) + '"'
+
+
+def parameter_string(value: object) -> str:
+    """A value as a parameter of a RainerScript object, which knows no escapes but those of quotes and backslashes."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", str(value)) + '"'
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("hedgerow.rsyslog_relp"),
+        autoescape=False,  # noqa: S701 -- no HTML: every value has the filter of its language
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        comment_start_string="{#-",  # bash has {# of its own
+    )
+    environment.filters |= {"expression": expression_string, "parameter": parameter_string, "shell": shlex.quote}
+    return environment
+
+
+def _rendered(template: str, **values: object) -> str:
+    return _environment().get_template(f"{template}.j2").render(values)
+
+
+def rsyslog_configuration(config: RsyslogRelpConfig, shoot: ShootIdentity, paths: HostPaths = DEFAULT_PATHS) -> str:
+    """The text of `60-audit.conf`: which messages of a node are forwarded, and where to.
+
+    Args:
+        config: valid.
+        shoot: the Shoot of the node.
+        paths: where the files of the node are.
+    """
+    return _rendered(
+        "60-audit.conf",
+        config=config,
+        tls=config.active_tls,
+        shoot=shoot,
+        paths=paths,
+        options=tuple(_options(config)),
+        action_name=ACTION_NAME,
+    )
+
+
+def _options(config: RsyslogRelpConfig) -> Iterator[tuple[str, str]]:
+    """The parameters of the action that are stated, in their order."""
+    numbers = (
+        ("rebindInterval", config.rebind_interval),
+        ("timeout", config.timeout),
+        ("action.resumeRetryCount", config.resume_retry_count),
+    )
+    yield from ((name, str(value)) for name, value in numbers if value is not None)
+    if config.report_suspension_continuation is not None:
+        yield "action.reportSuspensionContinuation", "on" if config.report_suspension_continuation else "off"
+
+
+def configure_script(paths: HostPaths = DEFAULT_PATHS) -> str:
+    """The script that installs staged files on a node; bash."""
+    return _rendered("configure-rsyslog.sh", paths=paths)
+
+
+def pstats_script(paths: HostPaths = DEFAULT_PATHS) -> str:
+    """The script that turns rsyslogd's statistics into a text file of metrics; bash and POSIX awk."""
+    return _rendered("process-rsyslog-pstats.sh", paths=paths, metrics=METRICS, prefix=PREFIX, marker=MARKER)
+
+
+def cleaner_script(paths: HostPaths = DEFAULT_PATHS, host: str = HOST) -> str:
+    """The script that undoes everything on a node whose root is at `host`; POSIX shell."""
+    return _rendered("configuration-cleaner.sh", paths=paths, host=host)
+
+
+def configurator_unit(paths: HostPaths = DEFAULT_PATHS) -> str:
+    """The systemd unit that runs the configure script every 15 seconds; without a final line end."""
+    return _rendered("rsyslog-configurator.service", paths=paths, documentation=DOCUMENTATION).rstrip("\n")
