@@ -15,9 +15,12 @@ def extension_resource(plural: str, kind: str, *, namespaced: bool = True) -> Re
 
 CLUSTERS: Final = extension_resource("clusters", "Cluster", namespaced=False)
 ETCDS: Final = Resource("druid.gardener.cloud", "v1alpha1", "etcds", "Etcd")
+EXTENSIONS: Final = extension_resource("extensions", "Extension")
 GARDENS: Final = Resource("operator.gardener.cloud", "v1alpha1", "gardens", "Garden", namespaced=False)
 HVPAS: Final = Resource("autoscaling.k8s.io", "v1alpha1", "hvpas", "Hvpa")
 MACHINES: Final = Resource("machine.sapcloud.io", "v1alpha1", "machines", "Machine")
+OPERATING_SYSTEM_CONFIGS: Final = extension_resource("operatingsystemconfigs", "OperatingSystemConfig")
+SHOOTS: Final = Resource("core.gardener.cloud", "v1beta1", "shoots", "Shoot")
 
 ROLE: Final = "gardener.cloud/role"
 """Label of a Namespace: what it is for."""

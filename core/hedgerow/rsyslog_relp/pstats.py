@@ -47,7 +47,6 @@ METRICS: Final[Mapping[str, Metric]] = {
 }
 
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_]")
 
@@ -97,22 +96,30 @@ def _samples(record: str) -> Iterator[tuple[str, str]]:
 
 
 def _members(record: str) -> list[tuple[str, str]]:
-    """The names of a JSON object's members, and their values as they were written."""
+    """The names of a JSON object's members, and their values as they were written; none of anything else."""
+    decoder = json.JSONDecoder(parse_constant=_refuse)
     members: list[tuple[str, str]] = []
-    decoder = json.JSONDecoder()
     try:
-        if not isinstance(json.loads(record), dict):
+        if not isinstance(decoder.decode(record), dict):
             return []
-        position = record.index("{") + 1
-        while (start := _BLANKS.match(record, position).end()) < len(record) and record[start] == '"':
+        start = _after_blanks(record, record.index("{") + 1)
+        while record[start : start + 1] == '"':
             name, end = decoder.raw_decode(record, start)
-            start = _BLANKS.match(record, record.index(":", end) + 1).end()
+            start = _after_blanks(record, record.index(":", end) + 1)
             _, end = decoder.raw_decode(record, start)
             members.append((name, record[start:end]))
-            position = _BLANKS.match(record, end).end() + 1
+            start = _after_blanks(record, _after_blanks(record, end) + 1)
     except (ValueError, RecursionError):
         return []
     return members
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _after_blanks(text: str, start: int) -> int:
+    return start + len(text[start:]) - len(text[start:].lstrip(" \t\r\n"))
 
 
 def _label(text: str) -> str:

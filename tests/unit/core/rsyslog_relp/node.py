@@ -1,6 +1,7 @@
 """A node in a temporary folder: its files by their names in `HostPaths`, and a fake systemd that records calls."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -88,7 +89,7 @@ class Node:
 
     def path(self, name: str) -> Path:
         """Where a file is that is named by a field of `HostPaths`, perhaps with something behind it."""
-        field = next(each for each in (name.split("/")[0], name.split(".")[0]) if hasattr(self.paths, each))
+        (field,) = re.findall("^[a-z_]+", name)
         return Path(getattr(self.paths, field) + name.removeprefix(field))
 
     def edit(self, files: Mapping[str, str | None]) -> None:

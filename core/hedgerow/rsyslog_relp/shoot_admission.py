@@ -1,0 +1,126 @@
+"""The webhook that refuses Shoots whose provider configuration, or Secret with certificates, is invalid.
+
+Decides from the new Shoot and, with TLS, from the Secret that it refers to, which it reads live.
+
+Source: rsyslog-relp §12; decision D-16.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from returns.result import Failure as Failed
+
+from hedgerow.admission.decision import INVALID, Allowed, Decision, Denied, bad_request
+from hedgerow.admission.request import DELETE, AdmissionRequest
+from hedgerow.admission.webhook import Webhook
+from hedgerow.api.gardener import SHOOTS
+from hedgerow.api.kubernetes import SECRETS
+from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.failures import joined, required
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, objects_at, text_at
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig, decode
+from hedgerow.rsyslog_relp.naming import TYPE
+from hedgerow.rsyslog_relp.validation import config_problems, secret_problem
+
+NAME: Final = "shoot-rsyslog-relp-admission"
+PATH: Final = "/webhooks/validate"
+
+
+def shoot_admission_webhook(*, is_strict: bool = True) -> Webhook:
+    """The webhook.
+
+    Args:
+        is_strict: whether the rules beyond the reference's hold, too.
+    """
+
+    async def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:  # noqa: ARG001 -- reads live only
+        try:
+            return await _reviewed(request, is_strict=is_strict)
+        except UnreadableError as error:
+            return bad_request(str(error))
+
+    return Webhook(NAME, PATH, review, permissions=(Permission.of(SECRETS, "get"),))
+
+
+async def _reviewed(request: AdmissionRequest, *, is_strict: bool) -> Decision:
+    """Check the configuration of a Shoot, then the Secret that it refers to."""
+    if request.operation == DELETE:
+        return Allowed()
+    if problem := _type_problem(request):
+        return bad_request(problem)
+    # What is wrong with a Shoot must not keep anybody from removing its finalizers.
+    if text_at(request.object, "metadata", "deletionTimestamp"):
+        return Allowed()
+    config = shoot_config(request.object, is_strict=is_strict)
+    if isinstance(config, str):
+        return Denied(INVALID, config)
+    return await _secret_decision(request, config.active_tls if config else None)
+
+
+def _type_problem(request: AdmissionRequest) -> str | None:
+    kind = request.kind
+    if kind.kind != SHOOTS.kind or kind.group != SHOOTS.group:
+        return f"unexpected request kind {kind.api_version}, Kind={kind.kind}"
+    return None if isinstance(request.object, Mapping) else "there is no object in the request"
+
+
+def shoot_config(shoot: Manifest, *, is_strict: bool = True) -> RsyslogRelpConfig | str | None:
+    """The valid provider configuration of a Shoot, or what is wrong with it; none if the extension is not enabled.
+
+    Args:
+        shoot: a manifest.
+        is_strict: whether the rules beyond the reference's hold, too.
+    """
+    found = next(
+        (
+            (index, each)
+            for index, each in enumerate(objects_at(shoot, "spec", "extensions"))
+            if text_at(each, "type") == TYPE
+        ),
+        None,
+    )
+    if found is None or boolean_at(found[1], "disabled"):
+        return None
+    index, extension = found
+    document: Any = extension.get("providerConfig")
+    if document is None:
+        detail = "Rsyslog relp configuration is required when using gardener-extension-shoot-rsyslog-relp"
+        return str(required(f"spec.extensions[{index}].providerConfig", detail))
+    decoded = decode(document, is_strict=True)
+    if isinstance(decoded, Failed):
+        return str(decoded.failure())
+    problems = config_problems(decoded.unwrap(), is_strict=is_strict)
+    return joined(problems) if problems else decoded.unwrap()
+
+
+def secret_reference(shoot: Manifest, tls: TLS) -> ObjectKey | str:
+    """The Secret that the first resource of the configured name refers to, without its namespace; or what is wrong."""
+    name = tls.secret_reference_name
+    for entry in objects_at(shoot, "spec", "resources"):
+        if text_at(entry, "name") == name:
+            reference = object_at(entry, "resourceRef")
+            kind, secret = text_at(reference, "kind") or "", text_at(reference, "name") or ""
+            if kind != SECRETS.kind:
+                return f"invalid referenced resource, expected kind Secret, not {kind}: {name}"
+            return ObjectKey("", secret)
+    return f"missing or invalid referenced resource: {name}"
+
+
+async def _secret_decision(request: AdmissionRequest, tls: TLS | None) -> Decision:
+    """Whether the Secret with certificates will do, if there is TLS."""
+    if tls is None:
+        return Allowed()
+    secret = secret_reference(request.object, tls)
+    if isinstance(secret, str):
+        return Denied(INVALID, secret)
+    key = ObjectKey(request.namespace, secret.name)
+    answer = await ObjectQuestion(SECRETS, key, Cluster.TARGET)
+    if not isinstance(answer, NotAnswered):
+        problem = secret_problem(key, object_at(answer.objects[0], "data"))
+        return Denied(INVALID, problem) if problem else Allowed()
+    if answer.is_not_found:
+        return Denied(INVALID, f"referenced secret {key} does not exist")
+    return Denied(INVALID, f"failed to get referenced secret {key} with error: {answer.message}", is_undecided=True)
