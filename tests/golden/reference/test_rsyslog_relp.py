@@ -1,5 +1,6 @@
 """The extension shoot-rsyslog-relp, against what the reference decoded, decided, rendered and did on nodes."""
 
+import json
 import re
 import subprocess
 from base64 import b64decode
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from returns.result import Failure
 
 from hedgerow.admission import Allowed, Decision, Denied, Mutated
@@ -17,6 +19,7 @@ from hedgerow.machinery.failures import FieldErrorType, joined
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Question
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig, decode_text
 from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
+from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
 from hedgerow.rsyslog_relp.operating_system_config import operating_system_config_webhook
 from hedgerow.rsyslog_relp.pstats import textfiles
 from hedgerow.rsyslog_relp.rendering import pstats_script
@@ -60,7 +63,7 @@ def test_the_same_configurations_are_valid(recording: Recording) -> None:
 
 def manifest_of(config: RsyslogRelpConfig) -> dict[str, Any]:
     """The configuration as the reference writes it back: absent and empty optional fields are left out."""
-    optional = {
+    optional: dict[str, Any] = {
         "loggingRules": [
             {**({"programNames": [*rule.program_names]} if rule.program_names else {}), "severity": rule.severity}
             for rule in config.logging_rules
@@ -265,3 +268,41 @@ def test_statistics_become_the_same_metrics(recording: Recording, tmp_path: Path
         assert script.returncode == recording["exit"]
         samples = None if text is None else sorted(line for line in text.splitlines() if line[0] != "#")
         assert samples == recording["samples"]
+
+
+@pytest.mark.parametrize("recording", [*cases("rsyslog-relp-monitoring.jsonl")])
+def test_monitoring_is_the_same(recording: Recording) -> None:
+    config_map = monitoring_config_map("shoot--bar--foo")
+    data = config_map["data"]
+
+    assert config_map["metadata"]["name"] == recording["name"]
+    assert config_map["metadata"]["labels"] == recording["labels"]
+    assert sorted(data) == recording["dataKeys"]
+    assert yaml.safe_load(data["scrape_config"]) == recording["scrape"]
+    rules = yaml.safe_load(data["alerting_rules"])
+    assert [*rules] == recording["ruleFiles"]
+    (group,) = yaml.safe_load(rules[recording["ruleFiles"][0]])["groups"]
+    assert [
+        (each["alert"], each["for"], each["labels"], each["expr"], sorted(each["annotations"]))
+        for each in group["rules"]
+    ] == [
+        (
+            each["alert"],
+            each["for"],
+            each["labels"],
+            each["expr"].replace("rsyslg-relp", "rsyslog-relp"),
+            each["annotationKeys"],
+        )
+        for each in recording["alerts"]
+    ]
+    dashboards = yaml.safe_load(data["dashboard_operators"])
+    assert [*dashboards] == recording["dashboardFiles"]
+    dashboard = json.loads(dashboards[recording["dashboardFiles"][0]])
+    corrected = {"Times Resumed", "Times Suspended", "Number of Open Files"}
+    for ours, theirs in zip(dashboard["panels"], recording["dashboard"]["panels"], strict=True):
+        title = theirs["title"].strip()
+        assert (ours["title"], ours["type"], ours["gridPos"]) == (title, theirs["type"], theirs["gridPos"])
+        if title not in corrected:
+            assert [[each["expr"], each["legendFormat"]] for each in ours.get("targets", ())] == theirs["targets"]
+    for field in ("editable", "graphTooltip", "refresh", "schemaVersion", "style", "tags", "time", "timezone", "uid"):
+        assert dashboard[field] == recording["dashboard"][field]
