@@ -95,15 +95,14 @@ class Overlay:
     async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:  # noqa: ARG002 -- a transport
         """A watch of what is written, from the beginning on."""
         events: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
-        is_watched = _selection(request)
+        resource = attributes_of(request).resource
 
         def tell(place: Place) -> None:
-            manifest = self._written[place]
-            if is_watched(place, None):
-                is_there = self._objects[place] is not None and is_watched(place, manifest)
-                events.put_nowait({"type": "MODIFIED" if is_there else "DELETED", "object": manifest})
+            if place.resource == resource:
+                kind = "MODIFIED" if self._shows(request, place) else "DELETED"
+                events.put_nowait({"type": kind, "object": self._written[place]})
 
-        async def told() -> AsyncIterator[Mapping[str, Any]]:
+        async def all_events() -> AsyncIterator[Mapping[str, Any]]:
             while True:
                 yield await events.get()
 
@@ -111,7 +110,7 @@ class Overlay:
             tell(place)
         self._watches.append(tell)
         try:
-            yield Stream(HTTPStatus.OK, None, told())
+            yield Stream(HTTPStatus.OK, None, all_events())
         finally:
             self._watches.remove(tell)
 
@@ -120,7 +119,7 @@ class Overlay:
             response = await self._server.send(request, timeout=PATIENCE)
         except TransportError as lost:
             raise ReadingError(str(lost)) from lost
-        if response.status in _NO_ACCESS:
+        if response.status in _NO_ACCESS and request.path.startswith("/api"):
             raise ReadingError(missing_permission(request, status_error(response)))
         if isinstance(response.body, Mapping):
             version = (response.body.get("metadata") or {}).get("resourceVersion") or ""
@@ -151,12 +150,13 @@ class Overlay:
 
     async def _write(self, request: Request, place: Place) -> Response:
         subresource = attributes_of(request).resource.partition("/")[2]
-        path = request.path.removesuffix(f"/{subresource}")
         if place not in self._objects and place.resource in self.effects.kept:
             self._objects[place] = self.effects.kept[place.resource](place.key)
-        is_creation = request.method == "POST" and not subresource
+        path = request.path.removesuffix(f"/{subresource}")
+        if request.method == "POST" and not subresource:
+            path = f"{path}/{place.key.name}"
         try:
-            refusal = await self._look(place, Request("GET", f"{path}/{place.key.name}" if is_creation else path))
+            refusal = await self._look(place, Request("GET", path))
         except ReadingError as failure:
             self.failure = failure
             raise
@@ -165,7 +165,9 @@ class Overlay:
         live = self._objects[place]
         if request.method == "POST" and subresource:
             _existing(place, live)
-            return Response(HTTPStatus.CREATED, self._granted(request.body))
+            life = timedelta(seconds=(request.body.get("spec") or {}).get("expirationSeconds") or 0)
+            token = {"token": NO_TOKEN, "expirationTimestamp": timestamp(self._now() + life)}
+            return Response(HTTPStatus.CREATED, {**request.body, "status": token})
         self._require_version(request, place, live)
         new, is_there = self._imagined(request, place, live)
         is_change = new != live or not is_there
@@ -219,36 +221,22 @@ class Overlay:
         if live is not None and place in self._written and given not in (None, resource_version_of(live)):
             raise statuses.conflict(*_named(place))
 
-    def _granted(self, request: Manifest) -> Manifest:
-        """The answer to a request for a token."""
-        life = timedelta(seconds=(request.get("spec") or {}).get("expirationSeconds") or 0)
-        return {**request, "status": {"token": NO_TOKEN, "expirationTimestamp": timestamp(self._now() + life)}}
-
     def _with_written(self, request: Request, response: Response) -> Response:
         """A page of a list with what was written, which the last page holds."""
         if not response.is_success or not self._written:
             return response
-        is_listed, resource = _selection(request), attributes_of(request).resource
+        resource = attributes_of(request).resource
         items = [each for each in response.body["items"] if Place(resource, key_of(each)) not in self._written]
         if not response.body["metadata"].get("continue"):
-            items += [
-                manifest
-                for place, manifest in self._written.items()
-                if self._objects[place] is not None and is_listed(place, manifest)
-            ]
+            items += (self._written[place] for place in self._written if self._shows(request, place))
         return replace(response, body={**response.body, "items": items})
 
-
-def _selection(request: Request) -> Callable[[Place, Manifest | None], bool]:
-    """Whether a list or watch is about an object, or, without one, could be."""
-    asked = attributes_of(request)
-    is_selected = selected_by(request.query.get("labelSelector", ""), request.query.get("fieldSelector", ""))
-
-    def is_about(place: Place, manifest: Manifest | None) -> bool:
-        is_there = place.resource == asked.resource and asked.namespace in ("", place.key.namespace)
-        return is_there and (manifest is None or is_selected(manifest))
-
-    return is_about
+    def _shows(self, request: Request, place: Place) -> bool:
+        """True if an object that was written belongs to a list or watch."""
+        asked = attributes_of(request)
+        is_selected = selected_by(request.query.get("labelSelector", ""), request.query.get("fieldSelector", ""))
+        is_in_place = place.resource == asked.resource and asked.namespace in ("", place.key.namespace)
+        return is_in_place and self._objects[place] is not None and is_selected(self._written[place])
 
 
 def _named(place: Place) -> tuple[Resource, str]:
