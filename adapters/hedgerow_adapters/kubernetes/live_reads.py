@@ -94,8 +94,6 @@ async def list_transformed(
     keep: Callable[[Manifest], Kept | None],
     *,
     metadata_only: bool = False,
-    label_selector: str = "",
-    field_selector: str = "",
 ) -> list[Kept]:
     """What is kept of the objects of a list, of which no more than a page is held at a time.
 
@@ -107,8 +105,6 @@ async def list_transformed(
         scope: which objects of it.
         keep: what to keep of an object; none: nothing.
         metadata_only: whether that is made of nothing but metadata.
-        label_selector: which of them, by their labels; empty: all.
-        field_selector: which of them, by their fields; empty: all.
 
     Raises:
         UnknownResourceError: the server has no such resource.
@@ -116,13 +112,7 @@ async def list_transformed(
         ListingError: it does not allow it.
     """
     page = partial(
-        requests.list_page,
-        resource,
-        namespace=scope.namespace,
-        name=scope.name,
-        selector=label_selector,
-        field_selector=field_selector,
-        metadata_only=metadata_only,
+        requests.list_page, resource, namespace=scope.namespace, name=scope.name, metadata_only=metadata_only
     )
     try:
         return await whole_list(transport, page, PAGE_PATIENCE, keep)

@@ -2,20 +2,20 @@
 
 from hedgerow_adapters.simulation.clusters import ReadingError, World, Worlds, in_memory
 from hedgerow_adapters.simulation.happenings import SentAction
-from hedgerow_adapters.simulation.overlay import Overlay
+from hedgerow_adapters.simulation.overlay import imagined
 from hedgerow_adapters.simulation.planning import KeyPlan, Planner, planning
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.settling import Settlement, settle
 
 __all__ = [
     "KeyPlan",
-    "Overlay",
     "Planner",
     "ReadingError",
     "SentAction",
     "Settlement",
     "World",
     "Worlds",
+    "imagined",
     "in_memory",
     "planning",
     "seeded_cluster",

@@ -10,16 +10,19 @@ nothing answers to dry runs. Asked for a token, it gives one that is none, and i
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating, key_of, resource_version_of
 from hedgerow.machinery.selectors import selected_by
+from hedgerow_adapters.kubernetes.live_reads import PAGE_PATIENCE
 from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.metadata import patched
@@ -27,31 +30,29 @@ from hedgerow_adapters.memory.options import parse_delete_options
 from hedgerow_adapters.memory.statuses import RefusedError
 from hedgerow_adapters.protocol.responses import missing_permission, status_error
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError, attributes_of
-from hedgerow_adapters.simulation.clusters import Effects, Place, ReadingError
+from hedgerow_adapters.simulation.clusters import Effects, Place, ReadingError, World, Worlds
 
 NO_TOKEN: Final = "a-token-that-nobody-has-made"  # noqa: S105 -- stands for one
 """What is given to who asks for a token."""
-PATIENCE: Final = 7.0
-"""Seconds for an answer; for a list until a page begins, and without a byte after that. A person waits for it."""
 _NO_ACCESS: Final = frozenset({401, 403})
 
 
 class Overlay:
-    """The way to such a cluster."""
+    """The way to such a cluster. Needs an event loop on virtual time."""
 
     is_whole = True
 
     def __init__(
         self,
         server: Transport,
-        now: Callable[[], datetime],
+        now: datetime,
         stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
     ) -> None:
         """Nothing was read or written yet.
 
         Args:
             server: the way to the server.
-            now: the time.
+            now: the time at which everything happens.
             stored: an object that was sent as a server would hand it back.
         """
         self.effects = Effects()
@@ -70,7 +71,7 @@ class Overlay:
         self,
         request: Request,
         *,
-        timeout: float = PATIENCE,  # noqa: ARG002 -- a transport
+        timeout: float = PAGE_PATIENCE,  # noqa: ARG002 -- a transport
         may_send: Callable[[], bool] = lambda: True,  # noqa: ARG002 -- as above
     ) -> Response:
         """The server's answer to a question, or what a write would most likely lead to.
@@ -116,7 +117,7 @@ class Overlay:
 
     async def _ask(self, request: Request) -> Response:
         try:
-            response = await self._server.send(request, timeout=PATIENCE)
+            response = await self._server.send(request, timeout=PAGE_PATIENCE)
         except TransportError as lost:
             raise ReadingError(str(lost)) from lost
         if response.status in _NO_ACCESS and request.path.startswith("/api"):
@@ -166,7 +167,7 @@ class Overlay:
         if request.method == "POST" and subresource:
             _existing(place, live)
             life = timedelta(seconds=(request.body.get("spec") or {}).get("expirationSeconds") or 0)
-            token = {"token": NO_TOKEN, "expirationTimestamp": timestamp(self._now() + life)}
+            token = {"token": NO_TOKEN, "expirationTimestamp": timestamp(self._now + life)}
             return Response(HTTPStatus.CREATED, {**request.body, "status": token})
         self._require_version(request, place, live)
         new, is_there = self._imagined(request, place, live)
@@ -192,14 +193,14 @@ class Overlay:
         if request.method == "POST":
             if live is not None:
                 raise statuses.already_exists(*_named(place), deleting=is_terminating(live))
-            given = {"uid": str(UUID(int=self._version)), "creationTimestamp": timestamp(self._now())}
+            given = {"uid": str(UUID(int=self._version)), "creationTimestamp": timestamp(self._now)}
             new = self._stored(request.body)
             return {**new, "metadata": {**new["metadata"], **given}}, True
         existing = _existing(place, live)
         finalizers = existing["metadata"].get("finalizers")
         match request.method:
             case "DELETE":
-                mark = {"deletionTimestamp": timestamp(self._now())}
+                mark = {"deletionTimestamp": timestamp(self._now)}
                 return {**existing, "metadata": {**mark, **existing["metadata"]}}, bool(finalizers)
             case "PUT":
                 new = self._stored(request.body)
@@ -237,6 +238,25 @@ class Overlay:
         is_selected = selected_by(request.query.get("labelSelector", ""), request.query.get("fieldSelector", ""))
         is_in_place = place.resource == asked.resource and asked.namespace in ("", place.key.namespace)
         return is_in_place and self._objects[place] is not None and is_selected(self._written[place])
+
+
+def imagined(
+    transports: Mapping[Cluster, Transport],
+    now: datetime,
+    *,
+    namespaces: Mapping[Cluster, Sequence[str]] = MappingProxyType({}),
+    stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
+) -> Worlds:
+    """Clusters to which nothing is written.
+
+    Args:
+        transports: the ways to their servers; the same one where one cluster plays both roles.
+        now: the time at which everything happens.
+        namespaces: what is seen of each; none: all.
+        stored: an object that was sent as a server would hand it back.
+    """
+    overlays = {transport: Overlay(transport, now, stored) for transport in transports.values()}
+    return {role: World(overlays[transport], tuple(namespaces.get(role, ()))) for role, transport in transports.items()}
 
 
 def _named(place: Place) -> tuple[Resource, str]:

@@ -81,7 +81,7 @@ def command(
     if live:
         with live_clusters(_places(settings, kubeconfig, context)) as clusters:
             chosen = chosen_controllers(controllers, settings, clusters.ask)
-            planned, failures = planned_in(((each, clusters.worlds(now, each.remarks.stored)) for each in chosen), now)
+            planned, failures = planned_in(((each, clusters.worlds(now, each.remarks)) for each in chosen), now)
     else:
         objects = objects_in_files(paths)
         chosen, clock = chosen_controllers(controllers, settings, ask_files(objects)), SettableClock()

@@ -1,20 +1,20 @@
 """Live clusters for plans: they are read, and what is written to them is imagined."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_adapters.simulation import Overlay, ReadingError, World, Worlds
+from hedgerow_adapters.simulation import ReadingError, Worlds, imagined
 from hedgerow_adapters.simulation.real_time import RealTime
 from hedgerow_adapters.simulation.virtual_time import VirtualClockLoop
 from hedgerow_entrypoints.cli.worlds import connected
+from hedgerow_entrypoints.components.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.errors import CommandError
 
 
@@ -30,24 +30,19 @@ class ClusterAccess(NamedTuple):
 
 
 class LiveClusters(NamedTuple):
-    """The ways to clusters, for use on virtual time."""
+    """The ways to clusters, for use on virtual time, and the namespaces to read."""
 
     transports: Mapping[Cluster, Transport]
-    accesses: Mapping[Cluster, ClusterAccess]
+    namespaces: Mapping[Cluster, Sequence[str]]
 
-    def worlds(self, now: datetime, stored: Callable[[Manifest], Manifest] = lambda manifest: manifest) -> Worlds:
+    def worlds(self, now: datetime, remarks: Remarks = NO_REMARKS) -> Worlds:
         """The clusters as they are, for one controller that plans.
 
         Args:
             now: the time at which all of it would happen.
-            stored: an object that was sent as a server would hand it back.
+            remarks: what is known of the controller's objects.
         """
-        transports = self.transports.values()
-        overlays = {transport: Overlay(transport, lambda: now, stored) for transport in transports}
-        return {
-            role: World(overlays[self.transports[role]], tuple(access.namespaces))
-            for role, access in self.accesses.items()
-        }
+        return imagined(self.transports, now, namespaces=self.namespaces, stored=remarks.stored)
 
     def ask(self, question: Question) -> Answer:
         """What a cluster shows.
@@ -55,11 +50,10 @@ class LiveClusters(NamedTuple):
         Raises:
             CommandError: it does not answer, or one may not ask.
         """
-        overlays = {role: Overlay(transport, datetime.now) for role, transport in self.transports.items()}
-        namespaces = {role: access.namespaces for role, access in self.accesses.items()}
+        readable = {role: world.transport for role, world in self.worlds(datetime.now(UTC)).items()}
         with asyncio.Runner(loop_factory=VirtualClockLoop) as runner:
             try:
-                return runner.run(Questions(overlays, namespaces).ask(question))
+                return runner.run(Questions(readable, self.namespaces).ask(question))
             except ReadingError as unreadable:
                 raise CommandError(str(unreadable)) from unreadable
 
@@ -79,6 +73,9 @@ def live_clusters(accesses: Mapping[Cluster, ClusterAccess]) -> Iterator[LiveClu
                 if access[:2] not in opened:
                     connection = stack.enter_async_context(connected(access.kubeconfig, access.context))
                     opened[access[:2]] = real_time.over(real_time.run(connection))
-            yield LiveClusters({role: opened[access[:2]] for role, access in accesses.items()}, accesses)
+            yield LiveClusters(
+                {role: opened[access[:2]] for role, access in accesses.items()},
+                {role: access.namespaces for role, access in accesses.items()},
+            )
         finally:
             real_time.run(stack.aclose())

@@ -1,6 +1,6 @@
 """Plans for a live cluster, in memory: what is asked, and that nothing is written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_adapters.simulation import in_memory, planning
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
-from hedgerow_entrypoints.cli.plan_live import ClusterAccess, LiveClusters
+from hedgerow_entrypoints.cli.plan_live import LiveClusters
 from hedgerow_entrypoints.cli.planning import planned_in
 from hedgerow_entrypoints.cli.rendering import Planned
 from hedgerow_entrypoints.cli.worlds import ClusterFromFiles, clusters_of, objects_in_files
@@ -30,7 +30,7 @@ from tests.unit.entrypoints.command_line import REPOSITORY
 
 EXAMPLE = (str(REPOSITORY / "examples" / "managed-resources"),)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-NOWHERE: Mapping[Cluster, ClusterAccess] = dict.fromkeys(Cluster, ClusterAccess(None, None))
+EVERYTHING: Mapping[Cluster, Sequence[str]] = {}
 DEFAULTS = ResourceManagerConfiguration()
 FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden"}
 
@@ -46,11 +46,11 @@ def example() -> ClusterFromFiles:
 
 
 def planned_over(clusters: LiveClusters, *chosen: Chosen) -> tuple[list[Planned], list[Failure]]:
-    return planned_in(((each, clusters.worlds(NOW, each.remarks.stored)) for each in chosen), NOW)
+    return planned_in(((each, clusters.worlds(NOW, each.remarks)) for each in chosen), NOW)
 
 
 def planned_live(transport: Transport, *names: str) -> list[Planned]:
-    clusters = LiveClusters(dict.fromkeys(Cluster, transport), NOWHERE)
+    clusters = LiveClusters(dict.fromkeys(Cluster, transport), EVERYTHING)
     planned, failures = planned_over(
         clusters, *chosen_controllers(names, OfflineSettings(COMPONENT, DEFAULTS), ask_files(()))
     )
@@ -100,7 +100,7 @@ def test_a_question_before_the_plan_that_may_not_be_asked_ends_the_command() -> 
     world = World(service())
     denial = Response(403, {**FORBIDDEN, "message": 'User "me" cannot get resource "services"'})
     world.faults.append(Fault(picked(path="/services/cart"), Answered(denial)))
-    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(world)), NOWHERE)
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(world)), EVERYTHING)
 
     with pytest.raises(CommandError, match="missing permission: get services in namespace shop"):
         clusters.ask(ObjectQuestion(SERVICES, CART, Cluster.TARGET))
@@ -144,7 +144,7 @@ def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(capsys: pyt
 
 def test_of_some_namespaces_only_those_are_asked_for() -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
-    accesses = dict.fromkeys(Cluster, ClusterAccess(None, None, ["shop", "default"]))
+    accesses = dict.fromkeys(Cluster, ("shop", "default"))
     clusters = LiveClusters(dict.fromkeys(Cluster, wire), accesses)
 
     with planning(chosen("networkpolicy").controller, clusters.worlds(NOW), NOW) as planner:
@@ -160,7 +160,7 @@ def test_of_some_namespaces_only_those_are_asked_for() -> None:
 
 def test_who_reads_within_a_namespace_asks_for_nothing_else() -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
-    clusters = LiveClusters(dict.fromkeys(Cluster, wire), dict.fromkeys(Cluster, ClusterAccess(None, None, [])))
+    clusters = LiveClusters(dict.fromkeys(Cluster, wire), EVERYTHING)
     controller = chosen("networkpolicy").controller
     within = tuple(replace(watch, namespace="shop") for watch in controller.watches)
 
@@ -199,7 +199,7 @@ def test_of_two_owners_that_ask_for_an_object_the_second_hears_what_the_first_ha
     named = service(CART)
     named["spec"]["ports"][0]["targetPort"] = "b-tcp-8080"
     world = World(named, service(CART._replace(name="cart-tcp-b")))
-    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(world)), NOWHERE)
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(world)), EVERYTHING)
 
     planned, failures = planned_over(clusters, chosen("networkpolicy"))
 
@@ -217,7 +217,7 @@ def test_an_object_that_two_owners_take_from_each_other_is_an_error(tmp_path: Pa
     )
     one = chosen("managedresource")
     (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
-    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), EVERYTHING)
 
     _, failures = planned_over(clusters, one)
 
@@ -234,7 +234,7 @@ def test_an_object_is_created_once_however_often_it_is_looked_at(tmp_path: Path,
     )
     one = chosen("managedresource", settings)
     (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
-    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), NOWHERE)
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), EVERYTHING)
 
     planned, failures = planned_over(clusters, one)
 

@@ -34,7 +34,8 @@ from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.executor import Executor, Unanswered
-from hedgerow_adapters.simulation import KeyPlan, Overlay, ReadingError, World, Worlds, in_memory, planning, settle
+from hedgerow_adapters.simulation import KeyPlan, ReadingError, World, Worlds, imagined, in_memory, planning, settle
+from hedgerow_adapters.simulation.overlay import Overlay
 from hedgerow_adapters.simulation.planning import MOST_TURNS
 from tests.in_memory import snapshot_of
 from tests.virtual_clock import run
@@ -91,7 +92,7 @@ def worlds(request: pytest.FixtureRequest, cluster: InMemoryCluster) -> Worlds:
     """The cluster itself, and one in which writes are imagined."""
     if request.param == "in memory":
         return in_memory(cluster)
-    return dict.fromkeys(Cluster, World(Overlay(MemoryTransport(cluster), lambda: NOW)))
+    return imagined(dict.fromkeys(Cluster, MemoryTransport(cluster)), NOW)
 
 
 class Surroundings:
@@ -282,7 +283,7 @@ def overlay(
     cluster: InMemoryCluster, *, stored: Callable[[Manifest], Manifest] = lambda sent: sent
 ) -> tuple[Wire, World]:
     wire = Wire(cluster)
-    return wire, World(Overlay(wire, lambda: NOW, stored))
+    return wire, World(Overlay(wire, NOW, stored))
 
 
 def test_nothing_is_written_and_each_object_is_read_once(cluster: InMemoryCluster) -> None:
