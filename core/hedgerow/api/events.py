@@ -1,4 +1,4 @@
-"""The latest Warning events about an object, told as kubectl tells them, as a block of text below a message.
+"""The latest Warning events about an object as a block of text, in kubectl's format.
 
 Source: managed-resources §14.
 """
@@ -27,7 +27,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class _Scale(NamedTuple):
-    """Below which age it is told in which unit, and in which smaller one what is left over, unless that is zero."""
+    """The units of ages below a limit; a rest of zero is left out."""
 
     below: timedelta
     unit: timedelta
@@ -48,7 +48,7 @@ _SCALES: Final = (
 
 
 def age_text(age: timedelta) -> str:
-    """An age in one or two units; clocks may differ by a second before an age counts as invalid."""
+    """An age in one or two units; one more than a second below zero is invalid."""
     if age < -_SECOND:
         return "<invalid>"
     age = max(age, timedelta(0))
@@ -59,7 +59,7 @@ def age_text(age: timedelta) -> str:
 
 
 def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
-    """What has to be asked to know the warnings about an object: for no other events, as a namespace may hold many."""
+    """The question for the warnings about an object, and no other events: a namespace may hold many."""
     fields = {
         "involvedObject.apiVersion": kind.api_version,
         "involvedObject.kind": kind.kind,
@@ -71,33 +71,34 @@ def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
 
 
 def is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:
-    """Whether an event warns of something about an object; which object of that name does not matter."""
+    """True if an event is a warning about an object, of any uid."""
     involved = _object(event, "involvedObject")
     subject = ObjectKey(involved.get("namespace") or "", involved.get("name") or "")
     return event.get("type") == "Warning" and (Kind.of(involved), subject) == (kind, key)
 
 
 def event_block(events: Iterable[Manifest], kind: Kind, key: ObjectKey, now: datetime) -> str:
-    """The last five warnings about an object, the latest at the end; empty where there are none."""
+    """The last five warnings about an object, the latest last; empty if there are none."""
     warnings = sorted((event for event in events if is_warning_about(event, kind, key)), key=_order)[-_MOST:]
     return "\n".join(("-> Events:", *(_line(event, now) for event in warnings))) if warnings else ""
 
 
-def message_with_ages(told: Callable[[datetime], str], said: Condition | None, now: datetime) -> str:
-    """What a condition is to say that tells ages; as long as nothing but these is new, what it says already.
+def message_with_ages(message_at: Callable[[datetime], str], stored: Condition | None, now: datetime) -> str:
+    """The message of a condition that holds ages; the stored one if nothing but the ages has changed.
 
     Args:
-        told: the message, given the time that ages are counted to.
-        said: the condition as it is stored; none where there is none.
-        now: the time to count to where there is any news.
+        message_at: returns the message with the ages at a time.
+        stored: the condition as it is stored.
+        now: the time of a new message.
     """
-    if said is not None and said.last_update_time is not None and told(said.last_update_time) == said.message:
-        return said.message
-    return told(now.replace(microsecond=0))
+    last = stored and stored.last_update_time
+    if stored is not None and last is not None and message_at(last) == stored.message:
+        return stored.message
+    return message_at(now.replace(microsecond=0))
 
 
 def _order(event: Manifest) -> tuple[datetime, ObjectKey]:
-    """The time of an event; its name settles what happened within the same second."""
+    """The time of an event, and its key for events of the same second."""
     return parse_timestamp(event.get("lastTimestamp")) or _LONG_AGO, key_of(event)
 
 
@@ -107,7 +108,7 @@ def _line(event: Manifest, now: datetime) -> str:
 
 
 def _interval(event: Manifest, now: datetime) -> str:
-    """When an event happened, and over what time if it happened more than once."""
+    """When an event happened; if more than once, how often and since when."""
     first, last, count = event.get("firstTimestamp"), event.get("lastTimestamp"), event.get("count")
     if isinstance(count, int) and count > 1:
         return f"{_age(last, now)} ago (x{count} over {_age(first, now)})"
@@ -115,7 +116,7 @@ def _interval(event: Manifest, now: datetime) -> str:
 
 
 def _object(event: Manifest, name: str) -> Mapping[str, Any]:
-    """A member of an event; empty where it is no object, as events are a courtesy that may not stand in the way."""
+    """A member of an event; empty if it is no object: a malformed event must not fail the decision."""
     member = event.get(name)
     return member if isinstance(member, (dict, Mapping)) else _NOTHING
 

@@ -1,7 +1,7 @@
-"""How a managed object says which ManagedResource, of which cluster, it belongs to.
+"""Origins: the annotation that names the ManagedResource of a managed object, and the cluster of that.
 
-Several source clusters may deliver into one target cluster, so the origin carries the id of the cluster that the
-ManagedResource lives in, unless that id is empty.
+Several source clusters may deliver into one target cluster, so an origin has the id of the source cluster, unless that
+is empty.
 
 Source: managed-resources §4.4.
 """
@@ -16,7 +16,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of
 from hedgerow.machinery.questions import Answer, Found
 
 CLUSTER_IDENTITY: Final = ObjectKey("kube-system", "cluster-identity")
-"""The ConfigMap, in the source cluster, that tells its identity."""
+"""The ConfigMap with the identity of the source cluster."""
 _IDENTITY_ENTRY: Final = "cluster-identity"
 _REQUIRED: Final = "<cluster>"
 _OPTIONAL: Final = "<default>"
@@ -24,7 +24,7 @@ _UNKNOWN: Final = "unable to determine cluster id: cannot determine cluster iden
 
 
 class Origin(NamedTuple):
-    """The ManagedResource that an object belongs to, and the id of its cluster; the id may be empty."""
+    """A ManagedResource, and the id of its cluster, which may be empty."""
 
     cluster_id: str
     managed_resource: ObjectKey
@@ -35,7 +35,7 @@ class Origin(NamedTuple):
         return f"{self.cluster_id}:{namespace}/{name}" if self.cluster_id else f"{namespace}/{name}"
 
     def may_be(self, other: "Origin") -> bool:
-        """Whether two origins may be of one ManagedResource, whose cluster has got an id, or lost it, meanwhile."""
+        """True if two origins may name one ManagedResource, whose cluster has got or lost its id."""
         either_is_without_id = not self.cluster_id or not other.cluster_id
         return self.managed_resource == other.managed_resource and (
             self.cluster_id == other.cluster_id or either_is_without_id
@@ -43,7 +43,7 @@ class Origin(NamedTuple):
 
 
 def parse_origin(text: str) -> Result[Origin, str]:
-    """The origin that an annotation value spells, or why it spells none."""
+    """The origin in an annotation, or why there is none."""
     *cluster, key = text.split(":")
     parts = key.split("/")
     if len(cluster) > 1 or len(parts) != 2:  # noqa: PLR2004 -- namespace and name
@@ -52,25 +52,25 @@ def parse_origin(text: str) -> Result[Origin, str]:
 
 
 def origin_of(live: Manifest) -> Origin | None:
-    """The ManagedResource that a live object belongs to; none where nobody can tell."""
+    """The origin of a live object; none if the annotation is absent or unreadable."""
     text = annotations_of(live).get(ORIGIN)
     return None if text is None else parse_origin(text).value_or(None)
 
 
 def managed_resource_of(live: Manifest, cluster_id: str) -> ObjectKey | None:
-    """The ManagedResource of this cluster that a live object belongs to; none where it is of no or foreign origin."""
+    """The ManagedResource of a live object; none if it is of another cluster or unknown."""
     origin = origin_of(live)
     return origin.managed_resource if origin is not None and origin.cluster_id == cluster_id else None
 
 
 def other_origin(live: Manifest, own: Origin) -> Origin | None:
-    """The other ManagedResource that a live object belongs to; none where it is `own`, or nobody can tell."""
+    """The origin of a live object if it is another than `own`; none if it is `own` or unknown."""
     origin = origin_of(live)
     return None if origin is None or origin.may_be(own) else origin
 
 
 def asks_for_identity(configured: str) -> bool:
-    """Whether the cluster id has to be read from the cluster, as no id is configured but a way to find it."""
+    """True if the configuration says to read the cluster id from the cluster."""
     return configured in {_REQUIRED, _OPTIONAL}
 
 

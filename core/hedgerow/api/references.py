@@ -1,7 +1,7 @@
 """The references of a ManagedResource: in its spec to Secrets, in its status to the objects that it has applied.
 
-Of each object the status tells where it is, and what its manifest said when it was applied. What reads entries
-raises UnreadableError where they have a shape that no API server stores.
+The status holds the labels and annotations that each object's manifest had when it was applied. Functions that read
+entries raise UnreadableError if these have a shape that no API server stores.
 
 Source: managed-resources §2, §7.4 to §7.6; decision "`status.resources`".
 """
@@ -26,7 +26,7 @@ class GroupKind(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What an object is found again by. Only Namespaces have no namespace; for other kinds none is the default one."""
+    """Identifies an object. Only Namespaces have no namespace; for other kinds an empty one is `default`."""
 
     group: str
     kind: str
@@ -69,16 +69,15 @@ class Reference:
 
     kind: Kind
     key: ObjectKey
-    """As it was applied; the namespace is empty for an object that is known to be in none."""
+    """As it was applied; the namespace is empty for a cluster-scoped object."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Those of the manifest and those injected."""
+    """Those of the manifest, and the injected ones."""
     annotations: Mapping[str, str] = field(default_factory=dict)
-    """Those of the manifest, but for the copy that kubectl keeps of it."""
+    """Those of the manifest, without kubectl's copy of it."""
     identity: Identity = field(init=False, compare=False)
-    """What the object is found again by."""
 
     def __post_init__(self) -> None:
-        """Find the identity once, as it is asked for often."""
+        """Compute the identity once, as it is needed often."""
         found = identity(self.kind.group, self.kind.kind, self.key.namespace, self.key.name)
         object.__setattr__(self, "identity", found)
 
@@ -86,28 +85,26 @@ class Reference:
     def to(cls, kind: Kind, key: ObjectKey, labels: Mapping[str, str], annotations: Mapping[str, str]) -> "Reference":
         """The reference to an object that is to be applied.
 
-        Whoever may read a ManagedResource may read this, and need not be allowed to read Secrets. So the annotation in
-        which kubectl keeps a copy of what it applied, a Secret's values included, is left out, of objects of any kind:
-        what a custom kind holds may be as secret. Nothing is lost by it: it is not for us to remove it again.
+        It leaves out the annotation with kubectl's copy of the object: people who may read ManagedResources need not be
+        allowed to read Secrets, and objects of a custom kind may be as secret.
         """
         remembered = {name: value for name, value in annotations.items() if name not in {LAST_APPLIED, APPLIED}}
         return cls(kind, key, labels, remembered)
 
     @property
     def is_applied(self) -> bool:
-        """True unless the entry says that the object is not known to have been applied.
+        """False if the entry was written before the object was created, or by an instance of another class.
 
-        Such an entry was recorded before the object was created, or was written by an instance of another class. The
-        object belongs to the ManagedResource only if its origin annotation says so.
+        The object then belongs to the ManagedResource only if its origin annotation says so.
         """
         return self.annotations.get(APPLIED) != NOT_APPLIED
 
     def unapplied(self) -> "Reference":
-        """The reference as long as the object is not known to have been applied."""
+        """The reference to an object that may not have been applied."""
         return Reference(self.kind, self.key, self.labels, {**self.annotations, APPLIED: NOT_APPLIED})
 
     def in_status(self) -> dict[str, Any]:
-        """The entry as it is written; what is empty is left out."""
+        """The entry, without empty fields."""
         entry = {
             "apiVersion": self.kind.api_version,
             "kind": self.kind.kind,
@@ -119,13 +116,13 @@ class Reference:
         return {name: value for name, value in entry.items() if value}
 
     def __str__(self) -> str:
-        """As messages name it: `v1/ConfigMap/default/foo`; a namespace stands there even for objects without one."""
+        """As messages name it: `v1/ConfigMap/default/foo`, with `default` even for cluster-scoped objects."""
         found = self.identity
         return f"{self.kind.api_version}/{found.kind}/{found.namespace}/{found.name}"
 
 
 def references_of(managed_resource: Manifest) -> tuple[Reference, ...]:
-    """What the status of a ManagedResource refers to, in its order; otherwise as `references_in`."""
+    """The references in the status of a ManagedResource, as `references_in`."""
     try:
         return references_in(object_at(managed_resource, "status"))
     except UnreadableError as error:
@@ -133,17 +130,16 @@ def references_of(managed_resource: Manifest) -> tuple[Reference, ...]:
 
 
 def references_in(status: Manifest) -> tuple[Reference, ...]:
-    """What the status of a ManagedResource refers to, in its order.
+    """The references in a status, in their order.
 
-    An entry that does not say kind and name refers to nothing and is left out: a request without a name would concern
-    all objects of a kind.
+    Entries without kind or name are left out: a request without a name would concern all objects of a kind.
     """
     found = each_at(_reference, status, "resources")
     return tuple(each for each in found if all(each.kind) and each.key.name)
 
 
 def kinds_of_references(managed_resource: Manifest) -> set[Kind]:
-    """The kinds of what the status of a ManagedResource refers to; nothing else of it is read."""
+    """The kinds of the references in the status of a ManagedResource; reads nothing else of it."""
     entries = each_at(lambda entry: (_kind(entry), text_at(entry, "name")), managed_resource, "status", "resources")
     return {kind for kind, name in entries if all(kind) and name}
 
@@ -162,7 +158,7 @@ def _reference(entry: Manifest) -> Reference:
 
 
 def in_order(references: Iterable[Reference]) -> tuple[Reference, ...]:
-    """The references as they stand in a status."""
+    """The references in the order of a status."""
     return tuple(sorted(references, key=lambda reference: str(reference.identity)))
 
 
@@ -177,7 +173,7 @@ def secret_names(managed_resource: Manifest) -> tuple[str, ...]:
 
 
 def readable_names(managed_resource: Manifest) -> tuple[str, ...]:
-    """As `secret_names`, without what cannot be read: it is told of where the ManagedResource is reconciled."""
+    """As `secret_names`, without unreadable ones: the reconciliation of the ManagedResource fails for those."""
     spec = managed_resource.get("spec")
     refs = spec.get("secretRefs") if isinstance(spec, Mapping) else None
     names = (ref.get("name") for ref in refs if isinstance(ref, Mapping)) if isinstance(refs, list) else ()
@@ -185,5 +181,5 @@ def readable_names(managed_resource: Manifest) -> tuple[str, ...]:
 
 
 def secret_refs(names: Sequence[str]) -> list[Mapping[str, str]]:
-    """The references of a ManagedResource to Secrets, as they stand in its spec."""
+    """The entries of a spec that refer to Secrets."""
     return [{"name": name} for name in names]

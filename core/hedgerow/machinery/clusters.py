@@ -42,14 +42,13 @@ EVERYTHING: Final = ReadScope()
 def visible_scopes(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[ReadScope, ...]:
     """The scopes of a resource that are visible to a connection restricted to some namespaces.
 
-    The Namespaces themselves are visible one by one, because a role can grant them by name. The restriction does not
-    concern other cluster-scoped objects.
+    Namespaces themselves are visible one by one, because a role can grant them by name; other cluster-scoped objects
+    always are.
 
     Args:
         resource: what is read.
-        namespaces: what the connection is restricted to; none: it is not restricted.
-        within: the only namespace whose objects matter, of a resource in namespaces; empty: those of all do. It may be
-            one that the connection does not show.
+        namespaces: the visible ones; none: all.
+        within: the only namespace that matters, of a namespaced resource; empty: all. It need not be visible.
     """
     if within and resource.namespaced:
         return (ReadScope(within),) if not namespaces or within in namespaces else ()
@@ -68,13 +67,7 @@ def is_visible(resource: Resource, key: ObjectKey, namespaces: Sequence[str]) ->
 
 
 def is_wholly_visible(resource: Resource, namespace: str, namespaces: Sequence[str]) -> bool:
-    """True if a restricted connection shows every object of a resource in a namespace.
-
-    Args:
-        resource: what is read.
-        namespace: where the objects are; empty: anywhere.
-        namespaces: what the connection is restricted to; none: it is not restricted.
-    """
+    """True if a restricted connection shows every object of a resource in a namespace; empty: in all of them."""
     return not {EVERYTHING, ReadScope(namespace)}.isdisjoint(visible_scopes(resource, namespaces))
 
 

@@ -5,7 +5,7 @@ The next version of a condition depends on the last one and the time. This modul
 Source: managed-resources §2, §6.1; operator §10.4.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
@@ -21,7 +21,7 @@ _NO_MESSAGE: Final = "No message given."
 
 
 class ConditionStatus(StrEnum):
-    """The statuses that controllers write; an object may have other texts, which compare as texts."""
+    """The statuses that controllers write. An object may have others."""
 
     TRUE = "True"
     FALSE = "False"
@@ -45,19 +45,15 @@ class Condition:
 
     def manifest(self) -> dict[str, Any]:
         """The condition as in an object's status, without empty fields."""
-        manifest: dict[str, Any] = {
+        times = {"lastTransitionTime": self.last_transition_time, "lastUpdateTime": self.last_update_time}
+        return {
             "type": self.type,
             "status": str(self.status),
             "reason": self.reason,
             "message": self.message,
+            **{name: format_timestamp(time) for name, time in times.items() if time is not None},
+            **({"codes": list(self.codes)} if self.codes else {}),
         }
-        if self.last_transition_time is not None:
-            manifest["lastTransitionTime"] = format_timestamp(self.last_transition_time)
-        if self.last_update_time is not None:
-            manifest["lastUpdateTime"] = format_timestamp(self.last_update_time)
-        if self.codes:
-            manifest["codes"] = list(self.codes)
-        return manifest
 
 
 class Update(NamedTuple):
@@ -68,10 +64,14 @@ class Update(NamedTuple):
 
 
 def conditions_of(manifest: Manifest) -> tuple[Condition, ...]:
-    """The conditions in an object's status, in order; what is no condition is left out, what is no text is empty."""
+    """The conditions in an object's status, in order. Entries that are no objects are left out."""
+    return tuple(map(_parsed, _entries(manifest)))
+
+
+def _entries(manifest: Manifest) -> Iterator[Mapping[str, Any]]:
     status = manifest.get("status")
-    stored = status.get("conditions") if isinstance(status, Mapping) else None
-    return tuple(_parsed(entry) for entry in stored or () if isinstance(entry, Mapping))
+    stored = status.get("conditions") if isinstance(status, (dict, Mapping)) else None
+    return (entry for entry in stored or () if isinstance(entry, (dict, Mapping)))
 
 
 def _parsed(entry: Mapping[str, Any]) -> Condition:
@@ -92,16 +92,14 @@ def _text(value: Any) -> str:
 
 
 def find(conditions: Iterable[Condition], condition_type: str) -> Condition | None:
-    """The first condition of a type; none where there is none."""
+    """The first condition of a type; none if there is none."""
     return next((condition for condition in conditions if condition.type == condition_type), None)
 
 
-def status_said(manifest: Manifest, condition_type: str) -> str:
+def condition_status(manifest: Manifest, condition_type: str) -> str:
     """The status of the first condition of a type in an object; empty if there is none. Parses no other condition."""
-    status = manifest.get("status")
-    stored = status.get("conditions") if isinstance(status, (dict, Mapping)) else None
-    entries = (entry for entry in stored or () if isinstance(entry, (dict, Mapping)))
-    return next((_text(entry.get("status")) for entry in entries if entry.get("type") == condition_type), "")
+    entries = (entry for entry in _entries(manifest) if entry.get("type") == condition_type)
+    return next((_text(entry.get("status")) for entry in entries), "")
 
 
 def init(condition_type: str, now: datetime) -> Condition:
@@ -125,7 +123,7 @@ def get_or_init(conditions: Iterable[Condition], condition_type: str, now: datet
 
 
 def merge(old: Sequence[Condition], *new: Condition) -> tuple[Condition, ...]:
-    """The conditions with new ones in the place of those of the same type, unknown types at the end in their order."""
+    """The old conditions, those of the new types replaced; new types come last."""
     merged = {condition.type: condition for condition in old}
     merged.update((condition.type, condition) for condition in new)
     return tuple(merged.values())
@@ -150,25 +148,20 @@ def updated(
         codes: always replace the old ones.
         now: the time of every change.
     """
-    said = replace(
+    new = replace(
         old,
         status=status or old.status or ConditionStatus.UNKNOWN,
-        reason=_said(reason, old.reason or _INITIAL_REASON, _NO_REASON),
-        message=_said(message, old.message or _INITIAL_MESSAGE, _NO_MESSAGE),
+        reason=old.reason or _INITIAL_REASON if reason is None else reason or _NO_REASON,
+        message=old.message or _INITIAL_MESSAGE if message is None else message or _NO_MESSAGE,
         codes=tuple(codes),
     )
-    moved = said.status != old.status
-    explained = (said.reason, said.message, said.codes) != (old.reason, old.message, old.codes)
+    is_explained_anew = (new.reason, new.message, new.codes) != (old.reason, old.message, old.codes)
     new = replace(
-        said,
-        last_transition_time=now if moved else old.last_transition_time or now,
-        last_update_time=now if explained else old.last_update_time or now,
+        new,
+        last_transition_time=now if new.status != old.status else old.last_transition_time or now,
+        last_update_time=now if is_explained_anew else old.last_update_time or now,
     )
     return Update(new, new != old)
-
-
-def _said(given: str | None, kept: str, nothing: str) -> str:
-    return kept if given is None else given or nothing
 
 
 class LastOperation(NamedTuple):

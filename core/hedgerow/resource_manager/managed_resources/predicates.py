@@ -9,7 +9,7 @@ from typing import Any, Final
 from hedgerow.api.managed_objects import fingerprint
 from hedgerow.api.managed_resources import OPERATION, RESOURCES_HEALTHY, ClassFilter, is_ignored
 from hedgerow.api.origins import origin_of
-from hedgerow.machinery.conditions import ConditionStatus, status_said
+from hedgerow.machinery.conditions import ConditionStatus, condition_status
 from hedgerow.machinery.controller import Change, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of
 from hedgerow.machinery.reading import list_at
@@ -52,7 +52,7 @@ def _may_change_plan(old: Manifest, new: Manifest) -> bool:
 
 
 def _is_unhealthy(managed_resource: Manifest) -> bool:
-    return status_said(managed_resource, RESOURCES_HEALTHY) == ConditionStatus.FALSE
+    return condition_status(managed_resource, RESOURCES_HEALTHY) == ConditionStatus.FALSE
 
 
 def secret_changed(class_filter: ClassFilter) -> Callable[[Change], bool]:
