@@ -91,7 +91,7 @@ def message_with_ages(message_at: Callable[[datetime], str], stored: Condition |
         stored: the condition as it is stored.
         now: the time of a new message.
     """
-    last = stored and stored.last_update_time
+    last = stored.last_update_time if stored is not None else None
     if stored is not None and last is not None and message_at(last) == stored.message:
         return stored.message
     return message_at(now.replace(microsecond=0))
