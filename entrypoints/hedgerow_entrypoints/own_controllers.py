@@ -7,17 +7,19 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
+from hedgerow.machinery.configuration.process import ClientConnection, Endpoint, LeaderElection, Server
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.controller import Controller
 from hedgerow_entrypoints.cli.command import main as run_command
 from hedgerow_entrypoints.components import bring
 from hedgerow_entrypoints.components.registry import Component, ControllerEntry
 from hedgerow_entrypoints.process.settings import ProcessSettings
+
+_OFFLINE: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
 
 
 def main(*controllers: Controller[Any], name: str = "", arguments: Sequence[str] | None = None) -> None:
@@ -54,21 +56,8 @@ def _component(name: str, controllers: Sequence[Controller[Any]]) -> Component[P
     return Component(
         name=name,
         controllers=tuple(map(entry, controllers)),
-        without_file=lambda _ask: _settings(name),
+        without_file=lambda _ask: _OFFLINE,
         settings=lambda settings: settings,
-    )
-
-
-def _settings(
-    name: str, kubeconfig: str = "", namespaces: Sequence[str] = (), lease_namespace: str = "", log_format: str = "json"
-) -> ProcessSettings:
-    return ProcessSettings(
-        source=ClientConnection(kubeconfig=kubeconfig, stated_namespaces=tuple(namespaces)),
-        server=Server(),
-        leader_election=LeaderElection(
-            leader_elect=bool(lease_namespace), resource_name=name, resource_namespace=lease_namespace
-        ),
-        log_format=log_format,
     )
 
 
@@ -79,16 +68,32 @@ def _run(program: Component[ProcessSettings]) -> click.Command:
     @click.option(
         "--lease-namespace", default="", help="Elect a leader by a Lease there; without it all replicas work."
     )
+    @click.option("--health-port", type=int, default=8081, show_default=True, help="For /healthz and /readyz.")
+    @click.option("--metrics-port", type=int, default=8080, show_default=True, help="For /metrics.")
     @click.option("--log-format", type=click.Choice(["json", "text"]), default="json", show_default=True)
-    def command(kubeconfig: str, namespaces: tuple[str, ...], lease_namespace: str, log_format: str) -> None:
+    def command(  # noqa: PLR0917 -- options
+        kubeconfig: str,
+        namespaces: tuple[str, ...],
+        lease_namespace: str,
+        health_port: int,
+        metrics_port: int,
+        log_format: str,
+    ) -> None:
         """Run the controllers in a cluster until SIGTERM or Ctrl-C.
 
-        It serves /healthz, /readyz and /metrics. KUBECONFIG replaces --kubeconfig.
+        KUBECONFIG replaces --kubeconfig. Exit code 1: it could not start, or lost its lease.
         """
         # The process's parts are slow to import, and plans do without them.
         from hedgerow_entrypoints.components.running import run_component  # noqa: PLC0415
 
-        settings = _settings(program.name, kubeconfig, namespaces, lease_namespace, log_format)
+        settings = ProcessSettings(
+            source=ClientConnection(kubeconfig=kubeconfig, stated_namespaces=namespaces),
+            server=Server(health_probes=Endpoint(port=health_port), metrics=Endpoint(port=metrics_port)),
+            leader_election=LeaderElection(
+                leader_elect=bool(lease_namespace), resource_name=program.name, resource_namespace=lease_namespace
+            ),
+            log_format=log_format,
+        )
         run_component(program, [], Decoded(settings, ()), None)
 
     return command
