@@ -1,9 +1,8 @@
-"""The status of a ManagedResource: how it is written, and what somebody who waits concludes from it.
+"""The status of a ManagedResource: how it is written, and the checks for those who wait for it.
 
-Three controllers write conditions of one object side by side. Each replaces only its own, and only if that still says
-what it said when the decision was made; only where a condition is new nobody else may have changed anything. The rest
-of the status has one author. Whether it still says so is told by all of it but the message: a server compares texts as
-they are spelled, and what people have written can be spelled in many ways.
+Three controllers write conditions of one object side by side. Each replaces only its own, if that is unchanged since
+the decision read it. A new condition requires that the whole object is unchanged. The rest of the status has one
+author. The test for a change leaves out the message: equal texts may be spelled in several ways.
 
 Source: managed-resources §2, §18.
 """
@@ -26,7 +25,7 @@ from hedgerow.machinery.plan import JsonPatch
 from hedgerow.machinery.reading import UnreadableError, integer_at
 
 _TELLING: Final = ("type", "status", "reason", "lastTransitionTime", "lastUpdateTime")
-"""Members that differ between two statements of one author."""
+"""Members of which at least one differs between two versions of a condition."""
 _TYPES: Final = frozenset({RESOURCES_APPLIED, RESOURCES_HEALTHY, RESOURCES_PROGRESSING})
 
 
@@ -39,18 +38,18 @@ def status_patch(
     checksum: str | None = None,
     observed_generation: int | None = None,
 ) -> JsonPatch | None:
-    """The patch that brings the status to what is to be said; none where it says so already.
+    """The patch to a desired status; none if the status is so already.
 
     Args:
-        managed_resource: the object that the decision saw.
-        conditions: those to be said; others stay as they are.
+        managed_resource: the object that the decision read.
+        conditions: the desired ones; others stay.
         reason: the rule that asks for the patch.
         resources: the references to the applied objects; none: they stay.
-        checksum: of what they were applied from; none: it stays.
+        checksum: of the Secrets that they were applied from; none: it stays.
         observed_generation: of the spec that they were applied for; none: it stays.
     """
-    said = {"observedGeneration": observed_generation, "resources": resources, "secretsDataChecksum": checksum}
-    members = {name: value for name, value in said.items() if value is not None}
+    given = {"observedGeneration": observed_generation, "resources": resources, "secretsDataChecksum": checksum}
+    members = {name: value for name, value in given.items() if value is not None}
     operations = [*_operations(managed_resource, conditions, members)]
     if not operations:
         return None
@@ -108,7 +107,7 @@ def _replacement(path: str, entry: Mapping[str, Any], condition: Condition) -> I
 
 
 def _unless_changed(managed_resource: Manifest) -> Iterator[Operation]:
-    """What lets a patch meet none but the very version that it was computed for."""
+    """The precondition that the object still has the version that the patch was computed for."""
     if version := resource_version_of(managed_resource):
         yield {"op": "test", "path": "/metadata/resourceVersion", "value": version}
 

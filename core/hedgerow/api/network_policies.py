@@ -1,4 +1,4 @@
-"""How Services, Namespaces and pods state who may talk to whom, and what NetworkPolicies are recognised by.
+"""The labels and annotations that state who may connect to whom, and those of NetworkPolicies.
 
 Source: network-and-nodes §1.1, §2.8.
 """
@@ -21,10 +21,10 @@ NAMESPACE_SELECTORS: Final = f"{DOMAIN}/namespace-selectors"
 """On a Service: JSON list of label selectors of further namespaces whose pods may connect."""
 
 NAMESPACE_ALIAS: Final = f"{DOMAIN}/pod-label-selector-namespace-alias"
-"""On a Service: what stands for its namespace in the pod labels of other namespaces."""
+"""On a Service: the alias of its namespace in the pod labels of other namespaces."""
 
 FROM_WORLD_TO_PORTS: Final = f"{DOMAIN}/from-world-to-ports"
-"""On a Service: JSON list of the container ports that anybody may reach; the empty list means every port."""
+"""On a Service: JSON list of the container ports that anyone may connect to; the empty list means every port."""
 
 ALLOWED_PORTS_PREFIX: Final = f"{DOMAIN}/from-"
 ALLOWED_PORTS_SUFFIX: Final = "-allowed-ports"
@@ -40,7 +40,7 @@ ALL_ISTIO_INGRESSES: Final = "all-istio-ingresses"
 """Namespace aliases that components agree on."""
 
 GARDENER_DOMAIN: Final = "networking.gardener.cloud"
-"""Domain of the labels by which pods are let out of their namespaces."""
+"""Domain of the labels that allow pods to connect to other namespaces."""
 TO_DNS: Final = f"{GARDENER_DOMAIN}/to-dns"
 TO_RUNTIME_API_SERVER: Final = f"{GARDENER_DOMAIN}/to-runtime-apiserver"
 TO_TARGET_API_SERVER: Final = f"{DOMAIN}/to-kube-apiserver-tcp-443"
@@ -59,16 +59,13 @@ def allowed_ports_alias(annotation: str) -> str | None:
 
 
 def identifying_metadata(manifest: Manifest) -> dict[str, Any]:
-    """The metadata by which an object, its version and its end are recognised."""
+    """Identity, version and deletion timestamp of an object."""
     metadata = manifest.get("metadata") or _NOTHING
     return {name: metadata[name] for name in _IDENTITY if name in metadata}
 
 
 def transform_policy(policy: Manifest) -> Manifest:
-    """What the rules read of a policy: identity, the labels of its owner, the description, and the spec.
-
-    All controllers keep the same, so that those of one process share a cache.
-    """
+    """Identity, owner labels, description and spec; one transform, so that controllers share a cache."""
     labels, annotations = labels_of(policy), annotations_of(policy)
     metadata = identifying_metadata(policy)
     metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}

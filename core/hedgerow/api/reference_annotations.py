@@ -1,12 +1,12 @@
-"""The annotations by which objects say which ConfigMaps and Secrets they use, so that garbage collection spares these.
+"""The annotations that name the ConfigMaps and Secrets that an object uses, so that garbage collection keeps these.
 
-Changes annotations and nothing else. Init containers are not looked at. Whether the objects exist is not known here.
+Ignores init containers. Does not know whether the used objects exist.
 
 Source: managed-resources §1, §15, §16.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
@@ -41,10 +41,7 @@ def annotation_key(kind: str, name: str) -> str:
 
 
 def kind_from_annotation_key(key: str) -> str | None:
-    """The kind that an annotation of this key refers to; none if it refers to nothing.
-
-    What follows on the kind is not checked to be the hash of anything: people write such annotations too.
-    """
+    """The kind in an annotation key, if any. The hash is not checked: people write such keys, too."""
     if not key.startswith(REFERENCE_PREFIX):
         return None
     kind, *rest = key.removeprefix(REFERENCE_PREFIX).split(_SEPARATOR)
@@ -59,63 +56,43 @@ class UsedObject(NamedTuple):
 
     @property
     def annotation(self) -> tuple[str, str]:
-        """Key and value of the annotation that says so."""
+        """Key and value of the annotation."""
         return annotation_key(self.kind, self.name), self.name
 
 
-_ReferencePath: TypeAlias = tuple[str, tuple[str, ...]]
-"""The kind that is referred to, and where in an object its name stands."""
+_Path: TypeAlias = tuple[str, ...]
 
-_ENVIRONMENTS: Final[tuple[_ReferencePath, ...]] = (
-    (SECRET, ("secretRef", "name")),
-    (CONFIG_MAP, ("configMapRef", "name")),
+_USES: Final[tuple[tuple[tuple[_Path, ...], str, _Path], ...]] = (
+    ((("containers",), ("envFrom",)), SECRET, ("secretRef", "name")),
+    ((("containers",), ("envFrom",)), CONFIG_MAP, ("configMapRef", "name")),
+    ((("containers",), ("env",)), SECRET, ("valueFrom", "secretKeyRef", "name")),
+    ((("containers",), ("env",)), CONFIG_MAP, ("valueFrom", "configMapKeyRef", "name")),
+    ((("volumes",),), SECRET, ("secret", "secretName")),
+    ((("volumes",),), CONFIG_MAP, ("configMap", "name")),
+    ((("volumes",), ("projected", "sources")), SECRET, ("secret", "name")),
+    ((("volumes",), ("projected", "sources")), CONFIG_MAP, ("configMap", "name")),
+    ((("imagePullSecrets",),), SECRET, ("name",)),
 )
-_VARIABLES: Final[tuple[_ReferencePath, ...]] = (
-    (SECRET, ("valueFrom", "secretKeyRef", "name")),
-    (CONFIG_MAP, ("valueFrom", "configMapKeyRef", "name")),
-)
-_VOLUMES: Final[tuple[_ReferencePath, ...]] = (
-    (SECRET, ("secret", "secretName")),
-    (CONFIG_MAP, ("configMap", "name")),
-)
-_PROJECTED: Final[tuple[_ReferencePath, ...]] = (
-    (SECRET, ("secret", "name")),
-    (CONFIG_MAP, ("configMap", "name")),
-)
-_IMAGE_PULLS: Final[tuple[_ReferencePath, ...]] = ((SECRET, ("name",)),)
+"""Where a pod's spec names objects: the lists from the outside in, the kind, and the path in an item."""
 
 
 def pod_references(pod_spec: Manifest) -> frozenset[UsedObject]:
-    """What a pod uses, by environments, variables, volumes, projected volumes and image pulls.
+    """The ConfigMaps and Secrets that a pod uses; an empty name is none.
 
     Raises:
         UnreadableError: something on the way to a name has another shape than an API server stores.
     """
-    return frozenset(_of_pod(pod_spec))
+    names = ((kind, name) for lists, kind, path in _USES for name in _names(pod_spec, lists, path))
+    return frozenset(UsedObject(kind, name) for kind, name in names if name)
 
 
-def _of_pod(pod_spec: Manifest) -> Iterator[UsedObject]:
-    yield from chain.from_iterable(each_at(_of_container, pod_spec, "containers"))
-    yield from _of_items(pod_spec, ("volumes",), _VOLUMES)
-    yield from chain.from_iterable(each_at(_of_projected_volume, pod_spec, "volumes"))
-    yield from _of_items(pod_spec, ("imagePullSecrets",), _IMAGE_PULLS)
+def _names(manifest: Manifest, lists: tuple[_Path, ...], path: _Path) -> tuple[str | None, ...]:
+    """The texts at a path in all items of nested lists."""
+    if not lists:
+        return (text_at(manifest, *path),)
+    outer, *inner = lists
+    return tuple(chain.from_iterable(each_at(lambda item: _names(item, tuple(inner), path), manifest, *outer)))
 
-
-def _of_container(container: Manifest) -> list[UsedObject]:
-    return [*_of_items(container, ("envFrom",), _ENVIRONMENTS), *_of_items(container, ("env",), _VARIABLES)]
-
-
-def _of_projected_volume(volume: Manifest) -> list[UsedObject]:
-    return _of_items(volume, ("projected", "sources"), _PROJECTED)
-
-
-def _of_items(manifest: Manifest, path: tuple[str, ...], places: tuple[_ReferencePath, ...]) -> list[UsedObject]:
-    """What the objects of a list refer to; an empty name refers to nothing."""
-    found = each_at(lambda item: [(kind, text_at(item, *place)) for kind, place in places], manifest, *path)
-    return [UsedObject(kind, name) for kind, name in chain.from_iterable(found) if name]
-
-
-_Path: TypeAlias = tuple[str, ...]
 
 _POD: Final[tuple[_Path, ...]] = ((),)
 _WORKLOAD: Final[tuple[_Path, ...]] = ((), ("spec", "template"))
@@ -137,17 +114,16 @@ _ANNOTATED: Final[Mapping[tuple[str, str], tuple[_Path, ...]]] = MappingProxyTyp
         ("batch/v1beta1", "CronJob"): _CRON_JOB,
     }
 )
-"""Where the annotations of an object that runs pods are written, from the outside in: the pod is the last of them."""
+"""Where the annotations are written, from the outside in; the last is the pod."""
 
 
 def inject_annotations(manifest: Manifest, *additional: str) -> Result[Manifest, str]:
     """The object with an annotation for each ConfigMap and Secret that it uses, or why it cannot have them.
 
-    Earlier annotations of that kind go, whether still true or not; all others stay. Objects that make pods are
-    annotated together with their templates, so that the pods count as users themselves.
+    Replaces earlier annotations of that sort. Pod templates get them, too, so that the pods count as users themselves.
 
     Args:
-        manifest: a pod, something that makes pods, or a ManagedResource.
+        manifest: a pod, a workload, or a ManagedResource.
         additional: keys of further annotations, each with an empty value.
     """
     try:
@@ -178,7 +154,7 @@ def _injected(manifest: Manifest, additional: tuple[str, ...]) -> Result[Manifes
 
 
 def _with_references(manifest: Manifest, path: _Path, injected: Mapping[str, str]) -> Manifest:
-    """The object with its annotations at a path renewed; the very same one where that changes nothing."""
+    """The object with the annotations at a path replaced; the same object if that changes nothing."""
     before = texts_at(manifest, *path)
     after = {**{key: value for key, value in before.items() if not key.startswith(REFERENCE_PREFIX)}, **injected}
     if after == before:

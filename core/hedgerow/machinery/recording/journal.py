@@ -1,10 +1,10 @@
-"""Journal: what one decision read, asked and was told, and how it ended.
+"""Journal: the reads, steps and replies of one decision, and its end.
 
 The journal of a live decision holds references to values that do not change. Another thread writes it down later.
 
 A part of it ends with a step, or with the end of the decision. The time, and pauses, are no steps of a journal: they
-say nothing about the world. A part holds the times that the decision was told. What a decision looks up again after a
-pause may have changed; the part holds the latest answers.
+say nothing about the world. A part holds the times that the decision got. An answer may change in a pause; the part
+holds the latest one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -130,7 +130,7 @@ class NotedSnapshot:
 
 
 _BYTES: Final = 4000
-"""Of an object in memory, about."""
+"""Size of an object in memory, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class WriteReply:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a decision read, then wanted, and was told."""
+    """What a decision read, then wanted, and the reply."""
 
     reads: Reads = field(default_factory=dict)
     times: tuple[datetime, ...] = ()
@@ -165,23 +165,23 @@ class Journal:
     jitter: float = 0.0
     server_versions: tuple[str, ...] = ()
     has_state: bool = False
-    """True if it was told the state that the last turn of its key has left."""
+    """True if it got the state of the last turn of its key."""
     parts: tuple[Part, ...] = ()
     raised: str = ""
-    """The type of the exception that ended it."""
+    """The type of the exception that ended it; empty: none did."""
     turn: int = 0
     """Counts the turns of a run, from 1."""
     acted: tuple[str, ...] | None = None
-    """Of a shadow run: an outline of what the process wanted at the end of the last part, if that is something else."""
+    """Of a shadow run: an outline of what the process wanted at the end of the last part, if that differs."""
 
     @property
     def weight(self) -> int:
-        """About how many bytes its replies and writes hold in memory; caches mostly share what was read."""
+        """Bytes that its replies and writes hold in memory, about; caches share most of what was read."""
         return sum(_BYTES + _bytes_of(part.reply) + _bytes_of(part.wants) for part in self.parts)
 
     @property
     def end(self) -> Plan | None:
-        """The plan that the decision came to, if any."""
+        """The plan of the decision, if any."""
         last = self.parts[-1].wants if self.parts else None
         return last if isinstance(last, Plan) else None
 
@@ -217,18 +217,18 @@ class Unrecorded:
 
 @dataclass(frozen=True, slots=True)
 class LiveTurn:
-    """The journal of a live decision, and what it takes to make the decision again."""
+    """The journal of a live decision, and all that is needed to make the decision again."""
 
     controller: Controller[Any]
     state: Any
-    """What the decision was told of the last turn of its key."""
+    """The state of the last turn of its key."""
     journal: Journal
     has_moved: bool
-    """True if something changed while the decision paused, so that its journal cannot tell when it saw what."""
+    """True if an answer changed while the decision paused: the journal cannot tell when it read which."""
 
 
 def noted(reply: Any) -> Any:
-    """A reply without the step that it answers."""
+    """A reply without the actions that it answers."""
     if isinstance(reply, WriteResult):
         return WriteReply(reply.stored, reply.error)
     if type(reply) is tuple:
@@ -237,7 +237,7 @@ def noted(reply: Any) -> Any:
 
 
 def replied(step: Step[Any], reply: Any) -> Any:
-    """The reply to a step, from a noted one."""
+    """The reply to a step, from a `noted` one."""
     match step:
         case AtOnce(steps):
             return tuple(replied(each, one) for each, one in zip(steps, reply, strict=True))

@@ -1,7 +1,7 @@
 """Playback: a decision made again from its journal, part by part; and the shadow runs that records show.
 
-Whatever the decision looks up, asks and is told comes from the journal. It may pause as often as it likes. If it asks
-for the time more often than the journal tells it, it gets the last time again.
+All answers and replies come from the journal. The decision may pause at any time. If it awaits `Now` more often than
+the journal has times, it gets the last one again.
 
 A turn whose journal may be shown as it is has no shadow run. All of this happens after the live decision, in another
 thread.
