@@ -11,7 +11,7 @@ Source: managed-resources §7.3, §7.6, §22.
 
 import hashlib
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
@@ -20,7 +20,6 @@ from typing import Any, Final, TypeAlias
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.documents.budget import OverBudgetError, ReadingBudget, Slices, Value, finished
-from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.streams import documents_in_slices
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.objects import Manifest, key_of
@@ -102,21 +101,6 @@ async def in_slices(work: Slices[Value], budget: ReadingBudget) -> Value:
             budget.end(OVERTIME)
 
 
-@dataclass(frozen=True, slots=True)
-class _ValueSource:
-    """Where in which Secret a value stands."""
-
-    data_key: str
-    secret: str
-
-    def error(self, index: int, cause: str) -> str:
-        """The sentence about the document of that index."""
-        return f"Could not decode resource at index {index} in {self}: {cause}."
-
-    def __str__(self) -> str:
-        return f"'{self.data_key}' in secret '{self.secret}'"
-
-
 def decoded_secrets(secrets: Mapping[str, Manifest], decompress: Decompress, budget: ReadingBudget) -> Slices[Decoded]:
     """What Secrets hold as far as the budget reaches, slice by slice.
 
@@ -140,35 +124,41 @@ def _decoded_secret(
     data = object_at(secret, "data")
     values: list[DecodedValue] = []
     for key in sorted(data):
-        source = _ValueSource(key, str(key_of(secret)))
-        values.append((yield from _decoded_value(data[key], source, decompress, budget)))
+        source = f"'{key}' in secret '{key_of(secret)}'"
+        decode = decompress if key.endswith(COMPRESSED) else None
+        values.append((yield from _decoded_value(data[key], source, decode, budget)))
         if budget.exceeded:
             break
     return tuple(values)
 
 
 def _decoded_value(
-    encoded: Any, source: _ValueSource, decompress: Decompress, budget: ReadingBudget
+    encoded: Any, source: str, decompress: Decompress | None, budget: ReadingBudget
 ) -> Slices[DecodedValue]:
+    def error(index: int, cause: str) -> str:
+        if cause == budget.exceeded:
+            cause = f"the secrets hold {cause}, and nothing from here on is decoded"
+        return f"Could not decode resource at index {index} in {source}: {cause}."
+
     if budget.ends_slice(len(encoded) // _BYTES_OF_A_NODE if isinstance(encoded, str) else 1):
         yield
     stored = _raw(encoded)
-    if isinstance(stored, Failure):
-        return DecodedValue(b"", (), (source.error(0, f"the value {stored.failure()}"),))
-    raw, content = stored.unwrap(), stored
+    raw = stored.value_or(b"")
+    content = stored
     try:
-        if source.data_key.endswith(COMPRESSED):
-            content = yield from _decompressed(raw, decompress, budget)
-        else:
+        if decompress is None:
             budget.spend(size=len(raw))
+        else:
+            content = stored if isinstance(stored, Failure) else (yield from _decompressed(raw, decompress, budget))
     except OverBudgetError as limit:
-        return DecodedValue(raw, (), (source.error(0, _exceeds(str(limit))),))
+        return DecodedValue(raw, (), (error(0, str(limit)),))
     text = content.bind(_text)
     if isinstance(text, Failure):
-        return DecodedValue(raw, (), (source.error(0, f"the value {text.failure()}"),))
+        return DecodedValue(raw, (), (error(0, f"the value {text.failure()}"),))
     documents = yield from documents_in_slices(text.unwrap(), budget)
     objects = tuple(each.value for each in documents if each.value is not None and not each.problems)
-    return DecodedValue(raw, objects, tuple(_errors(documents, source, budget.exceeded)))
+    problems = ((index, problem) for index, document in enumerate(documents) for problem in document.problems)
+    return DecodedValue(raw, objects, tuple(error(index, problem) for index, problem in problems))
 
 
 def _decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> Slices[Result[bytes, str]]:
@@ -200,16 +190,6 @@ def _text(content: bytes) -> Result[str, str]:
         return Success(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         return Failure(f"is not UTF-8 text: it holds the byte 0x{content[error.start]:02x}")
-
-
-def _errors(documents: Iterable[Document], source: _ValueSource, exceeded: str | None) -> Iterator[str]:
-    for index, document in enumerate(documents):
-        for problem in document.problems:
-            yield source.error(index, _exceeds(problem) if problem == exceeded else problem)
-
-
-def _exceeds(limit: str) -> str:
-    return f"the secrets hold {limit}, and nothing from here on is decoded"
 
 
 class Checksum:

@@ -90,7 +90,7 @@ async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for e
 
 async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each part that may end it
     """Apply the objects of a ManagedResource, and delete those that are no longer listed."""
-    was_in_trouble, course = mr.is_in_trouble, mr.course
+    recovers, course = mr.is_in_trouble, mr.course
     if end := await hold(mr):
         return end
     if not mr.has_written and is_unchanged(mr):
@@ -116,7 +116,7 @@ async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each
     applied = await apply(mr, content, desired)
     if isinstance(applied, Plan):
         return applied
-    return await finish(mr, content, applied.desired, foreign, applied.states, was_in_trouble=was_in_trouble)
+    return await finish(mr, content, applied.desired, foreign, applied.states, recovers=recovers)
 
 
 async def _begin_operation(mr: Reconciliation) -> Plan | None:

@@ -7,7 +7,7 @@ Secrets hold by that time. Mostly one write says both.
 Source: managed-resources §7.6, §7.10; decisions "`status.resources`" and "undecodable documents".
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,19 +15,19 @@ from hedgerow.api.managed_resources import (
     APPLY_FAILED,
     DELETION_FAILED,
     DELETION_PENDING,
-    MANAGED_RESOURCES,
     RESOURCES_APPLIED,
     RESOURCES_HEALTHY,
     RESOURCES_PROGRESSING,
 )
 from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.plan import Event, Plan
 from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Reconciliation,
     Statement,
     event,
+    failure,
     say,
     status_write,
     warning_of,
@@ -107,7 +107,7 @@ async def finish(
     foreign: Foreign,
     applied: Sequence[ObjectState],
     *,
-    was_in_trouble: bool,
+    recovers: bool,
 ) -> Plan:
     """The end of a reconciliation that has applied everything that can be decoded.
 
@@ -117,63 +117,55 @@ async def finish(
         desired: what it asks for.
         foreign: what is no longer listed and stays.
         applied: the objects that are as they should be, as far as their state is known.
-        was_in_trouble: whether the condition was false when the reconciliation began.
+        recovers: whether the condition was false when the reconciliation began.
     """
-    undecoded = f"decode all new resources: [{' '.join(_told(desired.decoding_errors))}]"
     statement = _APPLIED
     failures: tuple[Failure, ...] = ()
     if desired.decoding_errors:
+        undecoded = f"decode all new resources: [{' '.join(_shortened(desired.decoding_errors))}]"
         statement = Statement(RESOURCES_APPLIED, ConditionStatus.FALSE, "DecodingFailed", f"Could not {undecoded}")
         # Undecodable documents have to be corrected, which is a change; only what took too long is tried again.
-        failures = (
-            Failure(
-                MANAGED_RESOURCES, mr.key, Problem("", f"could not {undecoded}"), retryable=content.ran_out_of_time
-            ),
-        )
-    status = {
-        "observedGeneration": content.generation,
-        "resources": desired.in_status(),
-        "secretsDataChecksum": desired.checksum,
-    }
+        failures = (replace(failure(mr, f"could not {undecoded}"), retryable=content.ran_out_of_time),)
     actions = await status_write(
         mr,
         "applied" if statement is _APPLIED else statement.reason,
         statement,
-        resources=status["resources"],
+        resources=desired.in_status(),
         checksum=desired.checksum,
         observed_generation=content.generation,
     )
     is_complete = len(applied) == len(desired.objects) and not content.ran_out_of_time
+    state = replace(
+        mr.state,
+        objects={each.identity: each for each in applied},
+        attempted=asked_for(desired),
+        finished=finished(content, desired, statement.reason) if is_complete else (),
+        unserved={},
+    )
+    events = (
+        *(warning_of(mr, statement.reason, statement.message) if desired.decoding_errors else ()),
+        *((event(mr, "Normal", statement.reason, statement.message),) if recovers and statement is _APPLIED else ()),
+        *foreign_events(mr, foreign),
+        *_repeated_events(mr, desired),
+    )
     return Plan(
         actions,
-        events=tuple(_events(mr, desired, foreign, statement, was_in_trouble=was_in_trouble)) if actions else (),
+        events=events if actions else (),
         failures=failures,
         requeue_after=mr.config.sync_period,
-        state=replace(
-            mr.state,
-            objects={each.identity: each for each in applied},
-            attempted=asked_for(desired),
-            finished=finished(content.version, content.secrets, status, statement.reason) if is_complete else (),
-            unserved={},
-        ),
+        state=state,
     )
 
 
-def _told(errors: Sequence[str]) -> Sequence[str]:
+def _shortened(errors: Sequence[str]) -> Sequence[str]:
     """The first errors and the last one, which may name a limit that was exceeded."""
     left_out = len(errors) - MOST_ERRORS - 1
     return errors if left_out <= 0 else (*errors[:MOST_ERRORS], f"({left_out} more errors.)", errors[-1])
 
 
-def _events(
-    mr: Reconciliation, desired: Desired, foreign: Foreign, statement: Statement, *, was_in_trouble: bool
-) -> Iterator[Event]:
-    if statement.status is ConditionStatus.FALSE:
-        yield from warning_of(mr, statement.reason, statement.message)
-    elif was_in_trouble:
-        yield event(mr, "Normal", statement.reason, statement.message)
-    yield from foreign_events(mr, foreign)
-    if desired.repeated:
-        objects = ", ".join(f'"{identity}"' for identity in desired.repeated)
-        note = f"only the last of several manifests is applied of {objects}"
-        yield event(mr, "Warning", "RepeatedResources", note)
+def _repeated_events(mr: Reconciliation, desired: Desired) -> tuple[Event, ...]:
+    if not desired.repeated:
+        return ()
+    objects = ", ".join(f'"{identity}"' for identity in desired.repeated)
+    note = f"only the last of several manifests is applied of {objects}"
+    return (event(mr, "Warning", "RepeatedResources", note),)

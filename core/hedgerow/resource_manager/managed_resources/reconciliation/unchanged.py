@@ -3,7 +3,6 @@
 Decides from watches alone. If anything is not watched, or has changed, the whole ManagedResource is reconciled.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +11,13 @@ from hedgerow.api.managed_objects import fingerprint
 from hedgerow.api.managed_resources import RESOURCES_APPLIED
 from hedgerow.api.references import referenced_names
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.managed_resources.autoscalers import watched_scaled_objects
+from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import is_due
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Reconciliation
+from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content
 from hedgerow.resource_manager.managed_resources.reconciliation.state import (
     ObjectState,
     State,
@@ -38,19 +39,17 @@ def is_unchanged(mr: Reconciliation) -> bool:
     )
 
 
-def finished(
-    version: tuple[Any, Any], secrets: Mapping[str, Manifest], status: Mapping[str, Any], reason: str
-) -> tuple[Any, ...]:
+def finished(content: Content, desired: Desired, reason: str) -> tuple[Any, ...]:
     """What has to be the case next time for nothing to be done.
 
     Args:
-        version: of the ManagedResource, as in `spec_version`.
-        secrets: that its objects were read from, by name.
-        status: what is written of it to the status.
+        content: what was decoded.
+        desired: what was applied.
         reason: of the condition `ResourcesApplied`.
     """
-    versions = tuple((name, version_of(secret)) for name, secret in sorted(secrets.items()))
-    return (*version, versions, _digest_of_status(status, reason))
+    versions = tuple((name, version_of(secret)) for name, secret in sorted(content.secrets.items()))
+    said = [content.generation or None, desired.in_status() or None, desired.checksum or None, reason]
+    return (*content.version, versions, digest(said))
 
 
 def is_object_unchanged(mr: Reconciliation, known: ObjectState) -> bool:
@@ -81,13 +80,10 @@ def _cached_secrets(mr: Reconciliation) -> tuple[Any, ...]:
 
 
 def _said(mr: Reconciliation) -> bytes:
+    """Digest of what the status says of the objects."""
     said = mr.said(RESOURCES_APPLIED)
-    return _digest_of_status(mr.status, said.reason if said is not None else "")
-
-
-def _digest_of_status(status: Mapping[str, Any], reason: str) -> bytes:
-    members = (status.get(name) or None for name in ("observedGeneration", "resources", "secretsDataChecksum"))
-    return digest([*members, reason])
+    members = (mr.status.get(name) or None for name in ("observedGeneration", "resources", "secretsDataChecksum"))
+    return digest([*members, said.reason if said is not None else ""])
 
 
 def _is_scaling_unchanged(mr: Reconciliation) -> bool:

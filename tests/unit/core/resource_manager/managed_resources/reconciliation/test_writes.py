@@ -69,12 +69,11 @@ def claim(name: str, app: str) -> dict[str, Any]:
 
 
 @st.composite
-def contents(draw: st.DrawFn) -> list[dict[str, Any]]:
+def contents(draw: st.DrawFn, names: st.SearchStrategy[Sequence[str]]) -> list[dict[str, Any]]:
     """ConfigMaps and StatefulSets; some of them are ignored in one way or the other."""
     annotations = st.sampled_from([{}, {}, {}, {"note": "1"}, {MODE: "Ignore"}, {IGNORE: "true"}])
     makers = st.sampled_from([config_map, stateful_set])
-    names = draw(st.lists(st.sampled_from(NAMES), unique=True))
-    return [draw(makers)(name, annotations=draw(annotations)) for name in names]
+    return [draw(makers)(name, annotations=draw(annotations)) for name in draw(names)]
 
 
 LIVE: Final[dict[str, dict[str, Any]]] = {
@@ -211,15 +210,14 @@ def prepared(
     return made, spec
 
 
-LIVES: Final = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(sorted(LIVE)))
-MANY: Final = settings(max_examples=100)
+MANY: Final = settings(max_examples=150)
 
 
 @MANY
 @given(
-    contents(),
-    contents(),
-    LIVES,
+    contents(st.just(NAMES)),
+    contents(st.lists(st.sampled_from(NAMES), unique=True)),
+    st.fixed_dictionaries(dict.fromkeys(NAMES, st.sampled_from(sorted(LIVE)))),
     st.booleans(),
     st.booleans(),
     st.sampled_from(["edited", "deleted", "deleted but for its objects"]),
