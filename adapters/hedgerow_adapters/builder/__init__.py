@@ -21,10 +21,14 @@ Example:
 """
 
 from hedgerow_adapters.builder.asking import NotDone
-from hedgerow_adapters.builder.creating import create, create_for_seed, create_for_shoot, create_from_unstructured
-from hedgerow_adapters.builder.managed_resource import delete, exist, reconcile, set_keep_objects
-from hedgerow_adapters.builder.registry import new_registry
-from hedgerow_adapters.builder.secret import reconcile_secret
+from hedgerow_adapters.builder.creating import (
+    create,
+    create_for_seed,
+    create_for_shoot,
+    create_from_unstructured,
+    new_registry,
+)
+from hedgerow_adapters.builder.managed_resource import delete, exist, reconcile, reconcile_secret, set_keep_objects
 from hedgerow_adapters.builder.waiting import (
     wait_for_all,
     wait_until_deleted,

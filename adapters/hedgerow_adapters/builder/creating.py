@@ -10,15 +10,20 @@ from typing import Any, Final
 from returns.result import Failure, Result
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.resource_manager.builder import new_for_seed, new_for_shoot, new_managed_resource, new_secret
+from hedgerow.resource_manager.builder import Registry, new_for_seed, new_for_shoot, new_managed_resource, new_secret
 from hedgerow.resource_manager.builder.secret import unstructured_data
 from hedgerow_adapters.builder.asking import NotDone
-from hedgerow_adapters.builder.managed_resource import reconcile
-from hedgerow_adapters.builder.secret import reconcile_secret
+from hedgerow_adapters.builder.managed_resource import reconcile, reconcile_secret
+from hedgerow_adapters.files import render_sorted_yaml
 from hedgerow_adapters.protocol.transport import Transport
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _LEFT_TO_THE_MANAGER: Final = MappingProxyType({"keepObjects": False, "forceOverwriteAnnotations": False})
+
+
+def new_registry() -> Registry:
+    """A registry without objects, which writes them as YAML with sorted keys."""
+    return Registry(lambda manifest: render_sorted_yaml(manifest).encode())
 
 
 async def create(

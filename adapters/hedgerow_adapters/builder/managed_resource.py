@@ -1,22 +1,28 @@
-"""Writes, deletes and looks for ManagedResources, together with the marks of the Secrets that they refer to.
+"""Writes, deletes and looks for ManagedResources and their Secrets, which are handed over to garbage collection.
 
 Source: managed-resources §17.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
-from hedgerow.resource_manager.builder import desired_managed_resource, secrets_to_delete
-from hedgerow.resource_manager.builder.managed_resource import any_of_class, keep_objects_patch, secrets_to_mark
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
+from hedgerow.machinery.patches import merge_patch
+from hedgerow.resource_manager.builder import desired_managed_resource, desired_secret, secrets_to_delete
+from hedgerow.resource_manager.builder.managed_resource import (
+    any_of_class,
+    keep_objects_patch,
+    marked_garbage_collectable,
+    secrets_to_mark,
+)
 from hedgerow_adapters.builder.asking import PATIENCE, NotDone, ask, read, unless_absent, unless_overtaken, write
-from hedgerow_adapters.builder.secret import mark
 from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, itself, whole_list
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 
 async def reconcile(transport: Transport, wanted: Manifest) -> Result[Manifest, NotDone]:
@@ -47,11 +53,60 @@ async def _attempt(transport: Transport, wanted: Manifest) -> Result[Manifest, N
 
 async def _mark_secrets(transport: Transport, existing: Manifest | None, wanted: Manifest) -> Result[None, NotDone]:
     namespace, marking = key_of(wanted).namespace, secrets_to_mark(existing, wanted)
-    former = await mark(transport, namespace, marking.former, may_be_absent=True)
+    former = await _mark_all(transport, namespace, marking.former, may_be_absent=True)
     if isinstance(former, Failure):
         return former.alt(lambda problem: problem.during("marking old secrets as garbage collectable"))
-    new = await mark(transport, namespace, marking.new, may_be_absent=False)
+    new = await _mark_all(transport, namespace, marking.new, may_be_absent=False)
     return new.alt(lambda problem: problem.during("marking new secrets as garbage collectable"))
+
+
+async def reconcile_secret(transport: Transport, wanted: Manifest) -> Result[Manifest, NotDone]:
+    """The Secret as it is stored, once it is as wanted: labels, annotations, data and immutability are those alone.
+
+    Args:
+        transport: leads to the cluster of the ManagedResource.
+        wanted: as `new_secret` makes it.
+    """
+
+    async def attempt() -> Result[Manifest, NotDone]:
+        existing = await read(transport, SECRETS, key_of(wanted))
+        if isinstance(existing, Failure):
+            return existing
+        stored = existing.unwrap()
+        return await write(transport, SECRETS, stored, desired_secret(stored, wanted))
+
+    return await unless_overtaken(attempt)
+
+
+async def _mark_all(
+    transport: Transport, namespace: str, names: Sequence[str], *, may_be_absent: bool
+) -> Result[None, NotDone]:
+    """Whether all of the Secrets are marked for garbage collection now; those that were already are left alone."""
+    for name in names:
+        marked = await _mark(transport, ObjectKey(namespace, name))
+        if may_be_absent:
+            marked = unless_absent(marked)
+        if isinstance(marked, Failure):
+            return marked
+    return Success(None)
+
+
+async def _mark(transport: Transport, key: ObjectKey) -> Result[None, NotDone]:
+    read_metadata = await ask(transport, _metadata, key)
+    if isinstance(read_metadata, Failure):
+        return read_metadata
+    secret: Manifest = read_metadata.unwrap()
+    patch = merge_patch(secret, marked_garbage_collectable(secret))
+    if not patch:
+        return Success(None)
+    # Another Secret of that name, made since, may be meant to stay.
+    version = resource_version_of(secret)
+    return (await ask(transport, requests.merge_patch, SECRETS, key, patch, resource_version=version)).map(_nothing)
+
+
+def _metadata(key: ObjectKey) -> Request:
+    """The request for a Secret without its values."""
+    return Request("GET", requests.object_path(SECRETS, key), accept=requests.METADATA)
 
 
 async def delete(transport: Transport, key: ObjectKey, *, with_prefix: bool) -> Result[None, NotDone]:

@@ -23,12 +23,7 @@ from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.reconciliation.applying import apply
-from hedgerow.resource_manager.managed_resources.reconciliation.conditions import (
-    attempted,
-    finish,
-    invalidate,
-    record,
-)
+from hedgerow.resource_manager.managed_resources.reconciliation.conditions import attempted, finish, invalidate, record
 from hedgerow.resource_manager.managed_resources.reconciliation.deletion import delete, hand_over, hold
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Reconciliation,

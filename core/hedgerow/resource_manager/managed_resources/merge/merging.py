@@ -129,9 +129,17 @@ def _check_selectors(desired: Manifest) -> None:
 
 def _with_metadata(desired: Manifest, live: Manifest, instructions: Instructions) -> dict[str, Any]:
     """The desired object as the live one: its metadata with labels and annotations merged, and its status if any."""
+    labels, annotations = (texts_at(desired, "metadata", field) for field in ("labels", "annotations"))
+    if not instructions.overwrite_labels:
+        labels = merged_map(labels, texts_at(live, "metadata", "labels"), instructions.previous_labels)
+    if not instructions.overwrite_annotations:
+        found = texts_at(live, "metadata", "annotations").items()
+        # What refers to ConfigMaps and Secrets is the manifest's alone.
+        current = {key: value for key, value in found if not key.startswith(REFERENCE_PREFIX)}
+        annotations = merged_map(annotations, current, instructions.previous_annotations)
     metadata = {**(object_at(live, "metadata") or object_at(desired, "metadata"))}
-    _set_or_remove(metadata, "labels", _labels(desired, live, instructions))
-    metadata["annotations"] = _annotations(desired, live, instructions)
+    _set_or_remove(metadata, "labels", labels)
+    metadata["annotations"] = {**annotations, DESCRIPTION: DESCRIPTION_TEXT, ORIGIN: instructions.origin}
     merged = {**desired, "metadata": metadata}
     status = live.get("status")
     _set_or_remove(merged, "status", status if isinstance(status, (dict, Mapping)) else None)
@@ -144,23 +152,6 @@ def _set_or_remove(members: dict[str, Any], name: str, value: Mapping[str, Any] 
         members[name] = value
     else:
         members.pop(name, None)
-
-
-def _labels(desired: Manifest, live: Manifest, instructions: Instructions) -> Mapping[str, str]:
-    labels = texts_at(desired, "metadata", "labels")
-    if instructions.overwrite_labels:
-        return labels
-    return merged_map(labels, texts_at(live, "metadata", "labels"), instructions.previous_labels)
-
-
-def _annotations(desired: Manifest, live: Manifest, instructions: Instructions) -> dict[str, str]:
-    """The merged annotations; what refers to ConfigMaps and Secrets is the manifest's alone."""
-    annotations = texts_at(desired, "metadata", "annotations")
-    if not instructions.overwrite_annotations:
-        found = texts_at(live, "metadata", "annotations").items()
-        current = {key: value for key, value in found if not key.startswith(REFERENCE_PREFIX)}
-        annotations = merged_map(annotations, current, instructions.previous_annotations)
-    return {**annotations, DESCRIPTION: DESCRIPTION_TEXT, ORIGIN: instructions.origin}
 
 
 def _scaling(desired: Manifest, scaled: Scaling) -> Scaling:

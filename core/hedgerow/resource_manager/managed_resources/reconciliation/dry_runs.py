@@ -94,8 +94,7 @@ def verdict(dry_run: WriteResult, live: Manifest | None) -> Verdict:
     """
     error = dry_run.error
     if error is None and dry_run.stored is not None:
-        is_same = _compared(dry_run.stored) == _compared(live or {})
-        return Verdict.CHANGES_NOTHING if is_same else Verdict.CHANGES
+        return Verdict.CHANGES_NOTHING if _compared(dry_run.stored) == _compared(live or {}) else Verdict.CHANGES
     if error is None or error.code in _TRANSIENT or error.code >= _SERVER_ERROR:
         return Verdict.NOT_KNOWN
     return Verdict.NOT_SUPPORTED if error.code == _BAD_REQUEST else Verdict.CHANGES_NOTHING

@@ -6,7 +6,7 @@ Source: managed-resources §2, §7.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hedgerow.api.managed_resource_status import status_patch
 from hedgerow.api.managed_resources import IGNORE, MANAGED_RESOURCES, OPERATION, RESOURCES_APPLIED
@@ -23,9 +23,6 @@ from hedgerow.machinery.steps import Now, Pause
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.reconciliation.state import State, spec_version
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext, write_context
-
-_STATUS_NOT_WRITTEN: Final = "could not update the ManagedResource status"
-_STATUS: Final = "status"
 
 
 class Statement(NamedTuple):
@@ -86,7 +83,7 @@ class Reconciliation:
     @property
     def status(self) -> Manifest:
         """The stored status; empty if there is none."""
-        status = self.manifest.get(_STATUS)
+        status = self.manifest.get("status")
         return status if isinstance(status, (dict, Mapping)) else {}
 
     @property
@@ -113,11 +110,10 @@ class Reconciliation:
 
     def write_context(self, resource: Resource, namespace: str) -> WriteContext:
         """What a write of an object depended on when it was first asked for."""
-        place = (resource, namespace)
-        if place not in self._write_contexts:
-            found = write_context(self.snapshot, resource, namespace, self.context.server_versions)
-            self._write_contexts[place] = found
-        return self._write_contexts[place]
+        if (known := self._write_contexts.get((resource, namespace))) is not None:
+            return known
+        found = write_context(self.snapshot, resource, namespace, self.context.server_versions)
+        return self._write_contexts.setdefault((resource, namespace), found)
 
 
 async def write(mr: Reconciliation, action: JsonPatch | MergePatch, problem: str) -> Plan | None:
@@ -149,7 +145,7 @@ async def say(
         resources: the references for the status; none: they stay.
     """
     for patch in await status_write(mr, reason, *statements, resources=resources):
-        return await write(mr, patch, _STATUS_NOT_WRITTEN)
+        return await write(mr, patch, "could not update the ManagedResource status")
     return Plan() if mr.is_gone else None
 
 
