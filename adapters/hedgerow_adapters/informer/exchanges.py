@@ -8,7 +8,7 @@ import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.controller import Read
@@ -16,7 +16,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.informer.answers import Refused, UnreadableObjectError, watch_event
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent, is_before
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.documents import NO_LIST, list_page
+from hedgerow_adapters.protocol.documents import NO_LIST, ListPage, list_page
 from hedgerow_adapters.protocol.responses import status_error
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 from hedgerow_adapters.slices import slices
@@ -50,6 +50,13 @@ class Exchanges:
         self._transport = transport
         self._read = read
         self._scope = scope
+        self._selection: dict[str, Any] = {
+            "namespace": scope.namespace,
+            "name": scope.name,
+            "selector": read.label_selector,
+            "field_selector": read.field_selector,
+            "metadata_only": read.metadata_only,
+        }
 
     async def page(self, continuation: str, *, whole: bool) -> Page:
         """The next page of a list, read in slices.
@@ -64,24 +71,25 @@ class Exchanges:
         """
         request = requests.list_page(
             self._read.resource,
-            namespace=self._scope.namespace,
-            name=self._scope.name,
+            **self._selection,
             limit=requests.WHOLE if whole else PAGE_SIZE,
             continuation=continuation,
-            selector=self._read.label_selector,
-            field_selector=self._read.field_selector,
-            metadata_only=self._read.metadata_only,
         )
-        response = await self._transport.send(request, timeout=LONGEST_SILENCE)
-        if not response.is_success:
-            raise Refused(request, status_error(response))
-        if (shown := list_page(response.body)) is None:
+        shown = await self._listed(request, timeout=LONGEST_SILENCE)
+        if shown is None:
             raise ProtocolError(NO_LIST)
         kept: list[Manifest] = []
         for items in slices(shown.items):
             kept += map(self._transformed, items)
             await asyncio.sleep(0)
         return Page(tuple(kept), shown.continuation, shown.resource_version)
+
+    async def _listed(self, request: Request, timeout: float = 30.0) -> ListPage | None:
+        """A page of a list; none if the answer is no list."""
+        response = await self._transport.send(request, timeout=timeout)
+        if not response.is_success:
+            raise Refused(request, status_error(response))
+        return list_page(response.body)
 
     def _transformed(self, manifest: Manifest) -> Manifest:
         try:
@@ -101,10 +109,7 @@ class Exchanges:
         request = requests.list_page(
             self._read.resource, namespace=self._scope.namespace, name=self._scope.name, limit=1, metadata_only=True
         )
-        response = await self._transport.send(request)
-        if not response.is_success:
-            raise Refused(request, status_error(response))
-        shown = list_page(response.body)
+        shown = await self._listed(request)
         if shown is not None and is_before(shown.resource_version, version):
             raise RestoredError(version, shown.resource_version)
 
@@ -121,11 +126,7 @@ class Exchanges:
             self._read.resource,
             resource_version=version,
             timeout_seconds=int(seconds) if math.isfinite(seconds) else None,
-            namespace=self._scope.namespace,
-            name=self._scope.name,
-            selector=self._read.label_selector,
-            field_selector=self._read.field_selector,
-            metadata_only=self._read.metadata_only,
+            **self._selection,
         )
         async with self._transport.stream(request, timeout=patience) as stream:
             if stream.status != HTTPStatus.OK:
