@@ -18,6 +18,7 @@ from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, Mem
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_adapters.simulation import in_memory, planning
+from hedgerow_adapters.simulation.real_time import RealTime
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
 from hedgerow_entrypoints.cli.plan_live import LiveClusters
 from hedgerow_entrypoints.cli.planning import planned_in
@@ -83,6 +84,27 @@ def test_nothing_is_written_whoever_plans() -> None:
     assert planned
     assert {request.method for request in wire.asked} == {"GET"}
     assert files.cluster.resource_version == version
+
+
+def test_kinds_that_objects_name_are_not_listed_but_asked_for_object_by_object() -> None:
+    files = example()
+    wire = Wire(MemoryTransport(files.cluster))
+
+    planned = planned_live(wire, "managedresource")
+
+    delivered = {each.action.resource.kind for each in planned} - {"ManagedResource"}
+    listed = {watch.resource.plural for watch in chosen("managedresource").controller.watches}
+    assert "Deployment" in delivered
+    assert {request.path.rpartition("/")[2] for request in wire.asked if request.is_list} <= listed
+
+
+def test_a_plan_by_requests_in_real_time_is_the_same() -> None:
+    planned = planned_live(MemoryTransport(example().cluster), "managedresource")
+
+    with RealTime() as real_time:
+        live = planned_live(real_time.over(MemoryTransport(example().cluster)), "managedresource")
+
+    assert told(live) == told(planned)
 
 
 def test_what_one_may_not_read_ends_the_command_and_is_not_the_fault_of_the_cluster() -> None:
