@@ -1,15 +1,21 @@
-"""What a controller would do about each of its keys, until nothing is left to do but to wait for others.
+"""What controllers come to: a plan for each key, or the cluster once all have settled.
+
+    settlement = settle(cluster, controllers)
 
     with planning(controller, in_memory(cluster), now) as planner:
         for key in all_keys(controller, planner.snapshot):
             steps, failures = planner.plan(key)
 
-Each key is looked at again as if the time had passed that it wanted to wait, and its writes had taken effect. What one
-key has led to is seen by the next ones.
+Time stands still while controllers settle: round by round every key has its turn, and more turns as long as something
+concerns it, until nothing is written in a round.
+
+In a plan each key is looked at again as if the time had passed that it wanted to wait, and its writes had taken effect.
+Later keys see what earlier ones have led to.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -18,11 +24,13 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.simulation.clusters import Worlds
-from hedgerow_adapters.simulation.happenings import SentAction
-from hedgerow_adapters.simulation.simulation import Simulation
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.simulation.clusters import Worlds, in_memory
+from hedgerow_adapters.simulation.happenings import Happening, SentAction
+from hedgerow_adapters.simulation.simulation import RestlessError, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
+MOST_ROUNDS: Final = 100
 MOST_TURNS: Final = 10
 """Looks at one key; after that it is taken for one that never comes to rest."""
 
@@ -105,3 +113,48 @@ def planning(controller: Controller[Any], worlds: Worlds, now: datetime) -> Iter
         for cluster, world in worlds.items():
             world.transport.effects.keep(controller, simulation.snapshot, cluster)
         yield Planner(controller, simulation, is_whole=all(world.transport.is_whole for world in worlds.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How a cluster came to rest."""
+
+    steps: tuple[SentAction, ...]
+    """Everything that was done, and then what is still refused."""
+    last_turns: tuple[Happening, ...]
+    """Of all keys."""
+    is_settled: bool
+    """Whether it came to rest at all."""
+
+
+def settle(
+    cluster: InMemoryCluster,
+    controllers: Sequence[Controller[Any]],
+    *,
+    source: InMemoryCluster | None = None,
+    namespaces: Sequence[str] = (),
+) -> Settlement:
+    """Run controllers until none of them has anything to do that the server does not refuse.
+
+    Args:
+        cluster: what they look after.
+        controllers: who is run.
+        source: the source cluster; none: it is the same.
+        namespaces: what is seen of the cluster that is looked after; none: all.
+    """
+    done: list[SentAction] = []
+    is_settled = False
+    worlds = in_memory(cluster, source, namespaces)
+    with Simulation(CalendarLoop(cluster.now()), worlds, controllers) as simulation, suppress(RestlessError):
+        for _ in range(MOST_ROUNDS):
+            known = len(done)
+            simulation.look_at_everything()
+            for turn in simulation.work():
+                done += (step for step in turn.steps if not step.error)
+            if simulation.conflicts:
+                break
+            if is_settled := all(only_asks(step.action) for step in done[known:]):
+                break
+    turns = simulation.last_turns
+    refused = (step for turn in turns for step in turn.steps if step.error)
+    return Settlement((*done, *refused), (*turns,), is_settled)

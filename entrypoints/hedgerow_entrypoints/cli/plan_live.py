@@ -11,8 +11,7 @@ from hedgerow.machinery.questions import Answer, Question
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.simulation import ReadingError, Worlds, imagined
-from hedgerow_adapters.simulation.real_time import RealTime
-from hedgerow_adapters.simulation.virtual_time import VirtualClockLoop
+from hedgerow_adapters.simulation.virtual_time import RealTime, VirtualClockLoop
 from hedgerow_entrypoints.cli.worlds import connected
 from hedgerow_entrypoints.components.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.errors import CommandError

@@ -18,7 +18,7 @@ from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, Mem
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_adapters.simulation import in_memory, planning
-from hedgerow_adapters.simulation.real_time import RealTime
+from hedgerow_adapters.simulation.virtual_time import RealTime
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
 from hedgerow_entrypoints.cli.plan_live import LiveClusters
 from hedgerow_entrypoints.cli.planning import planned_in

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
-from hedgerow_adapters.simulation.real_time import RealTime
+from hedgerow_adapters.simulation.virtual_time import RealTime
 from tests.virtual_clock import run
 
 VERSION = Request("GET", "/version")
