@@ -145,7 +145,7 @@ def test_a_selector_that_lost_a_letter_is_not_applied_and_the_policy_stays(
 
     message = (
         f'error during apply of object "networking.k8s.io/v1/NetworkPolicy/{sandbox.namespace}/cart": '
-        "spec.podSelector.matchLabel is an unknown field; did you mean matchLabels?"
+        "spec.podSelector.matchLabel: is an unknown field; did you mean matchLabels?"
     )
     sandbox.wait_for_condition(managed, "ResourcesApplied", ("False", "ApplyFailed", message))
     sandbox.wait_for(
