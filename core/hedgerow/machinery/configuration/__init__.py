@@ -1,10 +1,10 @@
 """Component configurations: one class per section is its only description.
 
 A section is a subclass of `Section`, which makes it a frozen dataclass; every field has a default. The annotation of a
-field states its type, and by marks its name in documents, its rules, its other spellings, and what a misspelling of it
-leads to. The text below a field states its meaning. From that declaration follow decoding, defaults, errors, warnings,
-the printed configuration, `hedgerow config explain`, the page about the configuration and the schema of the chart.
-Controllers read the same class.
+field has its type, and marks for its name in documents, its rules, its other spellings, and whether a misspelling is an
+error. The text below a field is its documentation. Decoding, defaults, errors, warnings, the printed configuration,
+`hedgerow config explain`, the page about the configuration and the schema of the chart all follow from this
+declaration. Controllers read the same class.
 
 `section.py` is the declaration, `rules.py` holds rules in the words of Kubernetes, `reading.py` goes from a parsed
 document to a valid configuration, `process.py` has the sections of every process. A component declares a `Document`,

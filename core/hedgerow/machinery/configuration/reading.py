@@ -1,7 +1,6 @@
 """From a parsed document to a valid configuration: decode, default, validate.
 
-Finds all errors of a stage, not the first alone. `null` means the same as an absent field, unknown fields are ignored
-with a warning. Knows no component.
+Finds all errors of a stage. `null` means an absent field. An unknown field is ignored with a warning.
 
 Source: managed-resources §3.
 """
@@ -15,27 +14,13 @@ from typing import Any, ClassVar, Final, Generic, TypeVar, get_origin
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.configuration.section import (
-    ZERO_IS_UNSET,
-    Purpose,
-    Section,
-    SectionField,
-)
-from hedgerow.machinery.failures import (
-    FieldErrorType,
-    Problem,
-    child,
-    forbidden,
-    joined,
-    json_type,
-    nearest,
-    rendered,
-)
+from hedgerow.machinery.configuration.section import ZERO_IS_UNSET, Purpose, Section, SectionField
+from hedgerow.machinery.failures import FieldErrorType, Problem, child, forbidden, joined, json_type, nearest, rendered
 from hedgerow.machinery.scalars import parse_duration
 
 S = TypeVar("S", bound=Section)
 _UNREADABLE: Final[Any] = None
-"""In place of a value of a wrong type; with an error, no value counts."""
+"""Replaces a value of a wrong type; the document is refused anyway."""
 _EXPECTED: Final = {
     bool: "a boolean",
     int: "an integer",
@@ -52,7 +37,7 @@ class Document(Section):
     kind: ClassVar[str]
 
     def manifest(self) -> dict[str, Any]:
-        """The file that states the configuration in full, defaults included, as a plain document."""
+        """The whole configuration, defaults included, as a plain document."""
         return {**head(type(self)), **super().manifest()}
 
 
@@ -60,15 +45,15 @@ D = TypeVar("D", bound=Document)
 
 
 def head(kind: type[Document]) -> dict[str, str]:
-    """The two fields by which a file is known."""
+    """The two fields that identify a file."""
     return {"apiVersion": kind.api_version, "kind": kind.kind}
 
 
 class Stage(Enum):
-    """How far a document came before it was refused."""
+    """The stage at which a document was refused."""
 
     DECODING = auto()
-    """It is another document, or a field has a wrong type."""
+    """The document is of another kind, or a field has a wrong type."""
     VALIDATION = auto()
     """A field has a value that breaks a rule."""
 
@@ -80,7 +65,7 @@ class ConfigurationErrors:
     stage: Stage
     errors: tuple[Problem, ...]
     warnings: tuple[str, ...] = ()
-    """As those of a valid file: a misspelt field is often what makes it invalid. None from a file that has no shape."""
+    """As those of a valid file: a misspelt field often makes a file invalid. None if decoding failed."""
 
     def __str__(self) -> str:
         """One error as it is, several as `[first, second]`."""
@@ -89,7 +74,7 @@ class ConfigurationErrors:
 
 @dataclass(frozen=True, slots=True)
 class Decoded(Generic[D]):
-    """A valid configuration, and what its author should know of the file."""
+    """A valid configuration, and warnings for its author."""
 
     configuration: D
     warnings: tuple[str, ...]
@@ -97,7 +82,7 @@ class Decoded(Generic[D]):
 
 
 def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[D], ConfigurationErrors]:
-    """The configuration that a parsed document states, or everything wrong with it."""
+    """The configuration in a parsed document, or all its errors."""
     reader = _Reader()
     configuration = reader.document(kind, document)
     if reader.errors:
@@ -111,7 +96,7 @@ def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[
 
 @dataclass(slots=True)
 class _Reader:
-    """What was found on the way through one document."""
+    """Reads one document, and collects its errors and warnings."""
 
     errors: list[Problem] = field(default_factory=list)
     """Values of wrong types."""
@@ -119,10 +104,10 @@ class _Reader:
     """Misspelt limits, and two spellings of one field."""
     warnings: list[str] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
-    """The path that the author wrote, by the path of the field that it is another spelling of."""
+    """The path that the author wrote, by the path of the field."""
 
     def as_written(self, text: str) -> str:
-        """A path, or a text that opens with one, in the author's spelling."""
+        """A path, or a text that begins with one, in the author's spelling."""
         for path, written in self.aliases.items():
             if text.startswith(path) and not text[len(path) :][:1].isalnum():
                 return written + text[len(path) :]
@@ -133,7 +118,7 @@ class _Reader:
         return tuple(replace(error, path=self.as_written(error.path)) for error in errors)
 
     def document(self, kind: type[D], document: object) -> D:
-        """The configuration that a document states, if it is of this version and kind."""
+        """The configuration in a document of this version and kind."""
         if not isinstance(document, Mapping):
             self._expected("an object", document, "")
             return kind()
@@ -145,18 +130,18 @@ class _Reader:
         return kind() if self.errors else self.section(kind(), document, "")
 
     def section(self, base: S, document: object, path: str) -> S:
-        """The section that a document states; `base` has the values of what it leaves out."""
+        """The section in a document; `base` has the values of absent fields."""
         if not isinstance(document, Mapping):
             self._expected("an object", document, path)
             return base
-        self._tell_unknown(type(base), document, path)
+        self._report_unknown(type(base), document, path)
         stated = dict(self._stated(base, document, path))
         for key in document:
             if not isinstance(key, str):
                 self._expected("a string as key", key, f"{path}[{key}]")
         return replace(base, **stated).defaulted()
 
-    def _tell_unknown(self, section: type[Section], document: Mapping[Any, Any], path: str) -> None:
+    def _report_unknown(self, section: type[Section], document: Mapping[Any, Any], path: str) -> None:
         known = {declared.name: declared for declared in section.declared}
         known |= {alias.name: declared for declared in tuple(known.values()) for alias in declared.aliases}
         names = [*known, *(head(section) if issubclass(section, Document) else ())]
@@ -180,7 +165,7 @@ class _Reader:
                     yield declared.attribute, read
 
     def _under_any_name(self, declared: SectionField, document: Mapping[Any, Any], path: str) -> Any:
-        """The value of a field, whichever of its spellings the document has; None: no value."""
+        """The value of a field in any of its spellings; None: no value."""
         value, at = document.get(declared.name), child(path, declared.name)
         for alias in declared.aliases:
             written, other = child(path, alias.name), document.get(alias.name)
@@ -222,15 +207,12 @@ class _Reader:
             case str() if type_ is timedelta:
                 return self._duration(value, path)
             case int() if type_ is int and not isinstance(value, bool):
-                return self._integer(value, bits, path)
+                if (value if value >= 0 else ~value).bit_length() < bits:
+                    return value
+                return self._unreadable(f"expected an integer of {bits} bits, got a longer one", path)
             case int() | float() if type_ is float and not isinstance(value, bool):
                 return self._finite(value, path)
         return self._expected(_EXPECTED[type_], value, path)
-
-    def _integer(self, number: int, bits: int, path: str) -> Any:
-        if (number if number >= 0 else ~number).bit_length() < bits:
-            return number
-        return self._unreadable(f"expected an integer of {bits} bits, got a longer one", path)
 
     def _duration(self, text: str, path: str) -> Any:
         duration = parse_duration(text)

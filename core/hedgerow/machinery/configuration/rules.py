@@ -18,7 +18,7 @@ _NOTHING: Final = timedelta(0)
 
 
 def at_least(least: Number, detail: str = "", *, only_if_enabled: bool = False) -> Rule:
-    """The value is not less than `least`; `detail` is the error, where the reference has another text."""
+    """The value is not less than `least`; `detail` is the error, if the reference has another text."""
     shown = rendered(least)
     return _checked(
         lambda value: value < least, detail or f"must be at least {shown}", f"At least {shown}.", only_if_enabled
@@ -47,7 +47,7 @@ def one_of(values: Sequence[str]) -> Rule:
 
 
 def must_be_set(detail: str, says: str = "Must be set.") -> Rule:
-    """The value is there and not empty."""
+    """The value is set and not empty."""
 
     def errors(path: str, value: object) -> Iterator[Problem]:
         if value is None or value == "":
@@ -57,7 +57,7 @@ def must_be_set(detail: str, says: str = "Must be set.") -> Rule:
 
 
 def valid(problem_of: Callable[[str], str | None], *, may_be_empty: bool = False) -> Rule:
-    """The text, or each text of a list, has no problem, as a function finds it; an empty one passes if it may."""
+    """`problem_of` finds no problem in the text, or in each text of a list; an empty text may pass."""
 
     def errors(path: str, value: str | tuple[str, ...] | None) -> Iterator[Problem]:
         texts = enumerate(value) if isinstance(value, tuple) else [(None, value)] if value is not None else []
@@ -78,7 +78,7 @@ def each_set(detail: str) -> Rule:
 
 
 def labels() -> Rule:
-    """The keys and values are those of labels; a key is told at the map, a value at its key."""
+    """The keys and values are those of labels; the error of a key is at the map, that of a value at its key."""
 
     def errors(path: str, value: Mapping[str, str]) -> Iterator[Problem]:
         for key, text in value.items():

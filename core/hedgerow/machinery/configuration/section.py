@@ -17,10 +17,10 @@ from hedgerow.machinery.scalars import format_duration
 
 
 class Purpose(Enum):
-    """What a configuration is read for."""
+    """The purpose of reading a configuration."""
 
     RUN = auto()
-    """A process in a cluster: everything that it needs must be there."""
+    """A process in a cluster: everything that it needs must be set."""
     OFFLINE = auto()
     """A command that runs controllers by name, whether the file enables them or not, without leader election."""
 
@@ -29,10 +29,10 @@ class Mark(Enum):
     """A property of a field."""
 
     LIMIT = auto()
-    """The field says which cluster is meant, or limits what is done there. A misspelling of it, or of a section that
-    holds it, is an error: without it the process would do more than its author wants."""
+    """The field names a cluster, or limits the actions there. A misspelling of it, or of its section, is an error:
+    without the field the process would do more than its author wants."""
     IDLE = auto()
-    """No code acts on the field. Its author gets a warning unless it has its default."""
+    """The field has no effect. Another value than its default is a warning."""
     ZERO_IS_UNSET = auto()
     """Zero and the empty string stand for the default, as in the reference."""
 
@@ -44,22 +44,22 @@ ZERO_IS_UNSET: Final = Mark.ZERO_IS_UNSET
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The name of a field in documents, where it is not the attribute in camel case."""
+    """The name of a field in documents, if it is not the attribute in camel case."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Another spelling of a field. Both at once are an error."""
+    """Another spelling of a field. Both together are an error."""
 
     name: str
     nature: str
-    """What the documentation calls it, such as "An older name"."""
+    """Its name in the documentation, such as "An older name"."""
     is_deprecated: bool = False
-    """Whether its use is a warning."""
+    """True if its use is a warning."""
     is_single: bool = False
-    """Whether it takes one item instead of a list."""
+    """True if it takes one item instead of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ class Rule:
     errors: Callable[[str, Any], Iterable[Problem]]
     """The errors of a value, given the path of its field."""
     says: str = ""
-    """The rule as a sentence of the documentation; empty: the meaning of the field tells."""
+    """The rule as a sentence of the documentation; empty: the text of the field has it."""
     only_if_enabled: bool = False
-    """Whether offline commands ignore it in a section that is not enabled."""
+    """True if offline commands ignore it in a disabled section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class SectionField:
 
     @classmethod
     def of(cls, field: Field[Any]) -> Self:
-        """The declaration that a field of a dataclass states."""
+        """The declaration in a field of a dataclass."""
         type_, *marks = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
         if NoneType in get_args(type_):
             type_ = next(each for each in get_args(type_) if each is not NoneType)
@@ -145,7 +145,7 @@ class SectionField:
 
     @property
     def is_limit(self) -> bool:
-        """Whether a misspelling of the field is an error: it is a limit, or a section that holds one."""
+        """True if the field is a limit, or a section with one."""
         if self.section is None:
             return LIMIT in self.marks
         return self.section.is_strict or any(field.is_limit for field in self.section.declared)
@@ -159,9 +159,9 @@ class Section:
     declared: ClassVar[tuple[SectionField, ...]] = ()
     """The fields, in the order of their declaration."""
     is_strict: ClassVar[bool] = False
-    """Whether any unknown field is an error."""
+    """True if any unknown field is an error."""
     omits_defaults: ClassVar[bool] = False
-    """Whether a printed section leaves out the fields that have their default."""
+    """True if a printed section leaves out fields with their default."""
 
     def __init_subclass__(cls) -> None:
         """Make the class a dataclass, and keep the declarations of its fields."""
@@ -191,7 +191,7 @@ class Section:
                     yield from section.problems(below, purpose)
 
     def warnings(self, path: str, purpose: Purpose, /) -> Iterator[str]:
-        """Full sentences about valid values of the section, and of those below it, that do nothing or cannot work."""
+        """Sentences about valid values of the section, and of those below it, that have no effect or cannot work."""
         for field, at, value in self._values(path):
             if IDLE in field.marks and value != field.default:
                 yield f"{at}: this field is not acted on in this version"
@@ -199,7 +199,7 @@ class Section:
                 yield from section.warnings(below, purpose)
 
     def manifest(self) -> dict[str, Any]:
-        """The section as a plain document, defaults included; fields that are unset are left out."""
+        """The section as a plain document, defaults included, without unset fields."""
         return {
             field.name: _plain(value)
             for field, _, value in self._values("")
@@ -219,7 +219,7 @@ class Switched(Section):
     """Whether it is enabled."""
 
     def is_checked(self, purpose: Purpose, /) -> bool:
-        """False if disabled, unless a command may run the controller all the same."""
+        """False if disabled, except for offline commands."""
         return self.enabled or purpose is Purpose.OFFLINE
 
     def defaulted(self) -> Self:
