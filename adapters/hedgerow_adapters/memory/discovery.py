@@ -8,15 +8,20 @@ Source: Kubernetes documentation, "The Kubernetes API", discovery; the contract 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Resource
-from hedgerow_adapters.memory.kinds.core import SERVICE_ACCOUNTS, TOKEN_REQUESTS
+from hedgerow_adapters.memory.kinds.core import TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.statuses import method_not_allowed, no_such_path
 from hedgerow_adapters.protocol.transport import Request, Response
 
 _VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _SUBRESOURCE_VERBS: Final = ("get", "patch", "update")
+_SUBRESOURCES: Final[Mapping[str, tuple[Sequence[str], Resource | None]]] = {
+    "scale": (_SUBRESOURCE_VERBS, Resource("autoscaling", "v1", "", "Scale")),
+    "finalize": (("update",), None),
+    "token": (("create",), TOKEN_REQUESTS.resource),
+}
+"""Verbs of subresources, and what they are objects of."""
 _UNHEARD_OF: Final = Response(404, "404 page not found\n", {"content-type": "text/plain; charset=utf-8"})
 
 
@@ -74,21 +79,12 @@ def _resource_list(group: str, version: str, kinds: Iterable[Kind]) -> dict[str,
 def _entries(kind: Kind) -> Iterator[dict[str, Any]]:
     """A resource and its subresources."""
     resource = kind.resource
-    verbs = [verb for verb in _VERBS if verb != "deletecollection" or kind.deletable_as_collection]
+    verbs: Sequence[str] = [verb for verb in _VERBS if verb != "deletecollection" or kind.deletable_as_collection]
     yield _entry(resource, resource.plural, verbs, singular=resource.kind.lower())
-    if kind.has_status:
-        yield _entry(resource, f"{resource.plural}/status", _SUBRESOURCE_VERBS)
-    for part in kind.parts.keys() - {"status"}:
-        yield _entry(resource, f"{resource.plural}/{part}", _SUBRESOURCE_VERBS)
-    if kind.has_scale:
-        scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
-        yield _entry(resource, f"{resource.plural}/scale", _SUBRESOURCE_VERBS) | scale
-    if resource == NAMESPACES:
-        yield _entry(resource, f"{resource.plural}/finalize", ["update"])
-    if kind is SERVICE_ACCOUNTS:
-        token = TOKEN_REQUESTS.resource
-        made = {"group": token.group, "version": token.version, "kind": token.kind}
-        yield _entry(resource, f"{resource.plural}/token", ["create"]) | made
+    for name in kind.subresources:
+        verbs, made = _SUBRESOURCES.get(name, (_SUBRESOURCE_VERBS, None))
+        entry = _entry(resource, f"{resource.plural}/{name}", verbs)
+        yield entry | ({"group": made.group, "version": made.version, "kind": made.kind} if made is not None else {})
 
 
 def _entry(resource: Resource, name: str, verbs: Sequence[str], *, singular: str = "") -> dict[str, Any]:

@@ -280,7 +280,9 @@ def _checked_update(kind: Kind, update: _Update, subresource: str, now: str) -> 
     elif subresource == "status":
         new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
     elif kind.has_status:
-        new = {**new, "status": old["status"]} if "status" in old else _without_status(new)
+        new = {**new, "status": old.get("status")}
+        if new["status"] is None:
+            del new["status"]
     metadata = new["metadata"]
     metadata.setdefault("uid", old["metadata"]["uid"])
     metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
@@ -294,10 +296,6 @@ def _checked_update(kind: Kind, update: _Update, subresource: str, now: str) -> 
     )
     _refuse_invalid(kind, key_of(old).name, errors)
     return new
-
-
-def _without_status(manifest: Fields) -> Fields:
-    return {name: value for name, value in manifest.items() if name != "status"}
 
 
 def _require_namespace(kind: Kind, metadata: Fields, namespace: str) -> None:

@@ -5,9 +5,7 @@ Source: Kubernetes documentation, "Kubernetes API concepts", resource URIs.
 
 from dataclasses import dataclass
 
-from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.memory.kinds.core import SERVICE_ACCOUNTS
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.statuses import no_such_path
@@ -68,20 +66,6 @@ class Routes:
             raise no_such_path()
         if name and kind.resource.namespaced and not namespace:
             raise no_such_path()
-        if subresource and not _has(kind, subresource):
+        if subresource and subresource not in kind.subresources:
             raise no_such_path()
         return Target(kind, namespace, name, subresource)
-
-
-def _has(kind: Kind, subresource: str) -> bool:
-    match subresource:
-        case "status":
-            return kind.has_status
-        case "scale":
-            return kind.has_scale
-        case "token":
-            return kind is SERVICE_ACCOUNTS
-        case "finalize":
-            return kind.resource == NAMESPACES
-        case _:
-            return subresource in kind.parts

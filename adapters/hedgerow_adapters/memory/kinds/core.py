@@ -144,6 +144,7 @@ SERVICE_ACCOUNTS: Final = Kind(
     kubernetes.SERVICE_ACCOUNTS,
     fields={"secrets": anything, "imagePullSecrets": anything, "automountServiceAccountToken": flag},
     answers_deleted_object=True,
+    other_subresources=("token",),
 )
 TOKEN_REQUESTS: Final = Kind(
     Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest"),

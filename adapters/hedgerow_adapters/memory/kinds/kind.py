@@ -91,6 +91,7 @@ class Kind:
     """Whether its replicas can be written alone."""
     parts: Mapping[str, Part] = field(default_factory=dict)
     """What else can be written alone, by subresource; that of the status is there if it has rules of its own."""
+    other_subresources: tuple[str, ...] = ()
     initial_status: Mapping[str, Any] | None = None
     """The status of a new object, whatever was given; none: what was given."""
     has_generation: bool = False
@@ -106,6 +107,12 @@ class Kind:
     """The resource that it shares its objects with; none: they are its own."""
     to_stored: Callable[[Manifest], Manifest] = as_it_is
     from_stored: Callable[[Manifest], Manifest] = as_it_is
+
+    @property
+    def subresources(self) -> tuple[str, ...]:
+        """The subresources of its objects."""
+        own = {"status": self.has_status, "scale": self.has_scale}
+        return (*(name for name in own if own[name]), *(self.parts.keys() - own.keys()), *self.other_subresources)
 
     @property
     def stored_as(self) -> Resource:

@@ -93,5 +93,6 @@ NAMESPACES: Final = Kind(
     rules=errors,
     has_status=True,
     initial_status={"phase": "Active"},
+    other_subresources=("finalize",),
     deletable_as_collection=False,
 )
