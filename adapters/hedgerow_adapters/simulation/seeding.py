@@ -1,13 +1,14 @@
 """An in-memory cluster that holds given manifests as an API server that was restored from them would."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of, resource_version_of
-from hedgerow_adapters.files import LoadedObject, LoadProblem
+from hedgerow_adapters.files import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, served_resources
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
@@ -34,7 +35,12 @@ class _Seed(NamedTuple):
 
     resource: Resource
     manifest: Manifest
-    loaded: LoadedObject
+    source: Source
+
+    def refused(self, response: Response) -> LoadProblem:
+        """The server's words about the object, which it does not name where it could not even decode it."""
+        said, key = str(response.body["message"]), key_of(self.manifest)
+        return LoadProblem(self.source, said if f'"{key.name}"' in said else f"{self.resource.kind} {key}: {said}")
 
 
 def seeded_cluster(
@@ -67,10 +73,9 @@ def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[
         objects: manifests with the places that they come from, and the Namespaces that they live in.
     """
     problems: list[LoadProblem] = []
-    definitions = [each for each in objects if _is_definition(each.manifest)]
-    for each in definitions:
-        problems += _stored(cluster, _Seed(_DEFINITIONS, each.manifest, each))
-    seeds = [_seed(cluster, each) for each in objects if not _is_definition(each.manifest)]
+    for each in filter(_is_definition, objects):
+        problems += _stored(cluster, _Seed(_DEFINITIONS, each.manifest, each.source))
+    seeds = [_seed(cluster, each) for each in itertools.filterfalse(_is_definition, objects)]
     for seed in sorted(seeds, key=lambda seed: seed.resource.namespaced):
         problems += _stored(cluster, seed)
     for seed in seeds:
@@ -80,28 +85,22 @@ def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[
     return tuple(problems)
 
 
-def _further_kinds(objects: Iterable[LoadedObject]) -> list[Served]:
+def _further_kinds(objects: Sequence[LoadedObject]) -> list[Served]:
     """The kinds that a server has to serve besides those that it knows the rules of and those that are defined."""
-    manifests = [each.manifest for each in objects]
     informed = InMemoryCluster(namespaces=())
-    for each in manifests:
-        if _is_definition(each):
-            informed.handle(requests.create(_DEFINITIONS, _as_new(each)))
-    return [
-        _without_rules(resource)
-        for resource in served_resources(manifests)
-        if informed.resource_of(resource.object_kind) is None
-    ]
+    for each in filter(_is_definition, objects):
+        informed.handle(requests.create(_DEFINITIONS, _as_new(each.manifest)))
+    kinds = []
+    for resource in served_resources([each.manifest for each in objects]):
+        if informed.resource_of(resource.object_kind) is None:
+            # Nothing is checked. A custom one has a status of its own and counts changes, as most do.
+            is_custom = "." in resource.group and not resource.group.endswith(".k8s.io")
+            kinds.append(Served(resource, fields=None, has_status=is_custom, has_generation=is_custom))
+    return kinds
 
 
-def _without_rules(resource: Resource) -> Served:
-    """A kind of which nothing is checked; a custom one has a status of its own and counts changes, as most do."""
-    is_custom = "." in resource.group and not resource.group.endswith(".k8s.io")
-    return Served(resource, fields=None, has_status=is_custom, has_generation=is_custom)
-
-
-def _is_definition(manifest: Manifest) -> bool:
-    return Kind.of(manifest) == _DEFINITIONS.object_kind
+def _is_definition(loaded: LoadedObject) -> bool:
+    return Kind.of(loaded.manifest) == _DEFINITIONS.object_kind
 
 
 def _seed(cluster: InMemoryCluster, loaded: LoadedObject) -> _Seed:
@@ -112,7 +111,7 @@ def _seed(cluster: InMemoryCluster, loaded: LoadedObject) -> _Seed:
     metadata = {name: value for name, value in loaded.manifest["metadata"].items() if name != "namespace"}
     if resource.namespaced:
         metadata["namespace"] = key_of(loaded.manifest).namespace or DEFAULT_NAMESPACE
-    return _Seed(resource, {**loaded.manifest, "metadata": metadata}, loaded)
+    return _Seed(resource, {**loaded.manifest, "metadata": metadata}, loaded.source)
 
 
 def _stored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
@@ -132,7 +131,7 @@ def _stored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
         cluster.handle(requests.create(resource, {"metadata": {"name": key.name}}))
     elif response.status == HTTPStatus.NOT_FOUND:
         return []
-    return [_refused(seed, response)]
+    return [seed.refused(response)]
 
 
 def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
@@ -147,17 +146,11 @@ def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
             whole = {**(cluster.get(resource, key) or live), "status": status}
             response = cluster.handle(requests.update(resource, key, whole, subresource))
             if not response.is_success:
-                problems.append(_refused(seed, response))
+                problems.append(seed.refused(response))
     given: Mapping[str, Any] = seed.manifest["metadata"]
     kept = (*_KEPT, "deletionTimestamp") if is_terminating(live) else _KEPT
     cluster.adopt(resource, key, {name: given[name] for name in kept if given.get(name)})
     return problems
-
-
-def _refused(seed: _Seed, response: Response) -> LoadProblem:
-    """The server's words about an object, which it does not name where it could not even decode it."""
-    said, key = str(response.body["message"]), key_of(seed.manifest)
-    return LoadProblem(seed.loaded.source, said if f'"{key.name}"' in said else f"{seed.resource.kind} {key}: {said}")
 
 
 def _as_new(manifest: Manifest) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class Simulation:
         """
         try:
             self._loop.run_until_complete(self._open())
-            beginning = self._loop.create_task(self._begin())
+            beginning = asyncio.gather(*(self._loop.create_task(runner.begin()) for runner, _ in self._seats))
             self._settle()
             self._loop.run_until_complete(beginning)
             self._settle()
@@ -237,9 +237,6 @@ class Simulation:
             runner.start()
             self._seats.append(_Seat(runner, account))
         self._caching = asyncio.create_task(caches.run())
-
-    async def _begin(self) -> None:
-        await asyncio.gather(*(runner.begin() for runner, _ in self._seats))
 
     def _declared(self, controller: Controller[Any]) -> Controller[Any]:
         """A controller that begins although files do not define all that it watches.
