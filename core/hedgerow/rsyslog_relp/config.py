@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.documents.document import AS_KUBECTL, CHECKING, Document, repeated_key
+from hedgerow.machinery.documents.document import Document, repeated_key
 from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
 from hedgerow.machinery.failures import Problem, child, joined, unknown_fields
 from hedgerow.machinery.reading import (
@@ -148,7 +148,7 @@ def _yaml_document(text: str, *, is_strict: bool) -> Document | Problem:
     """The value of the first document of a YAML text, and its problems."""
     if problem := not_text(text):
         return Problem("", problem)
-    reading = read_yaml(text, manner=CHECKING if is_strict else AS_KUBECTL)
+    reading = read_yaml(text, is_strict=is_strict)
     if reading.broken is not None:
         return Problem("", str(reading.broken))
     return reading.documents[0] if reading.documents else Document(None)

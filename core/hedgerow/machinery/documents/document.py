@@ -3,6 +3,10 @@
 The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share. They differ from PyYAML's:
 `y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts.
 
+A strict reader, for files that a person checks, reports repeated keys and whole numbers of more than 64 bits as
+problems. A lenient one, for texts that were written for kubectl, takes the last value of the key, and turns the number
+into what kubectl makes of it, mostly a float. Problems never show values, which may be those of a Secret.
+
 Source: sigs.k8s.io/yaml v1.6, observed.
 """
 
@@ -27,21 +31,6 @@ _DECIMAL: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+
 _FRACTION: Final = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
 _INT64: Final = range(-(2**63), 2**63)
 _UINT64: Final = range(2**64)
-
-
-class Manner(NamedTuple):
-    """How documents are read. Problems never show values, which may be those of a Secret."""
-
-    is_strict: bool
-    """True if a repeated key, and a whole number of more than 64 bits, are problems. Otherwise the last value of the
-    key counts, and the number becomes what kubectl makes of it, mostly a float."""
-
-
-CHECKING: Final = Manner(is_strict=True)
-"""For files that a person checks."""
-
-AS_KUBECTL: Final = Manner(is_strict=False)
-"""For texts that were written for kubectl."""
 
 
 class Document(NamedTuple):

@@ -13,11 +13,9 @@ from typing import Any, Final
 
 from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, SLICE, ReadingBudget, Slices
 from hedgerow.machinery.documents.document import (
-    CHECKING,
     MAX_NESTING,
     TOO_DEEP,
     Document,
-    Manner,
     NotInJson,
     plain_value,
     repeated_key,
@@ -35,12 +33,12 @@ _CONSTANTS: Final = ("NaN", "Infinity", "-Infinity")
 class JsonReader:
     """Reads values from texts, each with all its problems."""
 
-    def __init__(self, manner: Manner = CHECKING) -> None:
-        """A reader in this manner."""
-        self._manner = manner
+    def __init__(self, *, is_strict: bool = True) -> None:
+        """A strict or a lenient reader."""
+        self._is_strict = is_strict
         self._problems: list[str] = []
         self._decoder = json.JSONDecoder(
-            object_pairs_hook=self._mapping if manner.is_strict else None,
+            object_pairs_hook=self._mapping if is_strict else None,
             parse_int=self.integer,
             parse_float=self.number,
             parse_constant=self.constant,
@@ -81,7 +79,7 @@ class JsonReader:
         """The value of a number without fraction and exponent; null for a problem."""
         value = plain_value(digits)
         if isinstance(value, NotInJson):
-            if isinstance(value.instead, int | float) and not self._manner.is_strict:
+            if isinstance(value.instead, int | float) and not self._is_strict:
                 return value.instead
             self._problems.append(f"a number {value.why}")
         return value if isinstance(value, int) else None

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.documents.budget import SEARCHED_AT_ONCE, OverBudgetError, ReadingBudget, Slices, finished
-from hedgerow.machinery.documents.document import AS_KUBECTL, Document
+from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves, read_in_slices
 from hedgerow.machinery.documents.yaml_reading import is_text, not_text, read_yaml_in_slices
 from hedgerow.machinery.failures import shortened
@@ -68,7 +68,7 @@ def _read_stream(text: str, documents: list[Document], budget: ReadingBudget) ->
 
 
 def _json_stream(text: str, documents: list[Document], budget: ReadingBudget) -> Slices[None]:
-    reader = JsonReader(AS_KUBECTL)
+    reader = JsonReader(is_strict=False)
     offsets = _Offsets(text)
     position = after_blanks(text, 0)
     while position < len(text):
@@ -136,7 +136,7 @@ class _Piece(NamedTuple):
 
 
 def _yaml_stream(text: str, documents: list[Document], budget: ReadingBudget) -> Slices[None]:
-    reader = JsonReader(AS_KUBECTL)
+    reader = JsonReader(is_strict=False)
     for piece in _pieces(text):
         if isinstance(piece, int):
             if budget.search_ends_slice(piece):
@@ -235,7 +235,7 @@ def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
         return _broken(f"{_CONVERTING}more than {budget.text_of_a_document} characters in one document")
     if not (yield from is_text(piece.text, budget)):
         return _broken(_CONVERTING + (not_text(piece.text, piece.first_line) or ""))
-    reading = yield from read_yaml_in_slices(piece.text, piece.first_line, AS_KUBECTL, budget)
+    reading = yield from read_yaml_in_slices(piece.text, piece.first_line, budget)
     budget.spend(nodes=reading.nodes)
     return _one_mapping(reading.documents or (Document(None),), piece.first_line)
 

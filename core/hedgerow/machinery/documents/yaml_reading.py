@@ -20,7 +20,7 @@ from yaml.events import (
 )
 
 from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, ReadingBudget, Slices, finished
-from hedgerow.machinery.documents.document import CHECKING, Document, Manner
+from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.yaml_values import ValueBuilder
 
 # libyaml's parser is some ten times faster, and not compiled into every PyYAML. The pure Python one finds the same, or
@@ -85,7 +85,7 @@ def read_yaml(
     start: int = 0,
     first_line: int = 1,
     source: Readable | None = None,
-    manner: Manner = CHECKING,
+    is_strict: bool = True,
 ) -> Reading:
     """The documents of a text from a position on, the first broken one included.
 
@@ -94,14 +94,15 @@ def read_yaml(
         start: where to begin, in characters.
         first_line: the number of the line that begins there.
         source: yields the text from there on; none: the text itself, which begins there.
-        manner: how to read what YAML readers disagree about.
+        is_strict: whether repeated keys and too large numbers are problems.
     """
-    return finished(_read(text, ValueBuilder(first_line, manner), start=start, first_line=first_line, source=source))
+    builder = ValueBuilder(first_line, is_strict=is_strict)
+    return finished(_read(text, builder, start=start, first_line=first_line, source=source))
 
 
-def read_yaml_in_slices(text: str, first_line: int, manner: Manner, budget: ReadingBudget) -> Slices[Reading]:
-    """As `read_yaml`, in slices; a document that has more nodes than the budget allows is broken."""
-    builder = ValueBuilder(first_line, manner, most_nodes=budget.nodes_of_next_document)
+def read_yaml_in_slices(text: str, first_line: int, budget: ReadingBudget) -> Slices[Reading]:
+    """As `read_yaml`, lenient and in slices; a document that has more nodes than the budget allows is broken."""
+    builder = ValueBuilder(first_line, is_strict=False, most_nodes=budget.nodes_of_next_document)
     return (yield from _read(text, builder, first_line=first_line, budget=budget))
 
 

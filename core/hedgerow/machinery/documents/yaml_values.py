@@ -17,11 +17,9 @@ from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, Seque
 
 from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE
 from hedgerow.machinery.documents.document import (
-    CHECKING,
     MAX_NESTING,
     TOO_DEEP,
     Document,
-    Manner,
     NotInJson,
     plain_value,
     repeated_key,
@@ -83,10 +81,10 @@ class ValueBuilder:
     Raises ConstructorError if a document must not be read on; collects all other problems.
     """
 
-    def __init__(self, first_line: int, manner: Manner = CHECKING, *, most_nodes: float = math.inf) -> None:
+    def __init__(self, first_line: int, *, is_strict: bool = True, most_nodes: float = math.inf) -> None:
         """Begin a stream; `first_line` is the number of its first line."""
         self._first_line = first_line
-        self._manner = manner
+        self._is_strict = is_strict
         self._most_nodes = most_nodes
         self._nodes_before = 0
         self._begin()
@@ -219,7 +217,7 @@ class ValueBuilder:
             return object()
         if key in into.value:
             merged = into.merged or set()
-            if key not in merged and self._manner.is_strict:
+            if key not in merged and self._is_strict:
                 self._problem(event, repeated_key(key))
             merged.discard(key)
         return key
@@ -256,7 +254,7 @@ class ValueBuilder:
         value = plain_value(event.value)
         if not isinstance(value, NotInJson):
             return value
-        if value.instead is None or self._manner.is_strict or self._open[-1].awaits_key:
+        if value.instead is None or self._is_strict or self._open[-1].awaits_key:
             return self._refuse_value(value, event)
         return value.instead
 
