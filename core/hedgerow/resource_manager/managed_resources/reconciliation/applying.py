@@ -3,7 +3,7 @@
 What this ManagedResource has not applied before is created without a look. Once a write shows that it exists, all that
 is left is read at once, so that a ManagedResource whose objects all exist is as fast as one with new objects.
 
-Source: managed-resources §7.9.
+Source: managed-resources §4.4, §7.9.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,10 +12,12 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
 
-from hedgerow.api.managed_resources import APPLY_FAILED
-from hedgerow.api.references import Identity, references_of
-from hedgerow.machinery.objects import Resource
-from hedgerow.machinery.plan import InOrder, Plan, RecordEvents, Update, WriteResult
+from hedgerow.api.managed_resources import APPLY_FAILED, MANAGED_RESOURCES
+from hedgerow.api.origins import Origin, other_origin
+from hedgerow.api.references import Identity, identity_of, references_of
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating
+from hedgerow.machinery.plan import Event, InOrder, Plan, RecordEvents, Update, WriteResult
 from hedgerow.machinery.questions import defines_kinds
 from hedgerow.machinery.steps import AtOnce, Now
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, all_scaled_objects
@@ -24,6 +26,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.conditions impor
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
     Obstacle,
     Reconciliation,
+    event,
     trouble,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.object_application import (
@@ -33,7 +36,6 @@ from hedgerow.resource_manager.managed_resources.reconciliation.object_applicati
     merge_options,
     rule_of,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.ownership_conflicts import contested_events
 from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content, desired_state
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
@@ -147,9 +149,40 @@ def _before_an_obstacle(objects: Iterable[ObjectApplication]) -> Iterator[Object
 async def _write(mr: Reconciliation, applications: Sequence[ObjectApplication]) -> tuple[WriteResult, ...]:
     """Write objects one after the other, up to the first refusal; tell before which ones are taken from others."""
     taken = [each.live for each in applications if isinstance(each.write, Update) and each.live is not None]
-    if events := contested_events(mr, taken):
+    if events := _contested_events(mr, taken):
         await RecordEvents(events)
     return await InOrder(tuple(each.write for each in applications if each.write is not None))
+
+
+def _contested_events(mr: Reconciliation, taken: Iterable[Manifest]) -> tuple[Event, ...]:
+    """The event about live objects that are taken back from another ManagedResource of the cluster; none if none are.
+
+    Both may write, in turns, as nothing tells which is right. But each is told of the other when it takes an object
+    back. An object that moves from one to the other is taken once, and not back, so no event tells of that.
+    """
+    own = Origin(mr.config.cluster_id, mr.key)
+    applied = frozenset(each.identity for each in references_of(mr.manifest) if each.is_applied)
+    claimed: dict[ObjectKey, frozenset[Identity]] = {}
+    contested: list[str] = []
+    for live in taken:
+        origin, identity = other_origin(live, own), identity_of(live)
+        if origin is None or origin.cluster_id != own.cluster_id or identity not in applied:
+            continue
+        other = origin.managed_resource
+        if other not in claimed:
+            claimed[other] = _claimed(mr, other)
+        if identity in claimed[other]:
+            contested.append(f'"{identity}" by {other}')
+    note = f"wanted by other ManagedResources as well: {', '.join(contested)}"
+    return (event(mr, "Warning", "ContestedResources", note),) if contested else ()
+
+
+def _claimed(mr: Reconciliation, key: ObjectKey) -> frozenset[Identity]:
+    """The objects that another ManagedResource refers to, unless it is being deleted."""
+    other = mr.snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
+    if other is None or is_terminating(other):
+        return frozenset()
+    return frozenset(each.identity for each in references_of(other))
 
 
 async def _end(mr: Reconciliation, desired: Desired, objects: Sequence[ObjectApplication]) -> Applied | Plan:

@@ -42,7 +42,6 @@ FOREIGN: Final = ("default/other", "seed:default/other", "seed:default/example-2
 NAMES: Final = ("a", "b", "c")
 KINDS: Final[tuple[Resource, ...]] = (CONFIG_MAPS, STATEFUL_SETS)
 MOST_TURNS: Final = 30
-GARBAGE_COLLECTION: Final = ManagedResourceConfig(garbage_collection=True)
 
 
 def stateful_set(name: str, **metadata: Any) -> dict[str, Any]:
@@ -91,13 +90,12 @@ def objects_of(made: Harness) -> list[tuple[Resource, Manifest]]:
     return [(kind, each) for kind in KINDS for each in made.target.objects(kind)]
 
 
-def is_kept(made: Harness, resource: Resource, live: Manifest) -> bool:
+def is_kept(resource: Resource, live: Manifest) -> bool:
     """Whether an object stays although no manifest lists it."""
-    is_collected = made.controller.config.garbage_collection and resource == CONFIG_MAPS
     return (
         annotations_of(live).get(KEEP_OBJECT) == "1"
         or annotations_of(live).get(ORIGIN) in FOREIGN
-        or (is_collected and labels_of(live).get(GARBAGE_COLLECTABLE) == "true")
+        or (resource == CONFIG_MAPS and labels_of(live).get(GARBAGE_COLLECTABLE) == "true")
     )
 
 
@@ -156,7 +154,7 @@ class Watchman:
     def _may_be_deleted(self, action: Delete, live: Manifest | None) -> None:
         assert live is not None
         assert live["metadata"]["uid"] == action.uid
-        assert not is_kept(self.made, action.resource, live)
+        assert not is_kept(action.resource, live)
         mr = self.managed_resource
         assert is_terminating(mr) or (action.resource.kind, action.key.name) not in self.listed | self.released
         assert not (is_terminating(mr) and mr["spec"].get("keepObjects"))
@@ -179,7 +177,7 @@ class Watchman:
         ]
         for resource, live in objects_of(self.made):
             if (resource.kind, key_of(live).name) in leaving:
-                assert is_kept(self.made, resource, live), "what is no longer listed goes first"
+                assert is_kept(resource, live), "what is no longer listed goes first"
 
 
 def settled(made: Harness) -> Harness:
@@ -194,10 +192,10 @@ def settled(made: Harness) -> Harness:
 
 
 def prepared(
-    before: Sequence[Manifest], live: dict[str, str], *, collects: bool, deletes_claims: bool
+    before: Sequence[Manifest], live: dict[str, str], *, deletes_claims: bool
 ) -> tuple[Harness, dict[str, Any]]:
     """What was applied, and then changed by others."""
-    made = Harness(GARBAGE_COLLECTION if collects else None)
+    made = Harness(ManagedResourceConfig(garbage_collection=True))
     spec: dict[str, Any] = {"deletePersistentVolumeClaims": True} if deletes_claims else {}
     made.put(secret(objects=before), managed_resource("secret", **spec))
     settled(made)
@@ -219,7 +217,6 @@ MANY: Final = settings(max_examples=150)
     contents(st.lists(st.sampled_from(NAMES), unique=True)),
     st.fixed_dictionaries(dict.fromkeys(NAMES, st.sampled_from(sorted(LIVE)))),
     st.booleans(),
-    st.booleans(),
     st.sampled_from(["edited", "deleted", "deleted but for its objects"]),
     st.none() | st.integers(0, 24),
     st.booleans(),
@@ -228,18 +225,17 @@ def test_every_write_respects_what_belongs_to_others_and_the_order(  # noqa: PLR
     before: list[Manifest],
     after: list[Manifest],
     live: dict[str, str],
-    collects: bool,  # noqa: FBT001 -- drawn
     deletes_claims: bool,  # noqa: FBT001 -- drawn
     fate: str,
     crash_at: int | None,
     caches_are_fresh: bool,  # noqa: FBT001 -- drawn
 ) -> None:
-    made, spec = prepared(before, live, collects=collects, deletes_claims=deletes_claims)
+    made, spec = prepared(before, live, deletes_claims=deletes_claims)
     found = {(resource.kind, key_of(each).name): each for resource, each in objects_of(made)}
     kept = {
         at
         for (resource, each) in objects_of(made)
-        if is_kept(made, resource, each)
+        if is_kept(resource, each)
         for at in [(resource.kind, key_of(each).name)]
     }
     made.caches_are_fresh = caches_are_fresh
