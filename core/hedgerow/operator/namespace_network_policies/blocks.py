@@ -6,16 +6,18 @@ Source: network-and-nodes §3.5, §3.6, §3.9.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_interface
 from typing import Final, NamedTuple
-
-from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.remembering import remembered
 
 _CIDR: Final = re.compile(r"[0-9a-fA-F:.]+/(?:0|[1-9][0-9]{0,2})")
 _LONGEST_QUOTE: Final = 80
+
+
+class UnknownRangeError(Exception):
+    """Why a range of addresses is unknown, as one clause without a full stop."""
 
 
 class Block(NamedTuple):
@@ -37,35 +39,46 @@ class Block(NamedTuple):
 
 
 @remembered
-def parse_block(text: str) -> Result[Block, str]:
-    """The range that a CIDR spells; or why it is none, as one clause."""
+def _block(text: str) -> Block | None:
+    if not _CIDR.fullmatch(text):
+        return None
     try:
-        if not _CIDR.fullmatch(text):
-            return Failure(_no_block(text))
         interface = ip_interface(text)
     except ValueError:
-        return Failure(_no_block(text))
-    return Success(Block(text, interface.ip, interface.network))
+        return None
+    return Block(text, interface.ip, interface.network)
 
 
-def _no_block(text: str) -> str:
-    return f'"{text[:_LONGEST_QUOTE]}" is no CIDR'
+def parse_block(text: str) -> Block:
+    """The range that a CIDR spells.
 
-
-def parse_blocks(texts: Iterable[tuple[str, str]]) -> Result[tuple[Block, ...], str]:
-    """The ranges that several CIDRs spell; or all that is wrong with them.
-
-    Args:
-        texts: each CIDR behind what it is called.
+    Raises:
+        UnknownRangeError: it spells none.
     """
-    parsed = [(name, parse_block(text)) for name, text in texts]
-    if problems := [f"{name}: {each.failure()}" for name, each in parsed if isinstance(each, Failure)]:
-        return Failure("; ".join(problems))
-    return Success(tuple(each.unwrap() for _, each in parsed))
+    if (block := _block(text)) is None:
+        raise UnknownRangeError(f'"{text[:_LONGEST_QUOTE]}" is no CIDR')
+    return block
+
+
+def parse_blocks(texts: Iterable[tuple[str, str]]) -> tuple[Block, ...]:
+    """The ranges that several CIDRs spell, each CIDR behind what it is called.
+
+    Raises:
+        UnknownRangeError: some of them spell none; it names all of these.
+    """
+    blocks, problems = [], []
+    for name, text in texts:
+        try:
+            blocks.append(parse_block(text))
+        except UnknownRangeError as error:
+            problems.append(f"{name}: {error}")
+    if problems:
+        raise UnknownRangeError("; ".join(problems))
+    return tuple(blocks)
 
 
 def except_blocks(parent: Block, candidates: Iterable[Block]) -> tuple[str, ...]:
-    """Those of some ranges that lie strictly inside another one, as they were written and in their order."""
+    """Those ranges that lie strictly inside another one, as they were written and in their order."""
     return tuple(
         candidate.text
         for candidate in candidates
@@ -74,35 +87,32 @@ def except_blocks(parent: Block, candidates: Iterable[Block]) -> tuple[str, ...]
 
 
 def is_covered(parent: Block, candidates: Iterable[Block]) -> bool:
-    """Whether one of some ranges leaves nothing of another one."""
+    """True if one of the candidates leaves nothing of the range."""
     return any(candidate.contains(parent) for candidate in candidates)
 
 
-def offset_ip(network: Block, offset: int) -> Result[str, str]:
-    """The address so many places after the first one of a range; or why there is none."""
-    if offset >= network.network.num_addresses:
-        return Failure(f'cannot compute IP with offset {offset} - subnet "{network.network}" too small')
-    return Success(str(network.network.network_address + offset))
+def offset_ip(block: Block, offset: int) -> str:
+    """The address so many places after the first one of a range.
+
+    Raises:
+        UnknownRangeError: the range is too small.
+    """
+    network = block.network
+    if offset >= network.num_addresses:
+        raise UnknownRangeError(f'cannot compute IP with offset {offset} - subnet "{network}" too small')
+    return str(network.network_address + offset)
 
 
-def host_block(address: str) -> Result[str, str]:
-    """The range that holds one address alone; or why the text is no address."""
+def host_block(address: str) -> str:
+    """The range that holds one address alone.
+
+    Raises:
+        UnknownRangeError: the text is no address, or one of a link.
+    """
     try:
         parsed = ip_address(address)
-    except ValueError:
-        return Failure(f'"{address[:_LONGEST_QUOTE]}" is no IP address')
+    except ValueError as error:
+        raise UnknownRangeError(f'"{address[:_LONGEST_QUOTE]}" is no IP address') from error
     if isinstance(parsed, IPv6Address) and parsed.scope_id:
-        return Failure(f'"{address[:_LONGEST_QUOTE]}" is an IP address of one link only')
-    return Success(f"{parsed}/{parsed.max_prefixlen}")
-
-
-def host_blocks(addresses: Iterable[str]) -> Result[Sequence[str], str]:
-    """The ranges of some addresses, each once; or what is wrong with the first that is none."""
-    blocks: dict[str, None] = {}
-    for address in addresses:
-        match host_block(address):
-            case Success(block):
-                blocks[block] = None
-            case Failure() as failure:
-                return failure
-    return Success(tuple(blocks))
+        raise UnknownRangeError(f'"{address[:_LONGEST_QUOTE]}" is an IP address of one link only')
+    return f"{parsed}/{parsed.max_prefixlen}"

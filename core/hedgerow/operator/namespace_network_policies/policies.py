@@ -8,17 +8,16 @@ Source: network-and-nodes §3.4, §3.5, §3.8, §3.10.
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from returns.result import Failure, Success
-
 from hedgerow.api.gardener import EXPOSURE_CLASS_HANDLER, ROLE
 from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.api.network_policies import ALLOWED, GARDENER_DOMAIN, POLICY_DESCRIPTION
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement, matches_any
-from hedgerow.network_policies import EgressRule, PolicySpec, policy_manifest
+from hedgerow.network_policies import PolicySpec, policy_manifest
 from hedgerow.operator.namespace_network_policies.egress import (
     EgressProblem,
     Rules,
+    egress_rules,
     to_blocked_cidrs,
     to_dns,
     to_private_networks,
@@ -75,7 +74,7 @@ class General(NamedTuple):
     """What it allows them, as its description says it."""
     rules: Callable[[NamespaceFacts], Rules]
 
-    def in_namespace(self, namespace: str, rules: tuple[EgressRule, ...]) -> NamespacePolicy:
+    def in_namespace(self, namespace: str, rules: Rules) -> NamespacePolicy:
         """The policy with these rules; without any, the pods that it selects may connect to nothing because of it."""
         key = ObjectKey(namespace, self.name)
         if not self.pod_label:
@@ -104,7 +103,7 @@ GENERAL_POLICIES: Final = (
         _EVERYWHERE,
         "",
         "Denies all ingress and egress of all pods in this namespace. Other policies open what pods are labeled for.",
-        lambda _facts: Success(()),
+        lambda _facts: (),
     ),
     General(
         _TO_API_SERVER,
@@ -204,7 +203,7 @@ def _decision(general: General, facts: NamespaceFacts) -> Decision:
     if general.name == _TO_API_SERVER and config.resolved and not config.resolved.is_in_sync:
         # Rules without addresses that are merely not known yet would cut off pods that are at work.
         return Keep(NOT_RESOLVED)
-    rules = general.rules(facts)
-    if isinstance(rules, Failure):
-        return Failed(key, rules.failure())
-    return Apply(general.in_namespace(namespace.name, rules.unwrap()))
+    rules = egress_rules(general.rules, facts)
+    if isinstance(rules, EgressProblem):
+        return Failed(key, rules)
+    return Apply(general.in_namespace(namespace.name, rules))

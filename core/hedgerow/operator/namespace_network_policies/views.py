@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from returns.result import Result
-
 from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, integer_at, list_at, object_at, objects_at, text_at
@@ -131,17 +129,17 @@ class RuntimeNetworks:
     block_cidrs: tuple[str, ...] = ()
     """What pods must not reach, unless they are labelled for just that."""
 
-    def blocked(self) -> Result[tuple[Block, ...], str]:
-        """The blocked ranges; or what is wrong with some of them."""
+    def blocked(self) -> tuple[Block, ...]:
+        """The blocked ranges. It raises UnknownRangeError, as those below do."""
         return parse_blocks(self._blocked())
 
-    def closed(self) -> Result[tuple[Block, ...], str]:
+    def closed(self) -> tuple[Block, ...]:
         """All that is no private network of somebody else: pods, services, what is blocked, nodes; in this order."""
         return parse_blocks(self._closed())
 
-    def service_block(self) -> Result[Block, str]:
-        """The range of the Services; or what is wrong with it."""
-        return parse_blocks([("runtime network services", self.services)]).map(lambda blocks: blocks[0])
+    def service_block(self) -> Block:
+        """The range of the Services."""
+        return parse_blocks([("runtime network services", self.services)])[0]
 
     def _blocked(self) -> Iterator[tuple[str, str]]:
         for position, text in enumerate(self.block_cidrs):

@@ -184,6 +184,14 @@ def test_where_the_policy_for_the_api_server_does_not_belong_it_goes_whether_res
     assert isinstance(decisions[API_SERVER], Delete)
 
 
+def test_each_address_of_the_api_server_is_one_peer_in_the_order_of_its_first_mention() -> None:
+    addresses = subset("10.0.0.2", "2001:DB8::1", "10.0.0.2", "2001:db8:0::1")
+
+    rules = egress(API_SERVER, decided(api_server=endpoints(addresses)))
+
+    assert [rule["to"] for rule in rules or ()] == [blocks("10.0.0.2/32", "2001:db8::1/128")]
+
+
 @pytest.mark.parametrize("address", ["", "foo.bar", "10.0.0.1/8", "fe80::1%eth0"])
 def test_an_endpoint_that_is_no_address_is_refused(address: str) -> None:
     assert set(failed(decided(api_server=endpoints(subset(address))))) == {API_SERVER}
