@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from benchmarks.figures import Figure
 from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_REQUESTOR
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.simulation.happenings import Happening
@@ -28,8 +29,9 @@ def measure() -> Iterator[Figure]:
     cluster, problems = seeded_cluster([_secret(number) for number in range(SECRETS)], now=loop.utc_now)
     if problems:
         raise AssertionError(f"the cluster refuses {problems[0]}")
+    clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: cluster}
     began = time.process_time()
-    simulation = TimedSimulation(loop, cluster, [token_requestor()], Schedule(timedelta(days=DAYS)))
+    simulation = TimedSimulation(loop, clusters, [token_requestor()], Schedule(timedelta(days=DAYS)))
     failed = [each for each in simulation if not isinstance(each, Happening) or each.is_failure]
     took = time.process_time() - began
     if failed:

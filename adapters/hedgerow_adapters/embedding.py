@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, all_keys
 from hedgerow.machinery.manifests import object_problems
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
@@ -100,7 +101,7 @@ def simulated(
     if isinstance(seeded, Failure):
         return seeded
     cluster = seeded.unwrap()
-    simulation = TimedSimulation(loop, cluster, controllers, Schedule(lasting))
+    simulation = TimedSimulation(loop, dict.fromkeys(Cluster, cluster), controllers, Schedule(lasting))
     happenings = tuple(each for each in simulation if not isinstance(each, Arrived))
     return Success(Simulated(happenings, tuple(simulation.failing), cluster))
 

@@ -1,7 +1,7 @@
 """Lets time pass for controllers in in-memory clusters: each is looked at when something concerns it, or it is due.
 
     loop = CalendarLoop(start)  # whose `utc_now` is the clock of the clusters
-    simulation = TimedSimulation(loop, cluster, controllers, Schedule(timedelta(days=30)))
+    simulation = TimedSimulation(loop, clusters, controllers, Schedule(timedelta(days=30)))
     for happening in simulation:
         ...
     simulation.turns, simulation.due
@@ -12,11 +12,12 @@ there, and turns get the jitter of a seed.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow_adapters.files import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
@@ -63,7 +64,7 @@ class TimedSimulation(Simulation):
     def __init__(
         self,
         loop: CalendarLoop,
-        cluster: InMemoryCluster,
+        clusters: Mapping[Cluster, InMemoryCluster],
         controllers: Sequence[Controller[Any]],
         schedule: Schedule,
         *,
@@ -73,14 +74,15 @@ class TimedSimulation(Simulation):
 
         Args:
             loop: on whose time everything happens.
-            cluster: what the controllers look after.
+            clusters: what the controllers look after.
             controllers: who is at work.
             schedule: how time passes.
-            namespaces: what is seen of it; none: all.
+            namespaces: what is seen of the cluster that is looked after; none: all.
         """
+        self._target = clusters[Cluster.TARGET]
+        worlds = in_memory(self._target, clusters[Cluster.SOURCE], namespaces)
         jitter = random.Random(schedule.seed).random  # noqa: S311 -- it spreads turns, and hides nothing
-        super().__init__(loop, in_memory(cluster, namespaces=namespaces), controllers, jitter=jitter, looks_once=False)
-        self._cluster = cluster
+        super().__init__(loop, worlds, controllers, jitter=jitter, looks_once=False)
         self.began: Final = loop.utc_now()
         self._end = self.began + schedule.length
         self._arrivals = sorted(schedule.arrivals, key=lambda arrival: arrival.after, reverse=True)
@@ -108,7 +110,7 @@ class TimedSimulation(Simulation):
             while True:
                 while self._arrivals and self.began + self._arrivals[-1].after <= self.now:
                     arrival = self._arrivals.pop()
-                    yield Arrived(self.now, arrival, applied(self._cluster, arrival.objects))
+                    yield Arrived(self.now, arrival, applied(self._target, arrival.objects))
                 yield from (turn for turn in self.work() if turn.steps or turn.events or turn.failures)
                 moment = self._next_moment()
                 if moment is None or self._loop.moment(moment) > self._end:

@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure
@@ -115,8 +116,9 @@ def let_time_pass(
             note(f"note: {each.source}: holds no objects")
     later = [each for arrival in arrivals for each in arrival.objects]
     (files,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
+    clusters = {Cluster.TARGET: files.cluster, Cluster.SOURCE: files.cluster}
     schedule = Schedule(options.length, options.seed, arrivals)
-    simulation = TimedSimulation(loop, files.cluster, controllers, schedule, namespaces=namespaces)
+    simulation = TimedSimulation(loop, clusters, controllers, schedule, namespaces=namespaces)
     course, clockwork = (
         _Course(simulation, options.length),
         Clockwork(simulation.began, is_absolute=bool(options.start)),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import SINGLETON, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
@@ -15,7 +16,6 @@ from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
-from hedgerow_adapters.simulation import in_memory, planning, settle
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.simulation import RestlessError
@@ -74,8 +74,9 @@ def simulation(
     coming = [each for arrival in arrivals for each in arrival.objects]
     cluster, problems = seeded_cluster(loaded(*manifests), now=loop.utc_now, later=coming)
     assert problems == ()
+    clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: cluster}
     chosen = controllers if isinstance(controllers, list) else [controllers]
-    return TimedSimulation(loop, cluster, chosen, Schedule(length, seed, arrivals))
+    return TimedSimulation(loop, clusters, chosen, Schedule(length, seed, arrivals))
 
 
 def seconds(passing: TimedSimulation, at: datetime) -> float:
@@ -209,23 +210,6 @@ def test_the_next_turn_is_told_what_the_last_one_remembers() -> None:
     list(simulation(controller(decide), config_map("a")))
 
     assert told == [None, 1, 2]
-
-
-def test_only_where_no_time_passes_a_decision_leaves_nothing_to_later_turns() -> None:
-    told: list[bool] = []
-
-    def decide(_key: ObjectKey, _snapshot: Snapshot, context: Context[None]) -> Plan:
-        told.append(context.looks_once)
-        return Plan()
-
-    one = controller(decide)
-    cluster, _ = seeded_cluster(loaded(config_map("a")))
-    list(simulation(one, config_map("a")))
-    settle(cluster, [one])
-    with planning(one, in_memory(cluster), START) as planner:
-        planner.plan(ObjectKey("default", "a"))
-
-    assert told == [False, True, True]
 
 
 def test_what_has_no_longer_the_label_is_gone_for_who_selects_by_it() -> None:

@@ -121,13 +121,16 @@ class Node:
         """Run the cleaner; the same."""
         return self._run(["sh", "-c", cleaner_script(host=str(self.root))])
 
+    def calls(self) -> list[str]:
+        """The calls of the last run that change something."""
+        return (self._folder / "calls").read_text().splitlines()
+
     def _run(self, command: list[str]) -> tuple[int, list[str]]:
-        calls = self._folder / "calls"
-        calls.write_text("")
+        (self._folder / "calls").write_text("")
         environment = {"PATH": str(self._commands), "NODE": str(self._folder), "LC_ALL": "C"}
         program = shutil.which(command[0], path=os.defpath)
         assert program
         self.output = subprocess.run(
             [program, *command[1:]], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
-        return self.output.returncode, calls.read_text().splitlines()
+        return self.output.returncode, self.calls()

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import decoded_kubeconfig
 from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
@@ -69,9 +70,11 @@ def test_secrets_that_are_each_others_targets_are_told_and_cost_no_tokens() -> N
 
 def test_secrets_that_would_write_to_each_other_are_left_in_peace() -> None:
     harness = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(said=BACK, key=TARGET))
+    clusters = dict.fromkeys(Cluster, harness.source)
+
     schedule, loop = Schedule(timedelta(seconds=2)), CalendarLoop(harness.clock())
 
-    happenings = [*TimedSimulation(loop, harness.source, [token_requestor()], schedule)]
+    happenings = [*TimedSimulation(loop, clusters, [token_requestor()], schedule)]
 
     assert [step for happening in happenings for step in happening.steps] == []
     assert len(happenings) < 2 * 12, "each wait is twice as long as the last"
