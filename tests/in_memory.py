@@ -22,7 +22,7 @@ from hedgerow_adapters.memory.options import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import no_match
-from hedgerow_adapters.protocol.responses import not_answered, status_error, write_result_of
+from hedgerow_adapters.protocol.responses import api_error_of, is_done_already, not_answered, status_error, stored_by
 from hedgerow_adapters.protocol.transport import Response
 from tests.executions import Surroundings
 
@@ -161,3 +161,12 @@ def _read(
         for manifest in filter(seen_by(watch, namespaces), cluster.objects(watch.resource)):
             store.put(watch.transform(manifest))
     return store
+
+
+def write_result_of(action: Action, response: Response) -> WriteResult:
+    """The result of an action."""
+    if response.is_success:
+        return WriteResult(action, stored_by(action, response))
+    error = status_error(response)
+    done = is_done_already(action, error)
+    return WriteResult(action) if done else WriteResult(action, error=api_error_of(action, error))

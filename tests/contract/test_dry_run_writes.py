@@ -8,11 +8,11 @@ from hedgerow.machinery.plan import Update, WriteResult
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, verdict
 from hedgerow.resource_manager.managed_resources.write_context import could_match
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.responses import write_result_of
 from tests.contract.objects import CONFIG_MAPS, config_map, key
 from tests.contract.targets import Send
 from tests.contract.webhook_bench import MUTATING, Bench, Hook, denying, setting
 from tests.contract.workloads import DEPLOYMENTS, workload
+from tests.in_memory import write_result_of
 
 
 def tried(send: Send, live: Manifest) -> WriteResult:

@@ -16,7 +16,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.version import __version__
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
-from hedgerow_adapters.kubernetes.identity import FixedIdentity
+from hedgerow_adapters.kubernetes.identity import Credentials
 from hedgerow_adapters.protocol import json_codec, requests
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, TransportError
 from tests.e2e.loopback_servers import CHUNKED, JSON, Handler, chunk, http_server, in_turn, raw_server
@@ -61,7 +61,7 @@ async def test_a_request_arrives_as_it_was_made(codec: json_codec.Codec) -> None
         "POST", "/api/v1/namespaces/shop/services", {"labelSelector": "a in (b, c),d=ü"}, {"größe": [1, None]}
     )
     async with http_server(handler) as server:
-        connection = Connection(f"{server}/prefix", FixedIdentity("Bearer x"))
+        connection = Connection(f"{server}/prefix", Credentials("Bearer x"))
         async with HttpTransport(connection) as transport:
             response = await transport.send(sent)
 

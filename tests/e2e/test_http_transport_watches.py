@@ -13,7 +13,8 @@ from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.kubernetes import http_transport
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import READ_AT_ONCE, HttpTransport
-from hedgerow_adapters.kubernetes.identity import FixedIdentity, Shown
+from hedgerow_adapters.kubernetes.identity import Credentials
+from hedgerow_adapters.kubernetes.renewal import Renewal
 from hedgerow_adapters.protocol import json_codec, requests
 from hedgerow_adapters.protocol.transport import Stream, TransportError
 from tests.e2e.loopback_servers import CHUNKED, JSON, chunk, http_server, in_turn, raw_server
@@ -125,21 +126,20 @@ async def test_a_line_that_is_no_json_ends_a_watch() -> None:
 async def test_an_error_in_a_watch_does_not_repeat_credentials() -> None:
     line = b'{"type":"ERROR","object":{"reason":"Expired","message":"abc is too old"}}\n'
     async with raw_server(CHUNKED, chunk(line), chunk(b"")) as server:
-        connection = Connection(server, FixedIdentity("Bearer abc"))
+        connection = Connection(server, Credentials("Bearer abc"))
         async with HttpTransport(connection) as transport, transport.stream(WATCH, timeout=10) as stream:
             [event] = [event async for event in stream.events]
 
     assert event["object"] == {"reason": "Expired", "message": "[redacted] is too old"}
 
 
-class Renewable(FixedIdentity):
+class Renewable(Renewal):
     """An identity whose token a test replaces."""
 
     def __init__(self) -> None:
-        super().__init__("Bearer old")
-        self.now = Shown("Bearer old")
+        self.now = Credentials("Bearer old")
 
-    def shown(self) -> Shown:
+    def credentials(self) -> Credentials:
         return self.now
 
 
@@ -167,7 +167,7 @@ async def test_a_watch_ends_in_order_once_there_is_another_token_to_show(
     ):
         async for event in stream.events:
             events.append(event["type"])
-            identity.now = Shown("Bearer new")
+            identity.now = Credentials("Bearer new")
             renewed.set()
 
     assert events == (["ADDED", "DELETED"] if inside_a_line else ["ADDED"])

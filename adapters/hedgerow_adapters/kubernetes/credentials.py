@@ -12,7 +12,7 @@ from pathlib import Path
 from returns.result import Result
 
 from hedgerow_adapters.kubernetes.connection_files import SERVICE_ACCOUNT, KubeconfigFile, ServiceAccount
-from hedgerow_adapters.kubernetes.identity import FixedIdentity, Identity, Shown
+from hedgerow_adapters.kubernetes.identity import Credentials
 from hedgerow_adapters.kubernetes.renewal import Renewal
 
 
@@ -22,17 +22,18 @@ class Connection:
 
     server: str
     """URL without a slash at its end; may have a path."""
-    identity: Identity = field(default_factory=FixedIdentity, repr=False)
+    source: Credentials | Renewal = field(default=Credentials(), repr=False)
+    """What to show: always the same, or what files say."""
     server_name: str | None = None
     """The name that the server's certificate is for, where that is not the URL's host."""
 
-    def shown(self) -> Shown:
+    def credentials(self) -> Credentials:
         """What to show with a request sent now."""
-        return self.identity.shown()
+        return self.source if isinstance(self.source, Credentials) else self.source.credentials()
 
-    def renewed(self) -> Shown:
+    def renewed(self) -> Credentials:
         """What to show after the server refused what was shown last: everything is read again."""
-        return self.identity.renewed()
+        return self.source if isinstance(self.source, Credentials) else self.source.renewed()
 
 
 @dataclass(frozen=True, slots=True)

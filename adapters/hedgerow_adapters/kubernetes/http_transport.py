@@ -27,7 +27,7 @@ from hedgerow_adapters.kubernetes.answers import (
 from hedgerow_adapters.kubernetes.bounds import Bounded, Patience, asked
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
-from hedgerow_adapters.kubernetes.identity import Shown
+from hedgerow_adapters.kubernetes.identity import Credentials
 from hedgerow_adapters.kubernetes.pacing import Outage, throttle, wait_before_retry
 from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError
@@ -141,13 +141,13 @@ class HttpTransport:
         mark = self._outage.began()
         try:
             async with self._bounded(request, opening):
-                answer, shown = await self._answer(request)
+                answer, credentials = await self._answer(request)
         except TransportError as error:
             self._unanswered(mark, error)
             raise
         with contextlib.closing(answer):
             if answer.status == HTTPStatus.OK:
-                async with contextlib.aclosing(self._events(request, answer, patience, shown)) as events:
+                async with contextlib.aclosing(self._events(request, answer, patience, credentials)) as events:
                     yield Stream(HTTPStatus.OK, None, events, lower_case_names(answer.headers))
             else:
                 async with self._bounded(request, opening):
@@ -206,16 +206,18 @@ class HttpTransport:
 
     async def _answer(
         self, request: Request, may_send: Callable[[], bool] = lambda: True
-    ) -> tuple[aiohttp.ClientResponse, Shown]:
+    ) -> tuple[aiohttp.ClientResponse, Credentials]:
         """The beginning of an answer, and what was shown for it; after a 401 something else is shown if possible."""
-        shown = self._connection.shown()
-        answer = await self._ask(request, shown, may_send)
-        if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.renewed()) == shown:
-            return answer, shown
+        credentials = self._connection.credentials()
+        answer = await self._ask(request, credentials, may_send)
+        if answer.status != HTTPStatus.UNAUTHORIZED or (renewed := self._connection.renewed()) == credentials:
+            return answer, credentials
         answer.close()
         return await self._ask(request, renewed, may_send), renewed
 
-    async def _ask(self, request: Request, shown: Shown, may_send: Callable[[], bool]) -> aiohttp.ClientResponse:
+    async def _ask(
+        self, request: Request, credentials: Credentials, may_send: Callable[[], bool]
+    ) -> aiohttp.ClientResponse:
         if self._session is None:
             raise RuntimeError("the transport is not entered")
         may_send_now.set(may_send)
@@ -224,10 +226,10 @@ class HttpTransport:
                 request.method,
                 url_of(self._server, request),
                 data=body_of(request),
-                headers=headers_of(request, shown.authorization),
+                headers=headers_of(request, credentials.authorization),
                 allow_redirects=False,
                 # Kept connections are told apart by it, so that none serves on with what is no longer shown.
-                ssl=shown.tls or True,
+                ssl=credentials.tls or True,
                 server_hostname=self._connection.server_name,
             )
         except NotSentError:
@@ -241,10 +243,10 @@ class HttpTransport:
         return answer
 
     async def _events(
-        self, request: Request, answer: aiohttp.ClientResponse, patience: Patience, shown: Shown
+        self, request: Request, answer: aiohttp.ClientResponse, patience: Patience, credentials: Credentials
     ) -> AsyncGenerator[Mapping[str, Any], None]:
         lines, authorization = LineSplitter(), _authorization_of(answer)
-        while lines.is_inside_a_line or self._connection.shown() == shown:
+        while lines.is_inside_a_line or self._connection.credentials() == credentials:
             chunk = await self._chunk(request, answer, patience)
             if chunk is None:
                 continue

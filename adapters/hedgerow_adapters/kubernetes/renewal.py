@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Self, TypeAlias
 from returns.result import Failure, Result, Success
 
 from hedgerow_adapters.kubernetes.connection_files import SeenFiles
-from hedgerow_adapters.kubernetes.identity import Description, Shown, change_for_a_restart
+from hedgerow_adapters.kubernetes.identity import Credentials, Description, change_for_a_restart
 from hedgerow_adapters.kubernetes.tls import tls_context
 
 Reader: TypeAlias = Callable[[SeenFiles], Result[Description, str]]
@@ -24,7 +24,7 @@ class _Used(NamedTuple):
     """A usable description, with what was made from it."""
 
     description: Description
-    shown: Shown
+    credentials: Credentials
 
 
 class Renewal:
@@ -71,7 +71,7 @@ class Renewal:
         """What is in use."""
         return self._used.description
 
-    def shown(self) -> Shown:
+    def credentials(self) -> Credentials:
         """What to show with a request sent now; a change of the files counts within a second."""
         now = self._clock()
         if now - self._looked >= LOOK_EVERY:
@@ -79,12 +79,12 @@ class Renewal:
             # What was not usable may be so now although its files look the same, and may have hidden further files.
             if self._told or self._files.have_changed():
                 self._read_again()
-        return self._used.shown
+        return self._used.credentials
 
-    def renewed(self) -> Shown:
+    def renewed(self) -> Credentials:
         """What to show after the server refused what was shown last: all files are read again, and at once."""
         self._read_again()
-        return self._used.shown
+        return self._used.credentials
 
     def _read_again(self) -> None:
         self._files = SeenFiles()
@@ -97,20 +97,20 @@ class Renewal:
 
     def _replacement(self, description: Description) -> Result[_Used, str]:
         """What to use from now on; the same TLS settings as long as they say the same."""
-        last, shown = self._used
+        last, credentials = self._used
         change = change_for_a_restart(last, description)
         if change is not None:
             return Failure(f"{description.source}: {change}, which needs a restart")
         if description.tls == last.tls:
-            return Success(_Used(description, Shown(description.header, shown.tls)))
+            return Success(_Used(description, Credentials(description.header, credentials.tls)))
         return _used(description)
 
 
 def _used(description: Description) -> Result[_Used, str]:
     if description.tls is None:
-        return Success(_Used(description, Shown(description.header)))
+        return Success(_Used(description, Credentials(description.header)))
     return (
         tls_context(description.tls)
-        .map(lambda tls: _Used(description, Shown(description.header, tls)))
+        .map(lambda tls: _Used(description, Credentials(description.header, tls)))
         .alt(lambda problem: f"{description.source}: {problem}")
     )

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest, is_terminating
-from hedgerow.machinery.plan import Action, ApiError, Cause, Create, Delete, WriteResult
+from hedgerow.machinery.plan import Action, ApiError, Cause, Create, Delete
 from hedgerow.machinery.questions import NOT_FOUND, NotAnswered
 from hedgerow_adapters.protocol.transport import Request, Response, attributes_of
 
@@ -148,18 +148,6 @@ def missing_permission(request: Request, error: StatusError) -> str:
     everywhere = " (all namespaces)" if asked.spans_namespaces else ""
     named = f" named {asked.name}" if asked.name and asked.verb in {"list", "watch"} else ""
     return f"missing permission: {asked.verb} {asked.resource}{named}{where}{everywhere}"
-
-
-def write_result_of(action: Action, response: Response) -> WriteResult:
-    """The result of an action; the deletion of an object that is gone succeeds."""
-    if response.is_success:
-        return WriteResult(action, stored_by(action, response))
-    error = status_error(response)
-    return (
-        WriteResult(action)
-        if is_done_already(action, error)
-        else WriteResult(action, error=api_error_of(action, error))
-    )
 
 
 def stored_by(action: Action, response: Response) -> Manifest | None:

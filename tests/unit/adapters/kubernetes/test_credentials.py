@@ -54,9 +54,9 @@ async def problem(path: Path | str, context: str = "") -> str:
 async def test_embedded_credentials_become_a_header(kubeconfig: Path, user: dict[str, Any], header: str) -> None:
     connection = await loaded(write(kubeconfig, user))
 
-    assert connection.shown().authorization == header
+    assert connection.credentials().authorization == header
     assert connection.server == "http://127.0.0.1:8001/prefix"
-    assert connection.shown().tls is None
+    assert connection.credentials().tls is None
     assert SECRET not in f"{connection!r} {connection}"
 
 
@@ -66,13 +66,13 @@ async def test_a_token_file_is_looked_for_beside_the_kubeconfig_and_wins_over_an
     (kubeconfig.parent / "token").write_text("from file\n")
     connection = await loaded(write(kubeconfig, {"token": SECRET, "tokenFile": "token"}))
 
-    assert connection.shown().authorization == "Bearer from file"
+    assert connection.credentials().authorization == "Bearer from file"
 
 
 async def test_until_the_token_file_is_there_an_embedded_token_is_used(kubeconfig: Path) -> None:
     connection = await loaded(write(kubeconfig, {"token": SECRET, "tokenFile": "token"}))
 
-    assert connection.shown().authorization == f"Bearer {SECRET}"
+    assert connection.credentials().authorization == f"Bearer {SECRET}"
 
 
 @pytest.mark.parametrize("content", ["", " \n", "two\nlines", "\xff"], ids=["empty", "blank", "two lines", "no ascii"])
@@ -95,9 +95,9 @@ async def test_a_missing_token_file_is_a_failure_that_names_it(kubeconfig: Path)
 async def test_tls_settings_follow_the_cluster(kubeconfig: Path) -> None:
     write(kubeconfig, {}, server="https://[::1]:6443", **{"tls-server-name": "api.garden"})
     trusting = await loaded(kubeconfig)
-    trusting_tls = trusting.shown().tls
+    trusting_tls = trusting.credentials().tls
     write(kubeconfig, {}, server="https://[::1]:6443", **{"insecure-skip-tls-verify": True})
-    careless_tls = (await loaded(kubeconfig)).shown().tls
+    careless_tls = (await loaded(kubeconfig)).credentials().tls
 
     assert (trusting.server, trusting.server_name) == ("https://[::1]:6443", "api.garden")
     assert trusting_tls is not None

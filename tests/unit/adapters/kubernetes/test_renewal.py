@@ -91,9 +91,9 @@ def kubeconfig(tmp_path: Path) -> Kubeconfig:
 
 async def test_a_token_in_a_changed_kubeconfig_holds_for_the_next_request(kubeconfig: Kubeconfig) -> None:
     connection = await kubeconfig.loaded()
-    before = connection.shown()
+    before = connection.credentials()
     kubeconfig.write("two")
-    after = connection.shown()
+    after = connection.credentials()
 
     assert (before.authorization, after.authorization) == ("Bearer one", "Bearer two")
     assert before.tls is after.tls
@@ -102,10 +102,10 @@ async def test_a_token_in_a_changed_kubeconfig_holds_for_the_next_request(kubeco
 
 async def test_what_is_unusable_leaves_the_last_in_use_and_is_told_once(kubeconfig: Kubeconfig) -> None:
     connection = await kubeconfig.loaded()
-    before = connection.shown()
+    before = connection.credentials()
 
     kubeconfig.replace("{half")
-    seen = [connection.shown(), connection.shown(), connection.renewed()]
+    seen = [connection.credentials(), connection.credentials(), connection.renewed()]
 
     assert seen == [before, before, before]
     assert kubeconfig.told == [f"kubeconfig {kubeconfig.path}: not YAML: line 1, column 6"]
@@ -116,9 +116,9 @@ async def test_a_problem_that_comes_back_after_a_good_time_is_told_again(kubecon
     seen = []
     for token in ("two", "three"):
         kubeconfig.path.unlink()
-        seen.append(connection.shown().authorization)
+        seen.append(connection.credentials().authorization)
         kubeconfig.write(token)
-        seen.append(connection.shown().authorization)
+        seen.append(connection.credentials().authorization)
 
     assert seen == ["Bearer one", "Bearer two", "Bearer two", "Bearer three"]
     assert kubeconfig.told == [f"kubeconfig {kubeconfig.path}: cannot be read: No such file or directory"] * 2
@@ -138,10 +138,10 @@ async def test_another_server_or_another_way_to_prove_that_needs_a_restart(
     kubeconfig: Kubeconfig, cluster: dict[str, Any], place: str
 ) -> None:
     connection = await kubeconfig.loaded()
-    before = connection.shown()
+    before = connection.credentials()
     kubeconfig.write("two", **cluster)
 
-    assert connection.shown() == before
+    assert connection.credentials() == before
     assert kubeconfig.told == [
         f"kubeconfig {kubeconfig.path}: it was for {SERVER} and is for {place} now, which needs a restart"
     ]
@@ -160,21 +160,21 @@ async def test_a_kubeconfig_that_is_half_written_and_well_formed_is_not_used(
 ) -> None:
     kubeconfig.write("one", **embedded(AUTHORITY))
     connection = await kubeconfig.loaded()
-    before = connection.shown()
+    before = connection.credentials()
     lines = kubeconfig.path.read_text().splitlines()
     kubeconfig.replace("\n".join(line for line in lines if cut not in line))
-    half = [connection.shown(), connection.shown(), connection.renewed()]
+    half = [connection.credentials(), connection.credentials(), connection.renewed()]
     kubeconfig.write("two", **embedded(AUTHORITY))
 
     assert half == [before] * 3
     assert kubeconfig.told == [f"kubeconfig {kubeconfig.path}: {change}, which needs a restart"]
-    assert connection.shown().authorization == "Bearer two"
+    assert connection.credentials().authorization == "Bearer two"
 
 
 async def test_a_client_certificate_without_a_token_is_not_half_a_kubeconfig(kubeconfig: Kubeconfig) -> None:
     connection = await kubeconfig.loaded()
     kubeconfig.write({"client-certificate-data": "eA==", "client-key-data": "eA=="})
-    connection.shown()
+    connection.credentials()
 
     assert kubeconfig.told == [
         f"kubeconfig {kubeconfig.path}: the client certificate and the client key are no matching pair in PEM"
@@ -185,7 +185,7 @@ async def test_who_was_anonymous_from_the_start_may_stay_so(kubeconfig: Kubeconf
     kubeconfig.write({})
     connection = await kubeconfig.loaded()
     kubeconfig.write({}, current="other")
-    connection.shown()
+    connection.credentials()
 
     assert kubeconfig.told == []
 
@@ -194,19 +194,19 @@ async def test_requests_within_a_second_show_the_same_and_then_all_that_has_chan
     now = 5.0
     kubeconfig.write("one", **embedded(AUTHORITY))
     connection = await kubeconfig.loaded(lambda: now)
-    before = connection.shown()
+    before = connection.credentials()
     kubeconfig.write("two", **embedded(ANOTHER_AUTHORITY))
 
     now = 5.99
-    assert connection.shown() is before
+    assert connection.credentials() is before
     now = 6.0
-    after = connection.shown()
+    after = connection.credentials()
     assert after.authorization == "Bearer two"
     assert after.tls is not before.tls
 
     kubeconfig.write("three", **embedded(ANOTHER_AUTHORITY))
     now = 6.99
-    assert connection.shown() is after
+    assert connection.credentials() is after
 
 
 async def test_a_refusal_does_not_wait_for_the_second_to_end(kubeconfig: Kubeconfig) -> None:
@@ -214,14 +214,14 @@ async def test_a_refusal_does_not_wait_for_the_second_to_end(kubeconfig: Kubecon
     kubeconfig.write("two")
 
     assert connection.renewed().authorization == "Bearer two"
-    assert connection.shown().authorization == "Bearer two"
+    assert connection.credentials().authorization == "Bearer two"
 
 
 async def test_the_context_of_the_start_stays_when_another_becomes_the_current_one(kubeconfig: Kubeconfig) -> None:
     connection = await kubeconfig.loaded()
     kubeconfig.write("two", current="other")
 
-    assert connection.shown().authorization == "Bearer two"
+    assert connection.credentials().authorization == "Bearer two"
 
 
 async def test_after_a_refusal_everything_is_read_again_even_if_it_looks_unchanged(kubeconfig: Kubeconfig) -> None:
@@ -230,21 +230,21 @@ async def test_after_a_refusal_everything_is_read_again_even_if_it_looks_unchang
     kubeconfig.path.write_text(kubeconfig.path.read_text().replace("token: one", "token: two"))
     os.utime(kubeconfig.path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert connection.shown().authorization == "Bearer one"
+    assert connection.credentials().authorization == "Bearer one"
     assert connection.renewed().authorization == "Bearer two"
 
 
 async def test_after_a_refusal_unchanged_files_show_the_same_as_before(kubeconfig: Kubeconfig) -> None:
     connection = await kubeconfig.loaded()
 
-    assert connection.renewed() == connection.shown()
+    assert connection.renewed() == connection.credentials()
 
 
 async def test_what_is_shown_stands_in_no_text(kubeconfig: Kubeconfig) -> None:
     kubeconfig.write("s3cr3t")
     connection = await kubeconfig.loaded()
 
-    assert "s3cr3t" not in f"{connection.shown()!r} {connection!r}"
+    assert "s3cr3t" not in f"{connection.credentials()!r} {connection!r}"
 
 
 async def test_a_file_that_was_missing_is_a_change_when_it_comes(kubeconfig: Kubeconfig) -> None:
@@ -252,9 +252,9 @@ async def test_a_file_that_was_missing_is_a_change_when_it_comes(kubeconfig: Kub
     connection = await kubeconfig.loaded()
     authority = kubeconfig.path.with_name("ca.crt")
     kubeconfig.write("two", **{"certificate-authority": "ca.crt"})
-    connection.shown()
+    connection.credentials()
     authority.write_text("")
-    connection.shown()
+    connection.credentials()
 
     assert kubeconfig.told == [
         f"kubeconfig {kubeconfig.path}: cannot read certificate authority {authority}: No such file or directory",
@@ -265,10 +265,10 @@ async def test_a_file_that_was_missing_is_a_change_when_it_comes(kubeconfig: Kub
 async def test_a_token_file_that_came_late_brings_what_has_changed_beside_it(kubeconfig: Kubeconfig) -> None:
     connection = await kubeconfig.loaded()
     kubeconfig.write({"tokenFile": "token"})
-    missing = connection.shown().authorization
+    missing = connection.credentials().authorization
     kubeconfig.path.with_name("token").write_text("two")
 
-    assert (missing, connection.shown().authorization) == ("Bearer one", "Bearer two")
+    assert (missing, connection.credentials().authorization) == ("Bearer one", "Bearer two")
 
 
 async def test_a_token_file_that_is_away_for_a_moment_brings_no_old_embedded_token_back(kubeconfig: Kubeconfig) -> None:
@@ -278,7 +278,7 @@ async def test_a_token_file_that_is_away_for_a_moment_brings_no_old_embedded_tok
     connection = await kubeconfig.loaded()
     token.unlink()
 
-    assert connection.shown().authorization == "Bearer new"
+    assert connection.credentials().authorization == "Bearer new"
     assert kubeconfig.told == [
         f'kubeconfig {kubeconfig.path}: no token can be read from tokenFile {token} of user "operator"'
     ]
@@ -288,9 +288,9 @@ async def test_a_pods_token_that_was_replaced_is_shown_with_the_same_tls_setting
     (tmp_path / "token").write_text("one")
     (tmp_path / "ca.crt").write_text(AUTHORITY)
     connection = await connection_of_a_pod(tmp_path)
-    before = connection.shown()
+    before = connection.credentials()
     (tmp_path / "token").write_text("second")
-    after = connection.shown()
+    after = connection.credentials()
 
     assert (before.authorization, after.authorization) == ("Bearer one", "Bearer second")
     assert after.tls is before.tls
@@ -304,15 +304,15 @@ async def test_a_pod_whose_token_was_away_for_a_moment_still_sees_its_authority_
     token.write_text("one")
     authority.write_text(AUTHORITY)
     connection = await connection_of_a_pod(tmp_path)
-    before = connection.shown()
+    before = connection.credentials()
     take_away(token)
     away = connection.renewed()
     token.write_text("two")
-    back = connection.shown()
+    back = connection.credentials()
     authority.write_text(ANOTHER_AUTHORITY)
 
     assert (away, back.authorization, back.tls) == (before, "Bearer two", before.tls)
-    assert connection.shown().tls is not before.tls
+    assert connection.credentials().tls is not before.tls
 
 
 async def test_an_authority_that_changes_while_the_token_is_away_counts_when_that_is_back(tmp_path: Path) -> None:
@@ -320,14 +320,14 @@ async def test_an_authority_that_changes_while_the_token_is_away_counts_when_tha
     token.write_text("one")
     authority.write_text(AUTHORITY)
     connection = await connection_of_a_pod(tmp_path)
-    before = connection.shown()
+    before = connection.credentials()
     token.rename(tmp_path / "away")
     authority.write_text(ANOTHER_AUTHORITY)
-    away = connection.shown()
+    away = connection.credentials()
     (tmp_path / "away").rename(token)
 
     assert away == before
-    assert connection.shown().tls is not before.tls
+    assert connection.credentials().tls is not before.tls
 
 
 def test_what_could_not_be_read_is_tried_again_although_its_file_looks_the_same(tmp_path: Path) -> None:
@@ -349,5 +349,5 @@ def test_what_could_not_be_read_is_tried_again_although_its_file_looks_the_same(
     renewal = Renewal.begun(read, told.append, every_look_counts()).unwrap()
     path.write_text("another")
 
-    assert [renewal.shown().authorization for _ in range(4)] == ["one", "one", "two", "two"]
+    assert [renewal.credentials().authorization for _ in range(4)] == ["one", "one", "two", "two"]
     assert told == ["Too many open files"]
