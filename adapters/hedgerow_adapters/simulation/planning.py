@@ -13,7 +13,7 @@ In a plan each key is looked at again as if the time had passed that it wanted t
 Later keys see what earlier ones have led to.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -125,6 +125,15 @@ class Settlement:
     """Of all keys."""
     is_settled: bool
     """Whether it came to rest at all."""
+
+    def problems(self, explained: Callable[[Failure], str] = str) -> list[str]:
+        """What is still refused, or could not be planned, a sentence each.
+
+        Args:
+            explained: the sentence of a failure.
+        """
+        problems = [problem for turn in self.last_turns for problem in turn.problems(explained)]
+        return problems if self.is_settled else [*problems, "the controllers did not come to rest"]
 
 
 def settle(

@@ -23,7 +23,6 @@ from hedgerow_adapters.simulation import SentAction, Settlement, settle
 from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.landscape import TELLING_SERVICES, Scene, examples_folder, scenes
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
-from hedgerow_entrypoints.cli.simulate import problems_of
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
 from hedgerow_entrypoints.errors import CommandError
 
@@ -114,7 +113,7 @@ def _row(step: SentAction) -> tuple[str, ...]:
 
 
 def _problems(settlement: Settlement) -> Iterator[str]:
-    for problem in problems_of(settlement):
+    for problem in settlement.problems():
         yield click.style(_paragraph(f"error: {problem}"), fg="red")
 
 

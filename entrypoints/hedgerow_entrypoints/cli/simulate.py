@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -10,7 +10,6 @@ import click
 
 from hedgerow.machinery.clusters import is_visible
 from hedgerow.machinery.controller import Controller, is_owned
-from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.scalars import format_duration
 from hedgerow.resource_manager.secret_redaction import redacted
@@ -102,14 +101,12 @@ def command(
         return
     (files,) = clusters_of(objects_read, [chosen])
     settlement = settle(files.cluster, chosen, namespaces=namespaces)
-    objects = (
-        everything_read(files.cluster, chosen, namespaces)
-        if everything
-        else _outcome(files.cluster, chosen, settlement)
-    )
+    objects = _outcome(files.cluster, chosen, settlement)
+    if everything:
+        objects = everything_read(files.cluster, chosen, namespaces)
     shown = objects if show_secrets else [redacted(each) for each in objects]
     click.echo(FORMATS[output or "yaml"]([without_server_fields(manifest) for manifest in shown]), nl=False)
-    problems = problems_of(settlement, files.located)
+    problems = settlement.problems(files.located)
     for problem in problems:
         note(f"error: {problem}")
     counts = Counter(verb_of(step.action) for step in settlement.steps if not step.error)
@@ -126,13 +123,11 @@ def _require_sense(
     Raises:
         UsageError: some do not.
     """
-    fitting = "only for" if length is None else "not for"
-    given = (
-        name for name, value in (with_time if length is None else without).items() if value not in (None, False, ())
-    )
-    bad_output = (f"-o {output}",) if output == ("timeline" if length is None else "yaml") else ()
-    for name in (*given, *bad_output):
-        raise click.UsageError(f"{name} is {fitting} --for")
+    options, bad_output = (with_time, "timeline") if length is None else (without, "yaml")
+    wrong = [name for name, value in options.items() if value not in (None, False, ())]
+    wrong += [f"-o {output}"] if output == bad_output else []
+    if wrong:
+        raise click.UsageError(f"{wrong[0]} is {'only for' if length is None else 'not for'} --for")
 
 
 def _outcome(
@@ -174,14 +169,3 @@ def everything_read(
         for manifest in cluster.objects(resource)
         if is_visible(resource, key_of(manifest), namespaces) and watch.reads(manifest)
     ]
-
-
-def problems_of(settlement: Settlement, explained: Callable[[Failure], str] = str) -> list[str]:
-    """What could not be planned and what the server refused, a sentence each.
-
-    Args:
-        settlement: how the controllers came to rest.
-        explained: the sentence of a failure.
-    """
-    problems = [problem for turn in settlement.last_turns for problem in turn.problems(explained)]
-    return problems if settlement.is_settled else [*problems, "the controllers did not come to rest"]

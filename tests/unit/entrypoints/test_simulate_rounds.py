@@ -11,7 +11,6 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation import settle
-from hedgerow_entrypoints.cli.simulate import problems_of
 
 SECRETS = Resource("", "v1", "secrets", "Secret")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -98,7 +97,7 @@ def test_what_comes_too_late_is_decided_anew(
     settlement = settle(cluster, [controller(decide)])
 
     assert settlement.is_settled
-    assert problems_of(settlement) == []
+    assert settlement.problems() == []
     assert [step.key.name for step in settlement.steps] == done
     left = cluster.get(CONFIG_MAPS, SHARED)
     assert (left and left.get("data", {})) == after
@@ -116,4 +115,4 @@ def test_what_is_refused_though_nobody_was_faster_is_told(cluster: InMemoryClust
         ("one", True),
         ("two", True),
     ]
-    assert problems_of(settlement) == ['ConfigMap default/shared: configmaps "shared" already exists'] * 2
+    assert settlement.problems() == ['ConfigMap default/shared: configmaps "shared" already exists'] * 2
