@@ -131,15 +131,17 @@ class ReadingBudget(SliceCounter):
         self._bytes += size
         self.nodes += nodes
         self._documents += documents
-        limits = (
-            (self._bytes, self._most_bytes, "bytes once decompressed"),
-            (self.nodes, self._most_nodes, "values"),
-            (self._documents, self._most_documents, "documents"),
-        )
-        over = (f"more than {most} {unit}" for spent, most, unit in limits if spent > most)
-        if limit := self._ended or next(over, None):
-            self.exceeded = limit
-            raise OverBudgetError(limit)
+        if self._ended is not None:
+            self.exceeded = self._ended
+        elif self._bytes > self._most_bytes:
+            self.exceeded = f"more than {self._most_bytes} bytes once decompressed"
+        elif self.nodes > self._most_nodes:
+            self.exceeded = f"more than {self._most_nodes} values"
+        elif self._documents > self._most_documents:
+            self.exceeded = f"more than {self._most_documents} documents"
+        else:
+            return
+        raise OverBudgetError(self.exceeded)
 
     def search_ends_slice(self, characters: int) -> bool:
         """True if to search so many characters, or as many as are searched at once, completes a slice."""
