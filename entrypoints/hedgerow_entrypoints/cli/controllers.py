@@ -101,10 +101,8 @@ def ask_files(objects: Sequence[LoadedObject]) -> Ask:
 def chosen_controllers(names: Sequence[str], settings: OfflineSettings, ask: Ask) -> list[Chosen]:
     """The controllers of these names, each once, as a process runs them that has these settings.
 
-    Args:
-        names: as the command line has them.
-        settings: may leave a controller disabled; it is built all the same.
-        ask: reads from the cluster what settings leave open; asked only if a controller needs it.
+    One that the settings disable is built all the same. Where they leave something open that a controller needs, the
+    cluster is asked.
 
     Raises:
         CommandError: a controller cannot be configured out of what there is.

@@ -94,12 +94,7 @@ class Component(Generic[Configuration]):
         return decode(self.document, document, purpose)
 
     def declared(self, configuration: Configuration, cluster_id: str) -> list[Controller[Any]]:
-        """The controllers that a process runs, in the order of their entries.
-
-        Args:
-            configuration: valid.
-            cluster_id: the effective id of the source cluster; it may be empty.
-        """
+        """The controllers that a process runs, given the effective id of its source cluster, which may be empty."""
         return [entry.build(configuration, cluster_id) for entry in self.controllers if entry.is_enabled(configuration)]
 
     def visible(self, configuration: Configuration, cluster_id: str) -> list[Controller[Any]]:

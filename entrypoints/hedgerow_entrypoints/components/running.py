@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 def run_component(
     component: Component[Any], flags: Sequence[tuple[str, str]], decoded: Decoded[Any], record: str | None
 ) -> None:
-    """Run the process of a component until it is told to stop.
-
-    Args:
-        component: one that has a configuration file.
-        flags: what the command line said, for the first lines of the log.
-        decoded: what its file says.
-        record: the file in which decisions are recorded; none: they are not.
+    """Run the process of a component until it is told to stop; `flags` are for the first lines of its log.
 
     Raises:
         CommandError: it could not start, or lost its lease.

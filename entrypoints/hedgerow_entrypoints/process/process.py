@@ -20,7 +20,7 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from returns.result import Failure
 
@@ -60,9 +60,6 @@ STOP_WITHIN: Final = 15.0
 """Seconds from a signal to the end of the process, besides the time for which webhooks answer: the longest that each
 step of a stop may take, and some to spare."""
 
-Declare: TypeAlias = Callable[[str], Sequence[Controller[Any]]]
-"""The controllers of a process in the order in which they start, given the id of the source cluster."""
-
 
 class Process:
     """A component at work: connections, caches, election, workers, probes."""
@@ -71,10 +68,11 @@ class Process:
         self,
         component: str,
         settings: ProcessSettings,
-        declare: Declare,
+        declare: Callable[[str], Sequence[Controller[Any]]],
         webhooks: Sequence[Webhook],
         recording: "Recording | None" = None,
     ) -> None:
+        """A process that has not begun; `declare` tells its controllers, given the id of the source cluster."""
         self._component = component
         self._settings = settings
         self._declare = declare
@@ -87,7 +85,7 @@ class Process:
         self._recorders: list[EventRecorder] = []
         self._same_clusters: list[SameCluster] = []
         self._precedence = Precedence()
-        self._election_events: ElectionEvents[ElectorThread] | None = None
+        self._election: ElectionEvents[ElectorThread] | None = None
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -101,7 +99,8 @@ class Process:
             stack.callback(asyncio.create_task(give_memory_back()).cancel)
             stack.callback(asyncio.create_task(keep_searches_short()).cancel)
             clusters = await self._clusters(stack)
-            elector = await self._elector(clusters.source)
+            if self._settings.leader_election.leader_elect:
+                self._election = await self._compete(clusters.source)
             caches = Caches(clusters, random=random.random)
             admission = serving(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
             controllers = ControllerSet()
@@ -123,8 +122,8 @@ class Process:
                     self._decide = self._recording.begin(cluster_id).decide
                 # To declare controllers imports them, which takes long enough for a probe to notice.
                 declared = await asyncio.to_thread(self._declare, cluster_id)
-                controllers.add([self._runner(each, caches, elector) for each in declared])
-                await self._work(elector, caches, controllers.runners, admission)
+                controllers.add([self._runner(each, caches) for each in declared])
+                await self._work(caches, controllers.runners, admission)
         self._log.info("Stopped")
 
     async def _cluster_id(self, clusters: Clusters) -> str | None:
@@ -183,11 +182,17 @@ class Process:
     async def _access(
         self, stack: contextlib.AsyncExitStack, connection: Connection, settings: ClientConnection, name: str
     ) -> Access:
-        transport = await stack.enter_async_context(self._transport(connection, settings))
-        unthrottled, for_webhooks = [
-            await stack.enter_async_context(HttpTransport(connection, on_request=self._metrics.request_sent))
-            for _ in range(2)
-        ]
+        count = self._metrics.request_sent
+        throttled = HttpTransport(
+            connection,
+            qps=settings.qps,
+            burst=settings.burst,
+            on_request=count,
+            on_outage=lambda problem: self._log.error("API server is unreachable, trying again", error=problem),
+            on_recovery=lambda: self._log.info("API server is reachable again"),
+        )
+        others = (HttpTransport(connection, on_request=count) for _ in range(2))
+        transport, unthrottled, for_webhooks = [await stack.enter_async_context(each) for each in (throttled, *others)]
         resync_period = settings.cache_resync_period.total_seconds()
         same_cluster = SameCluster(transport, name, on_forbidden=self._tell_of_unknown_cluster)
         self._same_clusters.append(same_cluster)
@@ -209,41 +214,28 @@ class Process:
             raise CommandError(str(connection.failure()))
         return connection.unwrap()
 
-    def _transport(self, connection: Connection, settings: ClientConnection) -> HttpTransport:
-        return HttpTransport(
-            connection,
-            qps=settings.qps,
-            burst=settings.burst,
-            on_request=self._metrics.request_sent,
-            on_outage=lambda problem: self._log.error("API server is unreachable, trying again", error=problem),
-            on_recovery=lambda: self._log.info("API server is reachable again"),
-        )
-
-    async def _elector(self, source: Access) -> ElectorThread | None:
-        """The elector, which shares neither its thread nor its connection with anything else."""
-        settings = self._settings.leader_election
-        if not settings.leader_elect:
-            return None
+    async def _compete(self, source: Access) -> ElectionEvents[ElectorThread]:
+        """The election, which shares neither its thread nor its connection with anything else."""
         # Its own credentials as well: they are renewed on its thread, and the others tell if they are not usable.
         connection = await self._connection(self._settings.source, is_quiet=True)
         transport = HttpTransport(connection, max_in_flight=1, on_request=self._metrics.request_sent)
-        self._election_events = ElectionEvents(
+        election = ElectionEvents(
             self._component,
             self._identity,
-            settings,
+            self._settings.leader_election,
             partial(ElectorThread, transport, on_stuck=partial(end_stuck_process, self._component)),
             events=source.urgent,
             metrics=self._metrics,
             on_refusal=self._tell_of_refusal,
         )
-        self._recorders.append(self._election_events.recorder)
-        return self._election_events.elector
+        self._recorders.append(election.recorder)
+        return election
 
     def _tell_of_refusal(self, problem: str) -> None:
         self._log.warning("Event was not recorded", error=problem)
 
-    def _runner(self, controller: Controller[Any], caches: Caches, elector: ElectorThread | None) -> ControllerRunner:
-        may_write = elector.may_write if elector else lambda: True
+    def _runner(self, controller: Controller[Any], caches: Caches) -> ControllerRunner:
+        may_write = self._election.elector.may_write if self._election else lambda: True
         recorder = EventRecorder(
             caches.clusters.target.transport,
             source=caches.clusters.source.transport,
@@ -263,22 +255,20 @@ class Process:
             decide=self._decide,
         )
 
-    async def _work(
-        self, elector: ElectorThread | None, caches: Caches, runners: Sequence[ControllerRunner], admission: Serving
-    ) -> None:
+    async def _work(self, caches: Caches, runners: Sequence[ControllerRunner], admission: Serving) -> None:
         """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
-        parts = [asyncio.create_task(caches.run()), *(asyncio.create_task(runner.run()) for runner in runners)]
-        parts += [asyncio.create_task(recorder.run()) for recorder in self._recorders]
-        parts += [asyncio.create_task(same_cluster.run()) for same_cluster in self._same_clusters]
-        if elector is not None:
-            parts.append(asyncio.create_task(elector.run()))
-        beginnings = [asyncio.create_task(self._begin(elector, runners)), asyncio.create_task(admission.settle())]
+        running: list[Caches | ControllerRunner | EventRecorder | SameCluster]
+        running = [caches, *runners, *self._recorders, *self._same_clusters]
+        parts = [asyncio.create_task(part.run()) for part in running]
+        if self._election is not None:
+            parts.append(asyncio.create_task(self._election.elector.run()))
+        beginnings = [asyncio.create_task(self._begin(runners)), asyncio.create_task(admission.settle())]
         stop = asyncio.create_task(self._stop.wait())
         try:
             await asyncio.wait({stop, *parts}, return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
                 admission.leave()
-                await asyncio.gather(self._end_work(elector, runners), admission.end())
+                await asyncio.gather(self._end_work(runners), admission.end())
         finally:
             for task in (*beginnings, stop, *parts):
                 task.cancel()
@@ -291,36 +281,29 @@ class Process:
             if isinstance(end, Exception):
                 raise end
 
-    async def _end_work(self, elector: ElectorThread | None, runners: Sequence[ControllerRunner]) -> None:
+    async def _end_work(self, runners: Sequence[ControllerRunner]) -> None:
         """Finish what is under way and give the lease back; webhooks need neither."""
         await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
-        if self._election_events is not None:
-            self._election_events.resign()
-        await self._send_last_events()
-        if elector is not None:
-            await self._release(elector)
-
-    async def _send_last_events(self) -> None:
-        """What is still to be recorded leaves while the lease allows it; an event is not worth a long wait."""
+        if self._election is not None:
+            self._election.resign()
+        # Events leave while the lease allows it, and are not worth a long wait.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LAST_EVENTS):
                 await asyncio.gather(*(recorder.emptied() for recorder in self._recorders))
+        if self._election is not None:
+            try:
+                async with asyncio.timeout(GRACE):
+                    await self._election.elector.release()  # so that a successor need not wait
+            except TimeoutError:
+                self._log.warning("The lease could not be given back, it runs out by itself")
 
-    async def _release(self, elector: ElectorThread) -> None:
-        """Give the lease back, so that a successor need not wait; if nobody answers in good time it runs out."""
-        try:
-            async with asyncio.timeout(GRACE):
-                await elector.release()
-        except TimeoutError:
-            self._log.warning("The lease could not be given back, it runs out by itself")
-
-    async def _begin(self, elector: ElectorThread | None, runners: Sequence[ControllerRunner]) -> None:
+    async def _begin(self, runners: Sequence[ControllerRunner]) -> None:
         """Let the workers begin once this process leads, and say what it does from now on."""
-        if elector is not None and not await elector.wait_until_leading():
+        if self._election is not None and not await self._election.elector.wait_until_leading():
             return
         for runner in runners:
             runner.start()
-        role = "as the leader" if elector else "without leader election"
+        role = "as the leader" if self._election else "without leader election"
         await asyncio.gather(*(self._announce(runner, role) for runner in runners))
 
     async def _announce(self, runner: ControllerRunner, role: str) -> None:

@@ -79,15 +79,11 @@ def as_to_be_stored(request: AdmissionRequest) -> AdmissionRequest:
     """The request once no one changes its object any more; of what is no readable object, as it is."""
     if request.subresource:
         return request
-    if request.operation == CREATE:
-        return _named(request)
-    return _with_what_stays(request) if request.operation == UPDATE else request
-
-
-def _named(request: AdmissionRequest) -> AdmissionRequest:
+    if request.operation == UPDATE:
+        return _with_what_stays(request)
     metadata = _metadata(request.object)
     prefix = metadata.get("generateName")
-    if metadata.get("name") or not prefix or not isinstance(prefix, str):
+    if request.operation != CREATE or metadata.get("name") or not prefix or not isinstance(prefix, str):
         return request
     name = f"{prefix[:LONGEST_PREFIX]}{MADE_UP}"
     return replace(request, name=name, object=_with_metadata(request.object, {"name": name}))
