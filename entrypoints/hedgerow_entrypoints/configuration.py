@@ -45,13 +45,7 @@ class Stated(NamedTuple):
 def read_configuration(
     path: str, purpose: Purpose, components: Sequence[str] = RUNNABLE, stdin: BinaryIO | None = None
 ) -> Stated:
-    """The configuration that a file states.
-
-    Args:
-        path: the file.
-        purpose: for which it is read.
-        components: names of those whose file it may be; errors about its kind name the first one's.
-        stdin: what is read where the path is `-`; none: standard input is for something else.
+    """The configuration that a file states, which is of one of some components; `-` is standard input where given.
 
     Raises:
         CommandError: it cannot be read, decoded or accepted.

@@ -59,14 +59,12 @@ def _fields(defaults: Section, path: str) -> Iterator[FieldDescription]:
         meaning = " ".join((meaning, *(rule.says for rule in field.rules if rule.says)))
         below = _below(field, value, at)
         has_default = not below and (value not in _EMPTY or not defaults.omits_defaults)
-        yield FieldDescription(
-            at, _type(field.value_type), _default(field, value) if has_default else "", meaning, below
-        )
+        default = _default(field, value) if has_default else ""
+        yield FieldDescription(at, _type(field.value_type), default, meaning, below)
         for alias in field.aliases:
             other, type_ = child(path, alias.name), field.item_type if alias.is_single else field.value_type
-            meaning = (
-                f"{alias.nature} of `{field.name}`{' with a single one' if alias.is_single else ''}; not beside it."
-            )
+            single = " with a single one" if alias.is_single else ""
+            meaning = f"{alias.nature} of `{field.name}`{single}; not beside it."
             yield FieldDescription(other, _type(type_), "", meaning, _below(field, value, other))
 
 
@@ -105,10 +103,8 @@ def _summary(section: type[Section] | None) -> str:
 
 def _meanings(section: type[Section]) -> dict[str, str]:
     """The meanings of the fields of a section, by their attributes; those that it inherits included."""
-    meanings: dict[str, str] = {}
-    for class_ in reversed(section.__mro__[:-1]):
-        meanings |= _texts_below_attributes(class_)
-    return meanings
+    texts = map(_texts_below_attributes, reversed(section.__mro__[:-1]))
+    return {attribute: text for of_class in texts for attribute, text in of_class.items()}
 
 
 @cache

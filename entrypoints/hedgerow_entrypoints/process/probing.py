@@ -14,7 +14,6 @@ from hedgerow_adapters.listening import FileBudget, listener
 from hedgerow_adapters.probes import LIMITS, Check, Checks, Endpoint, Ports, SharedCheck, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.clusters import Clusters
-from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
 from hedgerow_adapters.telemetry.listening import ListenerTelemetry
 
@@ -30,23 +29,6 @@ class Reader(Protocol):
     def is_complete(self, cluster: Cluster) -> bool:
         """Whether everything that is read of a cluster has been listed."""
         ...
-
-
-class ControllerSet:
-    """The running controllers; incomplete, and so not synced, until `add` was called."""
-
-    def __init__(self) -> None:
-        self.runners: Sequence[ControllerRunner] = ()
-        self._is_complete = False
-
-    def add(self, runners: Sequence[ControllerRunner]) -> None:
-        """Add the runners of all controllers; there may be none."""
-        self.runners = runners
-        self._is_complete = True
-
-    def is_complete(self, cluster: Cluster) -> bool:
-        """True if everything that the controllers read of a cluster has been listed."""
-        return self._is_complete and all(runner.is_complete(cluster) for runner in self.runners)
 
 
 def probes(

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from returns.result import Failure
 
 from hedgerow.admission import Webhook
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import ClientConnection
 from hedgerow.machinery.controller import Controller
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
@@ -41,7 +42,7 @@ from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.election_events import ElectionEvents
 from hedgerow_entrypoints.process.memory import give_memory_back, keep_searches_short, leave_out_what_exists
-from hedgerow_entrypoints.process.probing import CONNECTIONS, ControllerSet, probes
+from hedgerow_entrypoints.process.probing import CONNECTIONS, probes
 from hedgerow_entrypoints.process.serving import Serving, serving
 from hedgerow_entrypoints.process.settings import ProcessSettings
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
@@ -86,6 +87,8 @@ class Process:
         self._same_clusters: list[SameCluster] = []
         self._precedence = Precedence()
         self._election: ElectionEvents[ElectorThread] | None = None
+        self._runners: Sequence[ControllerRunner] | None = None
+        """None: the controllers are not declared yet."""
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -103,9 +106,8 @@ class Process:
                 self._election = await self._compete(clusters.source)
             caches = Caches(clusters, random=random.random)
             admission = serving(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
-            controllers = ControllerSet()
             files = FileBudget.of(CONNECTIONS + admission.connections)
-            readers = [controllers, *admission.views]
+            readers = [self, *admission.views]
             served = probes(
                 self._settings.server, self._metrics, clusters, readers, checks=admission.checks, files=files
             )
@@ -122,9 +124,13 @@ class Process:
                     self._decide = self._recording.begin(cluster_id).decide
                 # To declare controllers imports them, which takes long enough for a probe to notice.
                 declared = await asyncio.to_thread(self._declare, cluster_id)
-                controllers.add([self._runner(each, caches) for each in declared])
-                await self._work(caches, controllers.runners, admission)
+                self._runners = [self._runner(each, caches) for each in declared]
+                await self._work(caches, self._runners, admission)
         self._log.info("Stopped")
+
+    def is_complete(self, cluster: Cluster) -> bool:
+        """True if everything that the controllers read of a cluster has been listed."""
+        return self._runners is not None and all(runner.is_complete(cluster) for runner in self._runners)
 
     async def _cluster_id(self, clusters: Clusters) -> str | None:
         """The id of the source cluster; none if the process is told to stop before it is known."""
