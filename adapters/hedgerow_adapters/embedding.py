@@ -68,7 +68,7 @@ def planned(
     Raises:
         EndlessDecisionError: a decision goes on and on.
     """
-    seeded = _cluster_of(tuple(manifests), now)
+    seeded = _cluster_of([controller], tuple(manifests), now)
     if isinstance(seeded, Failure):
         return seeded
     with planning(controller, in_memory(seeded.unwrap()), now) as planner:
@@ -97,7 +97,7 @@ def simulated(
         RestlessError: the controllers undo each other's work, or one undoes its own.
     """
     loop = CalendarLoop(now)
-    seeded = _cluster_of(tuple(manifests), now)
+    seeded = _cluster_of(controllers, tuple(manifests), now)
     if isinstance(seeded, Failure):
         return seeded
     cluster = seeded.unwrap()
@@ -149,11 +149,13 @@ async def run(
             runner.start()
 
 
-def _cluster_of(manifests: Sequence[Manifest], now: datetime) -> Result[InMemoryCluster, _Problems]:
-    """A cluster that holds some manifests."""
+def _cluster_of(
+    controllers: Sequence[Controller[Any]], manifests: Sequence[Manifest], now: datetime
+) -> Result[InMemoryCluster, _Problems]:
+    """A cluster that holds some manifests, and serves what controllers need."""
     loaded = [LoadedObject(manifest, Source("manifest", number)) for number, manifest in enumerate(manifests, start=1)]
     if problems := [LoadProblem(each.source, str(what)) for each in loaded for what in object_problems(each.manifest)]:
         return Failure(tuple(problems))
     implied = [LoadedObject(namespace, Source("manifest")) for namespace in implied_namespaces(manifests)]
-    cluster, refused = seeded_cluster([*implied, *loaded], now=lambda: now)
+    cluster, refused = seeded_cluster([*implied, *loaded], controllers, now=lambda: now)
     return Failure(refused) if refused else Success(cluster)

@@ -1,12 +1,13 @@
 """An in-memory cluster that holds given manifests as an API server that was restored from them would."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.files import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, served_resources
@@ -45,22 +46,26 @@ class _Seed(NamedTuple):
 
 def seeded_cluster(
     objects: Sequence[LoadedObject],
+    controllers: Iterable[Controller[Any]] = (),
     *,
     later: Sequence[LoadedObject] = (),
     now: Callable[[], datetime] | None = None,
 ) -> tuple[InMemoryCluster, tuple[LoadProblem, ...]]:
     """A cluster with the objects, and what of them no API server would have stored.
 
-    It serves Kubernetes' own kinds, those that the objects define, and those that they are of. What is being deleted is
-    so in the cluster.
+    It serves Kubernetes' own kinds, those that the objects define, those that they are of, and those without which a
+    controller does not run. What is being deleted is so in the cluster.
 
     Args:
         objects: manifests with the places that they come from, and the Namespaces that they live in.
+        controllers: who will be at work in it.
         later: those that will be applied to it, so that it serves what they are of, too.
         now: its clock; by default one that stands still.
     """
     known = (objects, [*objects, *later]) if later else (objects,)
-    further = {kind.resource: kind for each in known for kind in _further_kinds(each)}
+    watches = [watch for controller in controllers for watch in controller.watches]
+    relied_on = {watch.resource for watch in watches if not watch.may_be_absent}
+    further = {kind.resource: kind for each in known for kind in _further_kinds(each, relied_on)}
     cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *further.values()), now=now, history=_REMEMBERED)
     return cluster, applied(cluster, objects)
 
@@ -85,13 +90,15 @@ def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[
     return tuple(problems)
 
 
-def _further_kinds(objects: Sequence[LoadedObject]) -> list[Served]:
+def _further_kinds(objects: Sequence[LoadedObject], relied_on: Iterable[Resource]) -> list[Served]:
     """The kinds that a server has to serve besides those that it knows the rules of and those that are defined."""
     informed = InMemoryCluster(namespaces=())
     for each in filter(_is_definition, objects):
         informed.handle(requests.create(_DEFINITIONS, _as_new(each.manifest)))
     kinds = []
-    for resource in served_resources([each.manifest for each in objects]):
+    # A controller knows what files only let guess: the plural, and whether objects live in namespaces.
+    candidates = (*served_resources([each.manifest for each in objects]), *relied_on)
+    for resource in {each.object_kind: each for each in candidates}.values():
         if informed.resource_of(resource.object_kind) is None:
             # Nothing is checked. A custom one has a status of its own and counts changes, as most do.
             is_custom = "." in resource.group and not resource.group.endswith(".k8s.io")

@@ -84,7 +84,10 @@ def clusters_of(
     read_by = [_read_by(group, objects) for group in groups]
     read = {id(each): each for group in read_by for each in group}
     assumed = [each for each in assumed_namespaces([*read.values()]) if key_of(each.manifest).name not in ALWAYS_THERE]
-    seeded = [seeded_cluster([*assumed, *group], now=now, later=later) for group in read_by]
+    seeded = [
+        seeded_cluster([*assumed, *read_by_group], group, now=now, later=later)
+        for read_by_group, group in zip(read_by, groups, strict=True)
+    ]
     problems = dict.fromkeys(problem for _, found in seeded for problem in found)
     if told := sorted(problems, key=lambda problem: (problem.source.path, problem.source.document)):
         raise CommandError.of(told)

@@ -84,6 +84,21 @@ def test_a_plan_tells_what_cannot_be_planned() -> None:
     assert [failure.problem.path for failure in plan.failures] == [f"metadata.annotations[{next(iter(annotations))}]"]
 
 
+def test_a_controller_may_write_objects_of_kinds_of_its_own() -> None:
+    quotas = Resource("example.org", "v1", "quotae", "Quota")
+    metadata = {"namespace": "shop", "name": "cart"}
+
+    def with_quota(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+        is_there = snapshot.get(quotas, key) is not None
+        return Plan() if is_there else Plan((Create(quotas, {"metadata": metadata}, "missing"),))
+
+    watches = tuple(Watch(resource, lambda manifest: manifest, own_key) for resource in (SERVICES, quotas))
+    settled = simulated([replace(NOTES, watches=watches, reconcile=with_quota)], [CART]).unwrap()
+
+    assert [str(key_of(each)) for each in settled.objects(quotas)] == ["shop/cart"]
+    assert settled.failing == ()
+
+
 def test_what_has_settled_is_planned_no_more() -> None:
     settled = simulated([POLICIES], [CART]).unwrap()
 
