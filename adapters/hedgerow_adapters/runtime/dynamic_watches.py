@@ -25,7 +25,6 @@ from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, is_over
 from hedgerow_adapters.informer import InformerObserver
 from hedgerow_adapters.informer.recovery import restart_delay
-from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.runtime.caches import Caches, Listener, View
 
 Keeps: TypeAlias = Callable[[Resource, Callable[[], float]], None]
@@ -88,12 +87,13 @@ class DynamicWatches:
             names: the objects that name kinds.
             wakes: the listeners of these objects.
         """
-        self.caches: Final = reader.caches
+        self._caches = reader.caches
         self._dynamic = dynamic
         self._reader = reader
         self._names = names
         self._wakes = wakes
-        self._kinds: dict[Kind, _NamedKind] = {}
+        self._kinds: dict[Kind, asyncio.Task[None]] = {}
+        self._served: dict[Kind, Resource] = {}
         self._ends: dict[Kind, asyncio.TimerHandle] = {}
         self._readings: dict[Watch, _Reading] = {}
         self._told: set[tuple[Cluster, Resource]] = set()
@@ -103,7 +103,7 @@ class DynamicWatches:
         named = self._names.values_of(self._dynamic.kinds)
         for kind in named:
             if kind not in self._kinds:
-                self._kinds[kind] = _NamedKind(kind, self)
+                self._kinds[kind] = self._caches.start(self._pursue(kind))
             elif kind in self._ends:
                 self._ends.pop(kind).cancel()
         for kind in self._kinds.keys() - self._ends.keys() - set(named):
@@ -112,24 +112,39 @@ class DynamicWatches:
 
     def _end(self, kind: Kind) -> None:
         del self._ends[kind]
-        self._kinds.pop(kind).end()
+        self._kinds.pop(kind).cancel()
+        self._serve(kind, None)
 
-    @property
-    def discovery(self) -> Discovery:
-        """The discovery of the cluster whose kinds are watched."""
-        return self.caches.discovery_of(self._dynamic.cluster)
+    async def _pursue(self, kind: Kind) -> None:
+        """Watch a kind whenever the API server serves it."""
+        cluster = self._dynamic.cluster
+        discovery, fruitless = self._caches.discovery_of(cluster), 0
+        while True:
+            answer = (await discovery.look_up([kind]))[kind]
+            if kind in discovery.known:
+                fruitless = 0
+                watched = None if isinstance(answer, NotAnswered) or not discovery.is_watchable(answer) else answer
+                self._serve(kind, watched)
+                await discovery.until_forgotten(kind)
+                continue
+            fruitless += 1
+            seconds = restart_delay(fruitless, self._caches.random())
+            if isinstance(answer, NotAnswered) and answer.is_unreachable:
+                await self._caches.pause(cluster, seconds)
+            else:
+                await asyncio.sleep(seconds)
 
-    async def pause(self, attempt: int, *, is_away: bool) -> None:
-        """Wait before the next attempt.
+    def _serve(self, kind: Kind, resource: Resource | None) -> None:
+        """Watch a kind as this resource; none: the kind is not served, or named no more."""
+        if resource == self._served.get(kind):
+            return
+        if self._served.pop(kind, None) is not None:
+            self._stop_reading(kind)
+        if resource is not None:
+            self._served[kind] = resource
+            self._read(kind, resource)
 
-        Args:
-            attempt: how many attempts have failed in a row.
-            is_away: true if the API server is unreachable: the wait ends when it is ready again.
-        """
-        seconds = restart_delay(attempt, self.caches.random())
-        await (self.caches.pause(self._dynamic.cluster, seconds) if is_away else asyncio.sleep(seconds))
-
-    def read(self, kind: Kind, resource: Resource) -> None:
+    def _read(self, kind: Kind, resource: Resource) -> None:
         """Begin the watches that a kind needs."""
         for watch in self._dynamic.watches(resource):
             reading = self._readings.get(watch)
@@ -138,7 +153,7 @@ class DynamicWatches:
                 self._tell_of(watch.cluster, watch.resource)
             reading.begin(kind)
 
-    def stop_reading(self, kind: Kind) -> None:
+    def _stop_reading(self, kind: Kind) -> None:
         """End the watches that only this kind needs."""
         for watch, reading in list(self._readings.items()):
             if not reading.is_needed_without(kind):
@@ -155,45 +170,6 @@ class DynamicWatches:
         changes = [Change(None, manifest) for manifest in self._names.under(self._dynamic.kinds, kind)]
         for listener in self._wakes:
             listener(changes, is_event=False)
-
-
-class _NamedKind:
-    """One kind that objects name."""
-
-    def __init__(self, kind: Kind, watches: DynamicWatches) -> None:
-        self._kind = kind
-        self._watches = watches
-        self._resource: Resource | None = None
-        self._task = watches.caches.start(self._pursue())
-
-    def end(self) -> None:
-        """Stop watching the kind."""
-        self._task.cancel()
-        self._serve(None)
-
-    async def _pursue(self) -> None:
-        """Watch the kind whenever the API server serves it."""
-        discovery, fruitless = self._watches.discovery, 0
-        while True:
-            answer = (await discovery.look_up([self._kind]))[self._kind]
-            if self._kind in discovery.known:
-                fruitless = 0
-                self._serve(None if isinstance(answer, NotAnswered) or not discovery.is_watchable(answer) else answer)
-                await discovery.until_forgotten(self._kind)
-            else:
-                fruitless += 1
-                is_away = isinstance(answer, NotAnswered) and answer.is_unreachable
-                await self._watches.pause(fruitless, is_away=is_away)
-
-    def _serve(self, resource: Resource | None) -> None:
-        """Watch the kind as this resource; none: the kind is not served."""
-        if resource == self._resource:
-            return
-        if self._resource is not None:
-            self._watches.stop_reading(self._kind)
-        self._resource = resource
-        if resource is not None:
-            self._watches.read(self._kind, resource)
 
 
 class _Reading:
