@@ -1,12 +1,12 @@
-"""Secret redaction: what records and commands show of objects, which is all but the values of Secrets, and tokens.
+"""Secret redaction: keeps the values of Secrets, and tokens, out of records and of what commands print.
 
-Which values are confidential is decided once, by a list of what may be shown (`redactor`).
+Tables list what may be shown (`redactor`); everything else in a Secret is confidential.
 
-A record shows a fingerprint of each such value, the same for the same value within a run of the process. Nobody can
-find out the value without the key of that run, which is written nowhere. What decisions read of a value stays
-readable: the manifests that ManagedResources refer to, and all of a kubeconfig but its credentials.
+A record has a fingerprint in place of each confidential value, the same for the same value within a run of the process.
+Nobody can find out the value without the key of that run, which is stored nowhere. The parts of a value that decisions
+read stay readable: the manifests that ManagedResources refer to, and all of a kubeconfig but its credentials.
 
-A command prints a mark in place of each such value, which says whether the value changes.
+A command prints a mark in place of each confidential value. It says whether the value changes.
 """
 
 from hedgerow.resource_manager.secret_redaction.fingerprints import Compression, Fingerprints

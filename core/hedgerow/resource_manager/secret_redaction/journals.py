@@ -1,7 +1,7 @@
-"""Redaction of journals: of what a decision read and was answered, the record shows this.
+"""Redaction of the reads and replies in journals.
 
-Which Secrets hold manifests shows in the ManagedResources that the turn has read. A checksum of their values is
-replaced by the checksum of the redacted values: a decision by redacted values finds it right where it was right.
+The ManagedResources that a turn has read tell which Secrets hold manifests. A checksum of their values is replaced by
+the checksum of the redacted values: a shadow run finds it right if it was right.
 """
 
 from collections import OrderedDict
@@ -28,10 +28,10 @@ from hedgerow.resource_manager.secret_redaction.fingerprints import Compression,
 
 MOST_BYTES: Final = 2 * 1024 * 1024
 MOST_NODES: Final = 20_000
-"""Limits what is read of the Secrets of a turn."""
+"""The most that is read of the Secrets of a turn."""
 _MOST_CHECKSUMS: Final = 10_000
 _SAYS_NO_MORE: Final = frozenset({"NotFound", "AlreadyExists", "Conflict"})
-"""Reasons of errors of which no server says more than which object it is about."""
+"""Reasons of errors whose message only names the object."""
 
 
 class SecretRedaction:
@@ -41,8 +41,8 @@ class SecretRedaction:
         """No checksum is known yet.
 
         Args:
-            fingerprints: what stands for values.
-            compression: how values are compressed.
+            fingerprints: of the run.
+            compression: of the values.
         """
         self.compression: Final = compression
         self.fingerprints: Final = fingerprints
@@ -55,7 +55,7 @@ class SecretRedaction:
             TooMuchToRedactError: its Secrets hold too much.
         """
         turn = _Turn(self, parts)
-        # Answers first: they tell what the checksums are of.
+        # Replies first: they have the Secrets that checksums are of.
         replies = [turn.reply(part.wants, part.reply) for part in parts]
         return tuple(
             replace(
@@ -67,7 +67,7 @@ class SecretRedaction:
         )
 
     def learn(self, originals: Iterable[Manifest], shown: Iterable[Manifest]) -> None:
-        """Know what the checksum of Secrets is replaced by, if that does not take too long."""
+        """Remember the checksum of redacted Secrets by that of the originals."""
         original = _checksum(originals, self.compression)
         redacted = _checksum(shown, self.compression)
         if original is None or redacted is None:
@@ -78,7 +78,7 @@ class SecretRedaction:
             self._checksums.popitem(last=False)
 
     def shown_checksum(self, checksum: str) -> str:
-        """What is shown of a checksum of Secrets."""
+        """The replacement of a checksum of Secrets."""
         return self._checksums.get(checksum) or self.fingerprints.of_checksum(checksum)
 
 

@@ -1,7 +1,4 @@
-"""What commands print of an object: a mark in place of each value that nobody may read.
-
-A mark says whether the value changes. Which values are confidential is decided in `redactor`, as for records.
-"""
+"""Marks in place of confidential values, in what commands print. A mark says whether the value changes."""
 
 import re
 from collections.abc import Mapping
@@ -21,12 +18,12 @@ _CLAIMS_A_SECRET: Final = re.compile(r"""\bkind["'\\]*\s*:\s*["'\\]*secret""", r
 
 
 def redacted(value: Any, before: Any = None, kind: Kind | None = None) -> Any:
-    """The object, or another JSON value, with marks in place of what is confidential; the same if nothing is.
+    """The object, or another JSON value, with marks; the same object if nothing in it is confidential.
 
     Args:
         value: what is to be printed.
-        before: the same before a change, so that marks say which values change; none: nothing is compared.
-        kind: what the value is, where it need not say so itself.
+        before: the value before a change, which marks compare; none: nothing is compared.
+        kind: the kind of the value, if the value may lack it.
     """
     concealed = _concealed(value, kind)
     return concealed if concealed is value else _marked(concealed, _concealed(before, kind))

@@ -12,7 +12,7 @@ from hedgerow.machinery.steps import Step
 from hedgerow_adapters.registrations import Entry, Registrations
 from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, call_of, validating_calls
 from hedgerow_entrypoints.cli.review.completion import as_to_be_stored
-from hedgerow_entrypoints.cli.review.facts import NotReadError, ReviewFacts
+from hedgerow_entrypoints.cli.review.facts import NotInFilesError, ReviewFacts
 from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS, Candidate
 
 
@@ -117,7 +117,7 @@ async def decision(webhook: Webhook, request: AdmissionRequest, facts: ReviewFac
                 while isinstance(step, Step):
                     step = execution.go_on(await facts.answer(read_in(step)))
                 return step
-        except NotReadError as unread:
+        except NotInFilesError as unread:
             await facts.read(webhook, unread.resource)
 
 

@@ -26,7 +26,7 @@ from hedgerow_entrypoints.errors import CommandError, note
 _NOT_FOUND: Final = 404
 
 
-class NotReadError(Exception):
+class NotInFilesError(Exception):
     """A webhook looks for something that no file holds while the cluster has not been asked; whoever runs it asks."""
 
     def __init__(self, resource: Resource) -> None:
@@ -35,7 +35,7 @@ class NotReadError(Exception):
 
 
 class FilesFirst(StoreSnapshot):
-    """What files hold; a look-up raises NotReadError where the cluster could know more."""
+    """What files hold; a look-up raises NotInFilesError where the cluster could know more."""
 
     def __init__(self, stores: Mapping[Resource, ObjectStore], partial: frozenset[Resource]) -> None:
         super().__init__(stores, stores)
@@ -64,7 +64,7 @@ class FilesFirst(StoreSnapshot):
 
     def _expect_all_of(self, resource: Resource) -> None:
         if resource in self._partial:
-            raise NotReadError(resource)
+            raise NotInFilesError(resource)
 
 
 class ReviewFacts:
