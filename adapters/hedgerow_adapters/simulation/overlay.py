@@ -38,7 +38,7 @@ _NO_ACCESS: Final = frozenset({401, 403})
 
 
 class Overlay:
-    """The way to such a cluster. Needs an event loop on virtual time."""
+    """The way to such a cluster."""
 
     is_whole = True
 
