@@ -18,6 +18,7 @@ from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action, Event, JsonPatch, Plan, RecordEvents, WriteResult, is_dry_run
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause, Step
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
@@ -221,7 +222,7 @@ class Harness:
         """One turn of a key, carried out to its end."""
         clusters = {Cluster.TARGET: self.target, Cluster.SOURCE: self.source}
         surroundings = InMemory(clusters)
-        snapshot = LiveSnapshot(lambda: snapshot_of(clusters, self.controller)[1])
+        snapshot = LiveSnapshot(self.caches)
         outcomes: list[WriteResult] = []
         questions: list[Question] = []
         events: list[Event] = []
@@ -254,6 +255,10 @@ class Harness:
         pauses = sum(isinstance(step, Pause) for step in steps)
         told = (f"{event.type} {event.reason}: {event.note}" for event in (*events, *plan.events))
         return Report(plan, tuple(outcomes), tuple(questions), _waits(steps), pauses, tuple(told))
+
+    def caches(self) -> Snapshot:
+        """What the watched objects are like by now."""
+        return snapshot_of({Cluster.TARGET: self.target, Cluster.SOURCE: self.source}, self.controller)[1]
 
     def restart(self) -> None:
         """A process that has just started remembers nothing."""

@@ -23,6 +23,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of, labels_of
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow.machinery.questions import ObjectQuestion
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce, Step
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.harness import (
@@ -32,6 +33,7 @@ from tests.unit.core.resource_manager.managed_resources.harness import (
     STATEFUL_SETS,
     CrashError,
     Harness,
+    Report,
     config_map,
     managed_resource,
     secret,
@@ -104,11 +106,15 @@ class Watchman:
 
     def __init__(self, made: Harness, listed: Sequence[Manifest]) -> None:
         self.made = made
+        self.lists(listed)
+        made.before_write = self.check
+
+    def lists(self, listed: Sequence[Manifest]) -> None:
+        """The Secret lists other objects."""
         self.listed = {
             (each["kind"], key_of(each).name) for each in listed if MODE not in each["metadata"]["annotations"]
         }
         self.released = {(each["kind"], key_of(each).name) for each in listed} - self.listed
-        made.before_write = self.check
 
     def check(self, action: Action) -> None:
         """Preconditions, order and ownership."""
@@ -349,3 +355,60 @@ def test_a_managed_resource_of_another_class_is_not_touched(annotations: dict[st
     report = made.turn()
 
     assert (report.requests, report.plan.requeue_after) == (0, None)
+
+
+class Lagging(Harness):
+    """An instance whose caches are some events of others behind; they always show its own writes."""
+
+    def __init__(self) -> None:
+        super().__init__(ManagedResourceConfig(garbage_collection=True))
+        self.lag = 0
+        self._history = [super().caches()]
+
+    def noted(self) -> None:
+        """Somebody else has written something."""
+        self._history.append(super().caches())
+
+    def caches(self) -> Snapshot:
+        return self._history[max(0, len(self._history) - 1 - self.lag)] if self.lag else super().caches()
+
+    def turn(self, key: ObjectKey = KEY, *, looks_once: bool = False) -> Report:
+        report = super().turn(key, looks_once=looks_once)
+        if report.outcomes:
+            self._history = [super().caches()]
+        return report
+
+
+NAMED: Final = st.sampled_from(NAMES)
+EVENTS: Final = st.tuples(st.lists(NAMED, unique=True) | st.tuples(NAMED, st.sampled_from(sorted(LIVE))), st.booleans())
+"""The Secret lists some objects, or others change a live one; and whether a turn follows."""
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 5), st.lists(EVENTS, min_size=1, max_size=6))
+def test_stale_caches_lead_to_no_wrong_write_and_do_not_matter_in_the_end(
+    lag: int, events: list[tuple[list[str] | tuple[str, str], bool]]
+) -> None:
+    made, listed = Lagging(), [config_map(name, annotations={}) for name in NAMES]
+    made.put(secret(objects=listed), managed_resource("secret"))
+    settled(made)
+    watchman = Watchman(made, listed)
+    made.lag = lag
+    for event, takes_turn in events:
+        if isinstance(event, list):
+            listed = [config_map(name, annotations={}) for name in event]
+            made.put(secret(objects=listed))
+            watchman.lists(listed)
+        elif made.get(CONFIG_MAPS, event[0]) is not None:
+            made.patch(CONFIG_MAPS, event[0], {"metadata": LIVE[event[1]]})
+        made.noted()
+        if takes_turn:
+            made.turn()
+
+    made.lag = 0
+    settled(made)
+
+    left = {key_of(each).name: each for each in made.target.objects(CONFIG_MAPS)}
+    wanted = {key_of(each).name for each in listed}
+    assert wanted <= left.keys()
+    assert all(is_kept(CONFIG_MAPS, each) for name, each in left.items() if name not in wanted)
