@@ -1,10 +1,10 @@
 """What every write of a reconciliation respects, whatever the objects are like and whatever happens meanwhile."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import SECRETS
@@ -23,7 +23,8 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of, labels_of
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow.machinery.questions import ObjectQuestion
-from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.snapshot import Index, Snapshot, Value
 from hedgerow.machinery.steps import AtOnce, Step
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.harness import (
@@ -357,12 +358,38 @@ def test_a_managed_resource_of_another_class_is_not_touched(annotations: dict[st
     assert (report.requests, report.plan.requeue_after) == (0, None)
 
 
+class CachesOfTwoTimes:
+    """Caches of which those of one cluster are older than those of the other."""
+
+    def __init__(self, of: Mapping[Cluster, Snapshot]) -> None:
+        self._of = of
+
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
+        return self._of[cluster].get(resource, key, cluster)
+
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        return self._of[cluster].has_synced(resource, cluster)
+
+    def list(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        selector: LabelSelector | None = None,
+        cluster: Cluster = Cluster.TARGET,
+    ) -> Sequence[Manifest]:
+        return self._of[cluster].list(resource, namespace=namespace, selector=selector, cluster=cluster)
+
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
+        return self._of[index.cluster].by_index(index, value)
+
+
 class Lagging(Harness):
     """An instance whose caches are some events of others behind; they always show its own writes."""
 
     def __init__(self) -> None:
         super().__init__(ManagedResourceConfig(garbage_collection=True))
-        self.lag = 0
+        self.lag: Mapping[Cluster, int] = dict.fromkeys(Cluster, 0)
         self._history = [super().caches()]
 
     def noted(self) -> None:
@@ -370,7 +397,8 @@ class Lagging(Harness):
         self._history.append(super().caches())
 
     def caches(self) -> Snapshot:
-        return self._history[max(0, len(self._history) - 1 - self.lag)] if self.lag else super().caches()
+        times = (*self._history[:-1], super().caches())
+        return CachesOfTwoTimes({cluster: times[max(0, len(times) - 1 - lag)] for cluster, lag in self.lag.items()})
 
     def turn(self, key: ObjectKey = KEY, *, looks_once: bool = False) -> Report:
         report = super().turn(key, looks_once=looks_once)
@@ -384,10 +412,17 @@ EVENTS: Final = st.tuples(st.lists(NAMED, unique=True) | st.tuples(NAMED, st.sam
 """The Secret lists some objects, or others change a live one; and whether a turn follows."""
 
 
-@settings(max_examples=60)
-@given(st.integers(1, 5), st.lists(EVENTS, min_size=1, max_size=6))
+LAGS: Final = st.fixed_dictionaries(
+    {Cluster.SOURCE: st.sampled_from([0, 0, 0, 1, 3]), Cluster.TARGET: st.integers(0, 5)}
+)
+
+
+@MANY
+@given(LAGS, st.lists(EVENTS, min_size=1, max_size=6))
+@example({Cluster.SOURCE: 0, Cluster.TARGET: 5}, [(("a", "kept"), False), (["b", "c"], True)])
+@example({Cluster.SOURCE: 0, Cluster.TARGET: 5}, [(("a", f"of {FOREIGN[0]}"), False), ([], True)])
 def test_stale_caches_lead_to_no_wrong_write_and_do_not_matter_in_the_end(
-    lag: int, events: list[tuple[list[str] | tuple[str, str], bool]]
+    lag: dict[Cluster, int], events: list[tuple[list[str] | tuple[str, str], bool]]
 ) -> None:
     made, listed = Lagging(), [config_map(name, annotations={}) for name in NAMES]
     made.put(secret(objects=listed), managed_resource("secret"))
@@ -405,7 +440,7 @@ def test_stale_caches_lead_to_no_wrong_write_and_do_not_matter_in_the_end(
         if takes_turn:
             made.turn()
 
-    made.lag = 0
+    made.lag = dict.fromkeys(Cluster, 0)
     settled(made)
 
     left = {key_of(each).name: each for each in made.target.objects(CONFIG_MAPS)}
