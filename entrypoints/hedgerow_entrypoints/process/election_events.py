@@ -7,12 +7,12 @@ Source: managed-resources §4.3.
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 from hedgerow.machinery.configuration.process import LeaderElection
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Event
-from hedgerow_adapters.leader_election import LEASES, ElectionEvent, EventKind, Timings
+from hedgerow_adapters.leader_election import LEASES, ElectionEvent, ElectorThread, EventKind, LeaderElector, Timings
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
@@ -24,20 +24,7 @@ _GONE: Final = {EventKind.LOST, EventKind.RELEASED, EventKind.ABANDONED}
 _TROUBLES: Final = {EventKind.FORBIDDEN, EventKind.FAILED}
 
 
-class Elector(Protocol):
-    """What carries out the election."""
-
-    def may_write(self) -> bool:
-        """True if this process leads and is not stopping."""
-        ...
-
-    @property
-    def lease_uid(self) -> str | None:
-        """The uid of the Lease; none if this process has seen no Lease."""
-        ...
-
-
-_Elector = TypeVar("_Elector", bound=Elector)
+_Elector = TypeVar("_Elector", ElectorThread, LeaderElector)
 
 
 class ElectionEvents(Generic[_Elector]):
@@ -65,7 +52,7 @@ class ElectionEvents(Generic[_Elector]):
         """What has failed since an attempt last succeeded."""
         times = (settings.lease_duration, settings.renew_deadline, settings.retry_period)
         timings = Timings(*(time.total_seconds() for time in times))
-        self.elector: Final = elect(self._lease, identity, timings, on_event=self._tell)
+        self.elector: Final[_Elector] = elect(self._lease, identity, timings, on_event=self._tell)
         may_write = self.elector.may_write
         self.recorder: Final = EventRecorder(
             events, component=component, instance=identity, may_write=may_write, action=ACTION, on_refusal=on_refusal

@@ -1,18 +1,27 @@
 """`hedgerow install`: what has to be in a cluster for a component to run there."""
 
-from collections.abc import Sequence
-from typing import Final
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import click
 from returns.result import Failure
 
+from hedgerow.api.shape import read
+from hedgerow.machinery.failures import json_type
 from hedgerow.resource_manager.installation.manifests import manifests
-from hedgerow_adapters.files import render_sorted_yaml
+from hedgerow.resource_manager.installation.values import Values, default_values
+from hedgerow_adapters.files import render_sorted_yaml, single_document
 from hedgerow_entrypoints.cli.install.installing import installation, warnings
-from hedgerow_entrypoints.cli.install.stated import stated_values
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
 
+_WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False, "null": None}
+_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
+_DOT: Final = re.compile(r"(?<!\\)\.")
+"""A dot that separates names, and does not stand in one."""
 EXAMPLES: Final = """\b
 Examples:
   hedgerow install resource-manager -n garden -f values.yaml | kubectl apply -f -
@@ -56,3 +65,64 @@ def resource_manager(
     if isinstance(objects, Failure):
         raise CommandError(*objects.failure())
     click.echo(OBJECT_FORMATS[output](objects.unwrap()), nl=False)
+
+
+def stated_values(files: Sequence[str], settings: Sequence[str], **options: str | None) -> Values:
+    """The values of an installation: what a later file says counts more, then `NAME.NAME=VALUE`, then options.
+
+    Raises:
+        CommandError: a file cannot be read, a setting is none, or a value is not to be had.
+    """
+    layers = [*map(_file, files), *map(_setting, settings)]
+    layers.append({name: value for name, value in options.items() if value is not None})
+    combined = default_values()
+    for layer in layers:
+        combined = _combined(combined, layer)
+    values = read(Values, combined)
+    if isinstance(values, Failure):
+        raise CommandError.of(f"values: {error}" for error in values.failure())
+    return values.unwrap()
+
+
+def _file(path: str) -> Mapping[str, Any]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: not a text in UTF-8") from error
+    document = single_document(text, path)
+    if isinstance(document, Failure):
+        raise CommandError.of(f"{path}: {problem}" for problem in document.failure())
+    content = document.unwrap()
+    if not isinstance(content, Mapping):
+        raise CommandError(f"{path}: expected an object, got {json_type(content)}")
+    return content
+
+
+def _setting(text: str) -> dict[str, Any]:
+    """The values in which a single one is set."""
+    path, equals, value = text.partition("=")
+    split = _DOT.split(path)
+    if not equals or not all(split):
+        raise CommandError(f"--set {text}: must be NAME=VALUE, with dots between the names of what is nested")
+    # As Helm takes it: a truth, nothing, or a whole number where it reads like one, else a text.
+    typed = json.loads(value) if _INTEGER.fullmatch(value) else _WORDS.get(value, value)
+    *outer, last = (name.replace(r"\.", ".") for name in split)
+    setting = {last: typed}
+    for name in reversed(outer):
+        setting = {name: setting}
+    return setting
+
+
+def _combined(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with others on top: objects are combined, null takes away what there is, everything else replaces."""
+    combined = dict(below)
+    for name, value in above.items():
+        if value is None and name in combined:
+            del combined[name]
+        elif isinstance(value, Mapping) and isinstance(combined.get(name), Mapping):
+            combined[name] = _combined(combined[name], value)
+        else:
+            combined[name] = value
+    return combined
