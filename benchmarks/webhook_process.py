@@ -50,7 +50,7 @@ async def serve(folder: Path) -> None:
     observer = AdmissionTelemetry(metrics, get_logger("webhooks"), time.monotonic)
     view: View = Settled(served)
     exchange = Exchange(Reviewer([served], lambda _webhook: view, _nobody, observer), observer)
-    certificates = Certificates.of(folder, observer)
+    certificates = Certificates(folder, observer)
     server = AdmissionServer(Listener("127.0.0.1", 0), certificates, exchange, observer=observer)
     async with server.serving() as port:
         print(port, flush=True)

@@ -108,7 +108,7 @@ def _server(webhooks: Collection[Webhook], pair: ServingPair, target: Target) ->
         Questions(dict.fromkeys(Cluster, transport)).ask,
         observer,
     )
-    certificates = Certificates.of(pair.folder, observer)
+    certificates = Certificates(pair.folder, observer)
     limits = Limits(farewell=0, goodbye=0.1)
     return AdmissionServer(
         Listener(HOST, 0), certificates, Exchange(reviewer, observer), limits=limits, observer=observer

@@ -1,16 +1,14 @@
-"""Answers the API server's questions before it stores: admission reviews over HTTPS.
+"""Answers an API server before it stores: admission reviews over HTTPS.
 
-`server` listens, `connection` and `connections` keep each and all clients within `limits`, `certificates` follows a
-folder, `desk` answers HTTP requests, `exchange` turns bodies into answers, `reviewer` asks the webhooks. What is
-decided is decided in the core.
+`server` answers HTTP requests within limits, `certificates` follows a folder, `exchange` turns bodies into answers,
+`parsing` limits the memory of reviews, `computing` keeps long ones off the event loop, `reviewer` runs the webhooks,
+which decide.
 """
 
 from hedgerow_adapters.admission.certificates import CertificateError, Certificates, default_folder
 from hedgerow_adapters.admission.exchange import Exchange
-from hedgerow_adapters.admission.limits import Limits
-from hedgerow_adapters.admission.observer import AdmissionObserver
-from hedgerow_adapters.admission.reviewer import Reviewer, View
-from hedgerow_adapters.admission.server import AdmissionServer
+from hedgerow_adapters.admission.reviewer import AdmissionObserver, Reviewer, View
+from hedgerow_adapters.admission.server import AdmissionServer, Limits
 
 __all__ = [
     "AdmissionObserver",

@@ -1,6 +1,6 @@
 """The certificate of a server and the authorities of its clients, read from files and again when these change.
 
-Expected flow: `Certificates.of` reads the files once; `watch` in a task then keeps `context` the newest that could be
+Expected flow: a `Certificates` reads the files once; `watch` in a task then keeps `context` the newest that could be
 read. Guarantees: `context` always holds a certificate with its own key, both from one moment; connections that are open
 keep what they have. Caveats: files that cannot be read are told once and read again when one changes.
 
@@ -15,7 +15,7 @@ import contextlib
 import os
 import ssl
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from hedgerow_adapters.kubernetes.connection_files import SeenFiles
 
@@ -28,9 +28,9 @@ _ATTEMPTS: Final = 5
 
 
 def default_folder() -> Path:
-    """Where the reference looks for the pair unless it is told otherwise: under the folder for temporary files.
+    """The reference's default: in the folder for temporary files.
 
-    That one is only named. `tempfile` would try to write there, which a process in a pod can do nowhere.
+    `tempfile` would try to write there, which a process in a pod cannot.
     """
     temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- nothing is made there
     return Path(temporary, "k8s-webhook-server", "serving-certs")
@@ -51,27 +51,16 @@ class CertificateObserver:
 
 
 class Certificates:
-    """What the server shows at each moment."""
+    """The certificate that the server shows, and the authorities of its clients."""
 
     def __init__(
-        self, folder: Path, observer: CertificateObserver, *, client_authorities: Path | None, period: float
-    ) -> None:
-        self._folder = folder
-        self._client_authorities = client_authorities
-        self._period = period
-        self._observer = observer
-        self._seen = SeenFiles()
-        self._context: ssl.SSLContext | None = None
-
-    @classmethod
-    def of(
-        cls,
+        self,
         folder: Path,
         observer: CertificateObserver,
         *,
         client_authorities: Path | None = None,
         period: float = PERIOD,
-    ) -> Self:
+    ) -> None:
         """The certificates of a folder, whose pair is read now.
 
         Args:
@@ -83,15 +72,13 @@ class Certificates:
         Raises:
             CertificateError: there is no usable pair, or no authority.
         """
-        certificates = cls(folder, observer, client_authorities=client_authorities, period=period)
-        certificates._take_over()
-        return certificates
-
-    @property
-    def context(self) -> ssl.SSLContext:
+        self._folder = folder
+        self._client_authorities = client_authorities
+        self._period = period
+        self._observer = observer
+        self._seen = SeenFiles()
+        self.context = self._read_pair()
         """The settings for a connection that is made now."""
-        assert self._context is not None, "the pair is read by `of`"  # noqa: S101 -- for the type checker
-        return self._context
 
     async def watch(self) -> None:
         """Take over every new pair, until cancelled."""
@@ -99,23 +86,19 @@ class Certificates:
             await asyncio.sleep(self._period)
             if self._seen.have_changed():
                 with contextlib.suppress(CertificateError):  # the observer was told, and the pair before serves on
-                    self._take_over()
+                    self.context = self._read_pair()
 
-    def _take_over(self) -> None:
-        """Use the pair as it is now from now on.
-
-        Raises:
-            CertificateError: it is not usable.
-        """
+    def _read_pair(self) -> ssl.SSLContext:
         try:
-            self._context = self._pair()
+            context = self._pair()
         except CertificateError as problem:
             self._observer.certificate_unreadable(str(problem))
             raise
         self._observer.certificate_read()
+        return context
 
     def _pair(self) -> ssl.SSLContext:
-        """The pair: one whose files were replaced while they were read is read anew, as they did not fit together."""
+        """The pair. If its files were replaced between two reads, they do not fit together and are read again."""
         for _ in range(_ATTEMPTS):
             try:
                 return self._pair_perhaps_torn()

@@ -6,10 +6,12 @@ cancelled.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
+
+from typing_extensions import override
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
@@ -21,41 +23,29 @@ LONGEST_READ: Final = 10.0
 Result = TypeVar("Result")
 
 
-class Computing(Protocol):
-    """A place where a review is computed."""
-
-    def run(self, compute: Callable[[], Result]) -> Awaitable[Result]:
-        """The result of a computation."""
-        ...
-
-    def reading(self, snapshot: Snapshot) -> Snapshot:
-        """A snapshot that computations may read."""
-        ...
-
-
-class OnLoop:
-    """Computes at once."""
+class Computing:
+    """Computes at once, on the event loop."""
 
     async def run(self, compute: Callable[[], Result]) -> Result:
         """The result of a computation."""
         return compute()
 
     def reading(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot itself."""
+        """The snapshot as computations may read it."""
         return snapshot
 
 
-ON_LOOP: Final = OnLoop()
+AT_ONCE: Final = Computing()
 
 
-class BesideLoop:
-    """Computes on a thread of its own, whose computations wait for each other."""
+class BesideLoop(Computing):
+    """Computes on a thread of its own, one computation after the other."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "long reviews")
 
+    @override
     async def run(self, compute: Callable[[], Result]) -> Result:
-        """The result of a computation; being cancelled waits for its end."""
         computed = asyncio.get_running_loop().run_in_executor(self._thread, compute)
         try:
             return await asyncio.shield(computed)
@@ -63,12 +53,14 @@ class BesideLoop:
             await asyncio.wait({computed})
             raise
 
+    @override
     def reading(self, snapshot: Snapshot) -> Snapshot:
-        """A snapshot whose reads are done by the event loop."""
         return _ReadOnLoop(snapshot, asyncio.get_running_loop())
 
 
 class _ReadOnLoop:
+    """A snapshot that the event loop reads."""
+
     def __init__(self, snapshot: Snapshot, loop: asyncio.AbstractEventLoop) -> None:
         self._snapshot = snapshot
         self._loop = loop

@@ -1,7 +1,7 @@
 """From the body of an HTTP request to the body of its answer: an AdmissionReview each.
 
-Knows neither connections nor HTTP beyond the two headers that count. Whatever arrives, an answer leaves, unless there
-is no room to parse it. A review waits for caches before it is parsed, as its text takes the least memory.
+Every body gets an answer, unless there is no room to parse it. A review waits for caches before it is parsed, as its
+text takes less memory.
 
 Source: webhooks-and-tokens §3.2.
 """
@@ -17,20 +17,18 @@ from returns.pipeline import is_successful
 from hedgerow.admission.decision import Decision, bad_request, internal_error
 from hedgerow.admission.review import BadReview, Review, answer, parse_review
 from hedgerow.machinery.scalars import parse_duration
-from hedgerow_adapters.admission.computing import ON_LOOP, BesideLoop, Computing
-from hedgerow_adapters.admission.observer import AdmissionObserver
+from hedgerow_adapters.admission.computing import AT_ONCE, BesideLoop
 from hedgerow_adapters.admission.parsing import HUGE, LONG, CrowdedError, Parsing, parsed, parsed_size
-from hedgerow_adapters.admission.reviewer import Reviewer
+from hedgerow_adapters.admission.reviewer import AdmissionObserver, Reviewer
 from hedgerow_adapters.protocol import json_codec
 
 CONTENT_TYPE: Final = "application/json"
 LONGEST_PATIENCE: Final = 10.0
 """Seconds that a review may take; less where an API server says that it waits for less."""
 _SHARE: Final = 0.9
-"""Of the time that an API server waits: so a reason reaches it before it stops to listen."""
+"""Of the time that an API server waits, so that the answer arrives before it hangs up."""
 _LAST_CALL: Final = 1.05
-"""Of the time that a review may take: one that waited for caches in vain is parsed to be denied by its uid, unless
-it is huge."""
+"""Of the time that a review may take: one that waited for caches in vain is still parsed, to be denied by its uid."""
 
 
 class Exchange:
@@ -53,12 +51,11 @@ class Exchange:
             body: the review.
 
         Raises:
-            CrowdedError: other reviews took all the room to parse it, or caches were not complete and it is a huge
-                one, for as long as its client waits.
+            CrowdedError: for as long as its client waits, other reviews took all the room to parse it, or it is huge
+                and caches were not complete.
             TooLargeError: there is never room to parse it.
         """
-        limit = patience(query)
-        began = asyncio.get_running_loop().time()
+        limit, began = patience(query), asyncio.get_running_loop().time()
         size = await parsed_size(body)
         self._parsing.check(size)
         if not await self._reviewer.wait_for_caches(path, limit) and size > HUGE:
@@ -72,7 +69,7 @@ class Exchange:
                 problem = f"contentType={content_type}, expected {CONTENT_TYPE}"
                 self._observer.unreadable(path, problem)
                 return _written(review, bad_request(problem))
-            computing: Computing = self._beside_loop if size > LONG else ON_LOOP
+            computing = self._beside_loop if size > LONG else AT_ONCE
             spent = asyncio.get_running_loop().time() - began
             decision = await self._reviewer.review(path, review.request, limit, spent, computing)
             try:
@@ -84,7 +81,7 @@ class Exchange:
 
 @lru_cache(maxsize=64)
 def patience(query: str) -> float:
-    """For how many seconds whoever sent a query waits, as API servers say with `timeout=10s`, less a tenth."""
+    """For how many seconds the client waits, as API servers say with `timeout=10s`, less a tenth."""
     stated = parse_qs(query).get("timeout", [""])[0]
     seconds: float = parse_duration(stated).map(timedelta.total_seconds).value_or(0.0)
     return min(seconds * _SHARE, LONGEST_PATIENCE) if seconds > 0 else LONGEST_PATIENCE

@@ -1,7 +1,7 @@
 """Reviews requests: finds the webhook, waits for its caches, performs its live reads.
 
-Expected flow: one call of `review` for each request; requests do not wait for each other. Guarantees: there is always
-a decision, and in time; a defect in a webhook denies the one operation.
+Guarantees: requests do not wait for each other; there is always a decision, and in time; a defect in a webhook denies
+the one operation.
 """
 
 import asyncio
@@ -11,25 +11,51 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
-from hedgerow.admission import AdmissionRequest, Decision, Denied, Webhook
+from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Webhook
 from hedgerow.admission.decision import internal_error
 from hedgerow.admission.webhook import read_in
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Step
-from hedgerow_adapters.admission.computing import ON_LOOP, Computing
-from hedgerow_adapters.admission.observer import AdmissionObserver
+from hedgerow_adapters.admission.certificates import CertificateObserver
+from hedgerow_adapters.admission.computing import AT_ONCE, Computing
+from hedgerow_adapters.listening import ConnectionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
-"""Finds out what the world says now."""
+"""Reads live."""
+
+
+class AdmissionObserver(CertificateObserver, ConnectionObserver):
+    """Hears of everything that happens in one admission server. Every method does nothing: a subclass overrides it."""
+
+    def began(self, path: str) -> None:
+        """A request reached a webhook."""
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """A request was answered, with an HTTP status, so many seconds after it began."""
+
+    def allowed(self, path: str, request: AdmissionRequest, allowed: Allowed | Mutated) -> None:
+        """An operation was allowed, as it is or with a changed object."""
+
+    def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
+        """An operation was denied."""
+
+    def unreadable(self, path: str, problem: str) -> None:
+        """A request held no review that could be read."""
+
+    def crowded_out(self, path: str, problem: str) -> None:
+        """A request was refused because others take the memory."""
+
+    def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
+        """A review ended with a defect; the operation is denied."""
 
 
 class View(Protocol):
-    """What a webhook reads."""
+    """The caches that a webhook reads."""
 
     @property
     def snapshot(self) -> Snapshot:
-        """The caches as they are now."""
+        """As they are now."""
         ...
 
     async def completed(self) -> None:
@@ -39,15 +65,13 @@ class View(Protocol):
 
 @dataclass(slots=True)
 class _Served:
-    """A webhook, and what it reads."""
+    """A webhook and its caches. Once complete, caches stay so."""
 
     webhook: Webhook
     view: View
     is_complete: bool = False
-    """Once complete, caches stay so."""
 
     async def complete(self) -> None:
-        """Return when the caches that the webhook reads are complete."""
         if not self.is_complete:
             await self.view.completed()
             self.is_complete = True
@@ -86,14 +110,14 @@ class Reviewer:
         request: AdmissionRequest,
         patience: float,
         spent: float = 0,
-        computing: Computing = ON_LOOP,
+        computing: Computing = AT_ONCE,
     ) -> Decision:
         """What the webhook at a path decides.
 
         Args:
             path: one of `paths`.
-            request: what it is asked about.
-            patience: seconds for which the client waits; a review that cannot end before is a denial.
+            request: to be decided.
+            patience: seconds for which the client waits; after them the request is denied.
             spent: seconds of them that have passed.
             computing: where the decision is computed.
         """
@@ -125,6 +149,6 @@ class Reviewer:
         return step
 
     def _broken(self, path: str, request: AdmissionRequest, error: Exception) -> Denied:
-        """The denial because of a defect, in the words of the webhooks that this one stands in for."""
+        """The denial because of a defect, in the reference's words."""
         self._observer.raised(path, request, error)
         return internal_error(f"panic: {error} [recovered]")

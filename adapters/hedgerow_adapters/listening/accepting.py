@@ -1,4 +1,4 @@
-"""Takes the connections that arrive at an address."""
+"""Accepts the connections that arrive at an address."""
 
 import asyncio
 import contextlib
@@ -12,13 +12,13 @@ from hedgerow_adapters.listening.addresses import Listener, explained
 BACKLOG: Final = 1024
 """Connections that wait to be accepted; the system may allow fewer."""
 _AT_A_TIME: Final = 32
-"""Connections taken before others have their turn."""
+"""Connections that are accepted before the event loop goes on."""
 _PAUSE: Final = 0.1
-"""Seconds until the system is asked again that gave no connection."""
+"""Seconds until the next attempt after the system gave no connection."""
 
 
 class Door:
-    """An address where connections are taken as they arrive, from its creation until it is closed."""
+    """Accepts connections from its creation until it is closed."""
 
     def __init__(
         self, listening: socket.socket, take: Callable[[socket.socket], None], cannot: Callable[[OSError], None]
@@ -70,7 +70,7 @@ class Door:
 
 
 async def first_byte(accepted: socket.socket) -> bool:
-    """Return when the other side has sent something, which is still to be read, or has left without; whether it has."""
+    """Wait until the other side has sent something, which stays to be read, or has left; true if it has sent some."""
     loop = asyncio.get_running_loop()
     arrived = asyncio.Event()
     loop.add_reader(accepted, arrived.set)
@@ -82,7 +82,7 @@ async def first_byte(accepted: socket.socket) -> bool:
 
 
 def hang_up(accepted: socket.socket) -> None:
-    """Let whoever works with a socket find that the other side is gone."""
+    """Let readers of a socket find that the other side is gone."""
     with contextlib.suppress(OSError):
         accepted.shutdown(socket.SHUT_RDWR)
 
@@ -105,7 +105,7 @@ def _on(where: Listener) -> socket.socket:
 
 
 def _on_every_address(port: int) -> socket.socket:
-    """Of both versions of IP, or of version 4 alone where the system has no other."""
+    """For both versions of IP, or for version 4 alone where the system has no other."""
     if socket.has_dualstack_ipv6():
         try:
             return socket.create_server(("", port), family=socket.AF_INET6, backlog=BACKLOG, dualstack_ipv6=True)

@@ -1,4 +1,4 @@
-"""Where a server listens, and what is wrong with an address that cannot be listened on."""
+"""Where a server listens, and why it cannot."""
 
 import os
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Listener:
     port: int
     """0: any that is free."""
     section: str = field(default="", compare=False)
-    """Where the configuration asks for it, such as `server.metrics`; empty: it does not."""
+    """Of the configuration, such as `server.metrics`; empty: none."""
 
     def __str__(self) -> str:
         """As users write it."""
@@ -36,7 +36,7 @@ def listener(bind_address: str, port: int, section: str = "") -> Listener | None
 
 @contextmanager
 def explained(purpose: str, where: Listener) -> Iterator[None]:
-    """Turn what keeps one from listening into a sentence that names the section of the configuration.
+    """Turn errors into a sentence that names the section of the configuration.
 
     The port is checked first: the system would report one that does not exist in other words.
 

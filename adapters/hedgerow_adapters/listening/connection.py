@@ -1,4 +1,4 @@
-"""One connection of a server: aiohttp's HTTP protocol, with an eye on time and memory."""
+"""One connection of a server: aiohttp's HTTP protocol, with limits of time and memory."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,6 @@ from typing_extensions import override
 
 from hedgerow_adapters.listening.connections import Connections
 from hedgerow_adapters.listening.limits import Limits
-from hedgerow_adapters.listening.observer import ConnectionObserver
 
 SERVER: Final = "hedgerow"
 _LINGERING: Final = 1.0
@@ -31,29 +30,48 @@ UNAUTHORIZED: Final = (
 )
 
 
+class ConnectionObserver:
+    """Every method does nothing; a subclass overrides what it is interested in."""
+
+    def handshake_failed(self, problem: str) -> None:
+        """A connection brought nothing in time, no TLS, or a certificate or none that the server or it refused."""
+
+    def malformed(self, problem: str) -> None:
+        """A connection carried no HTTP, or HTTP that could be read in two ways; it is closed."""
+
+    def crowded(self, *, refused: bool) -> None:
+        """There were too many connections: an idle one was closed, or none was idle and the new one was `refused`."""
+
+    def overdue(self) -> None:
+        """A connection was closed because it took too long."""
+
+    def cannot_accept(self, problem: str) -> None:
+        """The system gave no new connection."""
+
+
 class RefusedError(Exception):
-    """There is no room for a request, together with those that are answered."""
+    """There is no room for a request beside those that are answered."""
 
 
 class Caller:
-    """A connection that has brought nothing yet; it costs a file, and none of the buffers of TLS and HTTP."""
+    """A connection that has sent nothing yet; it costs a file, and none of the buffers of TLS and HTTP."""
 
     __slots__ = ("_abort", "deadline")
 
     def __init__(self) -> None:
-        self.deadline = math.inf  # whoever waits for the first byte sees to that
+        self.deadline = math.inf  # the wait for the first byte has its own
         self._abort: Callable[[], object]
 
     def ends_by(self, abort: Callable[[], object]) -> None:
-        """The connection is closed in this way."""
+        """Set how the connection is closed."""
         self._abort = abort
 
     def abort(self) -> None:
-        """Close the connection without further words."""
+        """Close the connection at once."""
         self._abort()
 
     def refuse(self) -> None:
-        """Close the connection, which has brought no request."""
+        """Close the connection, which has sent no request."""
         self._abort()
 
 
@@ -76,12 +94,12 @@ class Connection(web.RequestHandler):
         self, server: web.Server, connections: Connections, limits: Limits, observer: ConnectionObserver
     ) -> None:
         loop = asyncio.get_running_loop()
-        # Lines of a head are limited by aiohttp to 8 KiB each and to 128. Bodies stay as they were sent: nobody
-        # compresses reviews but those who want them to burst here.
+        # aiohttp limits the lines of a head to 8 KiB each and to 128. Bodies are not decompressed: only attackers
+        # compress reviews.
         super().__init__(
             server,
             loop=loop,
-            access_log=None,  # type: ignore[arg-type]  # none is allowed for: aiohttp passes it itself
+            access_log=None,  # type: ignore[arg-type]  # aiohttp passes none itself
             keepalive_timeout=limits.idle,
             lingering_time=_LINGERING,
             auto_decompress=False,
@@ -94,15 +112,15 @@ class Connection(web.RequestHandler):
         self._is_stranger = False
         self._is_refused = False
         self._receiving: asyncio.Timeout | None = None
-        self.deadline = math.inf  # the loop sees to the handshake
+        self.deadline = math.inf  # the handshake has its own
         connections.opened(self)
 
     def ends_by(self, abort: Callable[[], object]) -> None:
-        """Until the handshake is done, the connection is closed in this way."""
+        """Set how the connection is closed until the handshake is done."""
         self._abort = abort
 
     def abort(self) -> None:
-        """Close the connection without further words."""
+        """Close the connection at once."""
         self._abort()
 
     def refuse(self) -> None:
@@ -135,11 +153,11 @@ class Connection(web.RequestHandler):
             self._receiving = None
 
     def begin(self) -> None:
-        """Note that a request has arrived in full; until its answer nothing closes the connection to make room."""
+        """Note that a request has arrived in full; until its answer the connection is not closed to make room."""
         self._connections.begins(self)
 
     def rest(self) -> None:
-        """From now on the connection waits for its next request."""
+        """Note that the connection waits for its next request."""
         self._is_asking = False
         self.deadline = self._loop.time() + self._limits.idle
         self._connections.rests(self)
@@ -194,7 +212,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Refuse what is no HTTP; neither the client nor the log is shown what it was, as that may be a Secret."""
+        """Refuse what is no HTTP; neither answer nor log show it, as it may hold a Secret."""
         if not isinstance(exc, HttpProcessingError):
             return super().handle_error(request, status, exc, message)
         self._observer.malformed(type(exc).__name__)

@@ -1,15 +1,13 @@
 """Which connections a server keeps, and which it closes for the sake of others.
 
-A connection is `unproven` until it has brought a whole request, `quiet` between its requests and while one arrives,
-and `busy` while a request that has arrived is answered. When there are too many, the unproven one that is there longest
-goes first, then the one that is quiet longest; a busy one never. So a client that opens connections without end takes
-them from itself, and not from clients at work.
+A connection is `unproven` until it has sent a whole request, `quiet` between its requests and while one arrives, and
+`busy` while a request that has arrived is answered. If there are too many, the oldest unproven one is closed first,
+then the one that is quiet longest; a busy one never. So a client that opens connections without end takes them from
+itself, and not from clients at work.
 
-All requests together hold no more bytes than the server allows, from their arrival until their answers are sent. Where
-there are too many, requests that have not arrived in full are refused, the oldest large one first; one that is answered
-never. A share is left to small requests, so that they are answered beside large ones that take long.
-
-Knows no sockets and no HTTP.
+All requests together hold no more bytes than the server allows, from their arrival until their answers are sent. If
+there are too many, requests that have not arrived in full are refused, the oldest large one first; a request that is
+being answered never. A share is left to small requests, so that they are answered beside large ones.
 """
 
 from collections import OrderedDict
@@ -22,13 +20,13 @@ FOR_SMALL: Final = 1 / 8
 
 
 class Closable(Protocol):
-    """A connection as it is seen here."""
+    """A connection."""
 
     deadline: float
     """When it has to be closed, by the loop's clock."""
 
     def abort(self) -> None:
-        """Close it without further words."""
+        """Close it at once."""
         ...
 
     def refuse(self) -> None:
@@ -68,7 +66,7 @@ class Connections:
         return len(self) >= self._most
 
     def close_idlest(self) -> bool:
-        """Close the connection that is missed least, if any can be."""
+        """Close one connection that is not busy; false if there is none."""
         for idle in (self._unproven, self._quiet):
             if idle:
                 connection, _ = idle.popitem(last=False)
@@ -88,7 +86,7 @@ class Connections:
         self._let_go(connection)
 
     def holds(self, connection: Closable, size: int) -> None:
-        """Note that so many bytes of a request have arrived; where there are too many in all, refuse requests."""
+        """Note that so many bytes of a request have arrived; if there are too many in all, refuse requests."""
         self._arriving[connection] = self._arriving.get(connection, 0) + size
         self._held += size
         while connection in self._arriving and self._held > self._room_for(connection):

@@ -13,11 +13,9 @@ from aiohttp import web
 
 from hedgerow_adapters.listening.accepting import Door, first_byte, hang_up, listening_socket
 from hedgerow_adapters.listening.addresses import Listener
-from hedgerow_adapters.listening.connection import Caller, Connection
+from hedgerow_adapters.listening.connection import Caller, Connection, ConnectionObserver
 from hedgerow_adapters.listening.connections import Connections
-from hedgerow_adapters.listening.files import FileBudget
-from hedgerow_adapters.listening.limits import Limits
-from hedgerow_adapters.listening.observer import ConnectionObserver
+from hedgerow_adapters.listening.limits import FileBudget, Limits
 
 Respond: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 """Answers a request. While a body arrives, it is within `receiving` of the request's protocol. Once it has arrived in

@@ -1,7 +1,7 @@
 """Named checks, and the answer to whether a process is healthy or ready.
 
-Knows what was asked and what the checks say; knows nothing of HTTP servers. The wording is the one of Kubernetes
-components, on which people and scripts rely: an aggregate never tells why a check failed, as anybody may ask.
+The wording is that of Kubernetes components, on which people and scripts rely: an aggregate never tells why a check
+failed, as anybody may ask.
 
 Source: managed-resources §4.3; Kubernetes documentation, "Kubernetes API health endpoints".
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 Check: TypeAlias = Callable[[], Awaitable[str | None]]
-"""Says what is wrong, as a clause without a full stop; none: nothing."""
+"""Returns what is wrong, as a clause without a full stop; none: nothing."""
 
 Checks: TypeAlias = Mapping[str, Check]
 """Checks by their names."""
@@ -25,20 +25,17 @@ FAILED: Final = 500
 
 
 async def ping() -> None:
-    """The check that passes if anybody answers at all."""
+    """The check that always passes."""
 
 
 class SharedCheck:
-    """A check that runs at most once in a period; all who ask meanwhile share its answer.
-
-    So as many probes as anybody sends cost what one costs.
-    """
+    """A check that runs at most once in a period, however many probes ask; they share its answer."""
 
     def __init__(self, check: Check, period: float = 1.0) -> None:
         """A check that has not run yet.
 
         Args:
-            check: what is asked.
+            check: to be shared.
             period: seconds from the beginning of one run to that of the next, at least.
         """
         self._check = check
@@ -47,18 +44,18 @@ class SharedCheck:
         self._next_at = 0.0
 
     async def __call__(self) -> str | None:
-        """What the run that is under way says, or the last one, or else a new one."""
+        """The result of the run that is under way, or of the last one, or else of a new one."""
         now = asyncio.get_running_loop().time()
         if self._run is None or (self._run.done() and now >= self._next_at):
             self._next_at = now + self._period
             self._run = asyncio.ensure_future(self._check())
-        # Who asks may leave; the others still wait.
+        # One probe may be cancelled; the others still wait.
         return await asyncio.shield(self._run)
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What is asked at one path, such as `healthz`; without any check it asks whether anybody answers."""
+    """The checks of one path, such as `healthz`; none: it always passes."""
 
     name: str
     checks: Checks
@@ -80,7 +77,7 @@ class HealthAnswer:
 
 
 async def problem_of(check: Check, time_limit: float = TIME_LIMIT) -> str | None:
-    """What a check says is wrong; that it does not answer in time, or raises, is wrong as well."""
+    """What a check says is wrong; a check that takes too long or raises has failed too."""
     try:
         async with asyncio.timeout(time_limit):
             return await check()
@@ -96,9 +93,9 @@ async def health_of(
     """The answer to all checks of an endpoint together, run side by side.
 
     Args:
-        endpoint: which checks there are.
-        excluded: names of checks that are not asked.
-        verbose: whether to list the checks although all pass.
+        endpoint: holds the checks.
+        excluded: names of checks that do not run.
+        verbose: whether to list the checks even if all pass.
         time_limit: seconds for each check.
     """
     asked = {name: check for name, check in endpoint.effective_checks.items() if name not in excluded}

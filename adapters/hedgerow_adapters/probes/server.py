@@ -1,8 +1,4 @@
-"""Serves health endpoints and metrics over HTTP.
-
-Decides nothing: what is healthy and what the metrics say come from outside. Anybody may ask, so clients are kept within
-limits as `listening` says.
-"""
+"""Serves health endpoints and metrics over HTTP. Anybody may ask, so clients are kept within limits by `listening`."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -30,7 +26,7 @@ Routes: TypeAlias = Mapping[str, Handler]
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where servers turned out to listen; none: not at all."""
+    """The ports that servers listen on; none: there is no server."""
 
     health: int | None
     metrics: int | None
@@ -55,7 +51,7 @@ async def serve(
         metrics: where `/metrics` is served; none: nowhere.
         endpoints: served at `/<name>`, their checks also at `/<name>/<check>`.
         exposition: all metrics in the text format of Prometheus.
-        on_problem: told of every failed answer: the endpoint's name, and the problems by check.
+        on_problem: called for every failed answer with the endpoint's name and the problems by check.
         limits: of the clients of each listener.
         files: of all listeners of the process; none: there are no others.
         observer: is told about connections.
@@ -116,7 +112,7 @@ def _metrics_handler(exposition: Callable[[], bytes]) -> Handler:
 
 
 def _router(routes: Routes) -> Handler:
-    """Answers a request by its path alone; all that is served is read."""
+    """Answers requests to read, by their path alone."""
 
     async def respond(request: web.BaseRequest) -> web.Response:
         handler = routes.get(request.path)
@@ -140,7 +136,7 @@ def _refusal(status: HTTPStatus, **headers: str) -> web.Response:
 
 @asynccontextmanager
 async def _serving(server: HttpServer) -> AsyncIterator[int]:
-    """A server until the context is left; the port it listens on."""
+    """A server until the context is left; yields its port."""
     port = server.open()
     try:
         yield port

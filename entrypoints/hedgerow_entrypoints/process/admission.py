@@ -83,7 +83,7 @@ class Admission(Serving):
         folder = Path(stated) if stated else default_folder()
         where = Listener(self._endpoint.bind_address, self._endpoint.port, "server.webhooks")
         try:
-            certificates = Certificates.of(
+            certificates = Certificates(
                 folder, self._observer, client_authorities=Path(authorities) if authorities else None
             )
             self._server = server = AdmissionServer(

@@ -131,7 +131,7 @@ async def admission_server(
     seen = view or Complete()
     webhook = Webhook("stamp", PATH, lambda request, _snapshot: review(request))
     reviewer = Reviewer([webhook], lambda _webhook: seen, no_answers, heard)
-    certificates = Certificates.of(folder, heard, client_authorities=client_authorities, period=0.02)
+    certificates = Certificates(folder, heard, client_authorities=client_authorities, period=0.02)
     server = AdmissionServer(
         Listener("127.0.0.1", 0), certificates, Exchange(reviewer, heard), limits=limits, observer=heard
     )

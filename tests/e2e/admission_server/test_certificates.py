@@ -151,6 +151,6 @@ def test_without_a_pair_there_is_no_server(first: Path, tmp_path: Path, key: str
         (tmp_path / "tls.key").write_text(key)
 
     with pytest.raises(CertificateError) as refused:
-        Certificates.of(tmp_path, Heard())
+        Certificates(tmp_path, Heard())
 
     assert str(refused.value) == problem.format(folder=tmp_path)

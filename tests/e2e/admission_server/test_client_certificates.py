@@ -114,6 +114,6 @@ def test_without_an_authority_there_is_no_server(pair: Path, tmp_path: Path, con
         file.write_text(content)
 
     with pytest.raises(CertificateError) as refused:
-        Certificates.of(pair, Heard(), client_authorities=file)
+        Certificates(pair, Heard(), client_authorities=file)
 
     assert str(refused.value) == problem.format(file=file)

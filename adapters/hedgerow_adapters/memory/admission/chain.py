@@ -1,7 +1,6 @@
 """The way of one request through the registered webhooks: changed by one after the other, then checked by all.
 
-What a webhook wants is done here as the server does it: a changed object is read, completed and converted anew. Which
-webhook is called for what, and in which order, is said by `hedgerow_adapters.registrations.dispatch`.
+A changed object is read, completed and converted anew, as the API server does it.
 
 Source: Kubernetes documentation, "Dynamic Admission Control".
 """
@@ -9,17 +8,23 @@ Source: Kubernetes documentation, "Dynamic Admission Control".
 import copy
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.admission import AdmissionRequest
+from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
 from hedgerow.admission.review import V1, VERSIONS
 from hedgerow.api.kubernetes import NAMESPACES
-from hedgerow.machinery.objects import Manifest, ObjectKey, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow_adapters.memory import statuses
-from hedgerow_adapters.memory.admission.answers import UnusableAnswerError, Verdict, verdict_of
-from hedgerow_adapters.memory.admission.calls import CallFailedError, CallWebhook, WebhookCall
-from hedgerow_adapters.memory.admission.operation import Operation
+from hedgerow_adapters.memory.admission.calls import (
+    CallFailedError,
+    CallWebhook,
+    UnusableAnswerError,
+    Verdict,
+    WebhookCall,
+    verdict_of,
+)
 from hedgerow_adapters.memory.clock import Identities
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.kinds.webhook_configurations import MUTATING_CONFIGURATIONS, VALIDATING_CONFIGURATIONS
@@ -41,11 +46,46 @@ from hedgerow_adapters.registrations.dispatch import (
 
 _CONFIGURATIONS: Final = (MUTATING_CONFIGURATIONS.stored_as, VALIDATING_CONFIGURATIONS.stored_as)
 _SILENT: Final = Verdict(None)
-"""What a webhook says that could not be asked and is not waited for."""
+"""Of a webhook that failed and may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation on one object."""
+
+    verb: str
+    """CREATE, UPDATE or DELETE."""
+    kind: Kind
+    """Of the objects that webhooks see."""
+    key: ObjectKey
+    """The name is empty where it is still to be generated, and where many objects are deleted at once."""
+    subresource: str = ""
+    workload: Resource | None = None
+    """What is scaled, where the objects are Scales."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that webhooks are told: a Namespace is in itself."""
+        return self.key.name if self.kind.resource == NAMESPACES else self.key.namespace
+
+    def request(self, new: Any, old: Any, *, dry_run: bool) -> AdmissionRequest:
+        """The request that asks webhooks about it."""
+        shown, addressed = self.kind.resource, self.workload or self.kind.resource
+        return AdmissionRequest(
+            kind=GroupVersionKind(shown.group, shown.version, shown.kind),
+            resource=GroupVersionResource(addressed.group, addressed.version, addressed.plural),
+            operation=self.verb,
+            namespace=self.namespace,
+            name=self.key.name,
+            object=new,
+            old_object=old,
+            subresource=self.subresource,
+            dry_run=dry_run,
+        )
 
 
 class Admission:
-    """Asks the webhooks that are registered in a cluster."""
+    """Calls the webhooks that are registered in a cluster."""
 
     def __init__(self, storage: Storage, kinds: ServedKinds, call_webhook: CallWebhook) -> None:
         self.call_webhook = call_webhook
@@ -56,12 +96,12 @@ class Admission:
         self._versions: list[str] = []
 
     def mutated(self, operation: Operation, new: Any, old: Manifest | None) -> Any:
-        """The object as mutating webhooks make it; refused if one of them denies or fails.
+        """The object after all mutating webhooks; refused if one of them denies or fails.
 
         Args:
-            operation: what is about to be done.
-            new: the object as it is to be, complete; none for deletions.
-            old: the object as it is; none for creations.
+            operation: on the object.
+            new: the complete new object; none for deletions.
+            old: the stored object; none for creations.
         """
         registered = self._registrations()
         if not registered.mutating_entries:
@@ -76,7 +116,7 @@ class Admission:
         return attributes.request.object
 
     def check(self, operation: Operation, new: Manifest | None, old: Manifest | None) -> None:
-        """Ask all validating webhooks; refused if one of them denies or fails, in the words of the first."""
+        """Call all validating webhooks; refused if one of them denies or fails, in the words of the first."""
         registered = self._registrations()
         if not registered.validating_entries:
             return
@@ -92,7 +132,7 @@ class Admission:
             raise refusals[0]
 
     def _registrations(self) -> Registrations:
-        """What is registered now; read again only after it has changed."""
+        """What is registered; read again only after it has changed."""
         stored = [manifest for resource in _CONFIGURATIONS for manifest in self._storage.all(resource)]
         versions = [manifest["metadata"]["resourceVersion"] for manifest in stored]
         if versions != self._versions:
@@ -109,7 +149,7 @@ class Admission:
         )
 
     def _changed(self, call: Call, kind: Kind, request: AdmissionRequest) -> Manifest | None:
-        """What a mutating webhook makes of an object; none if it leaves it as it is."""
+        """The object after a mutating webhook; none if it does not change it."""
         seen = self._seen_by(call, kind, request)
         verdict = self._verdict(call, seen, mutating=True)
         operations = _operations(verdict.patch) if verdict.patch else []
@@ -128,9 +168,9 @@ class Admission:
         return _converted(patched, shown, kind)
 
     def _seen_by(self, call: Call, kind: Kind, request: AdmissionRequest) -> AdmissionRequest:
-        """The request as one webhook sees it: as the version that it asks for, under a UID of its own.
+        """The request as one webhook sees it: in the version of its registration, with a UID of its own.
 
-        The new object is a copy, as the server goes on to complete its own.
+        The new object is a copy, as the server changes its own.
         """
         shown = self._shown_kind(call, kind)
         old_object, new_object = (
@@ -152,7 +192,7 @@ class Admission:
         return self._kinds.at(call.kind.api_version, call.resource.resource) or kind
 
     def _verdict(self, call: Call, request: AdmissionRequest, *, mutating: bool) -> Verdict:
-        """What a webhook says of a request; refused if it denies it, or fails and may not."""
+        """What a webhook answers; refused if it denies the request, or fails and may not."""
         entry = call.entry
         review = review_document(request, _review_version(entry.review_versions))
         try:
@@ -194,7 +234,7 @@ def _operations(patch: bytes) -> Sequence[Manifest]:
 
 
 def _patched(kind: Kind, manifest: Manifest, operations: Sequence[Manifest]) -> Fields:
-    """An object after a webhook's patch, read as if a client had sent it, and still to be completed."""
+    """An object after a webhook's patch, read as if a client had sent it; it is not complete yet."""
     document = apply_json_patch(manifest, operations).lash(_refuse_patch).unwrap()
     try:
         return decoded(kind, document)
