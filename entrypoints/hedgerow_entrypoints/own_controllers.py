@@ -22,15 +22,18 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 _OFFLINE: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
 
 
-def main(*controllers: Controller[Any], name: str = "", arguments: Sequence[str] | None = None) -> None:
+def main(
+    controller: Controller[Any], *others: Controller[Any], name: str = "", arguments: Sequence[str] | None = None
+) -> None:
     """Run the command, and end the process.
 
     Args:
-        controllers: those of the program; more than one process runs them in this order.
-        name: of the program, in logs and of its Lease; empty: that of the first controller.
+        controller: the one that a process starts first.
+        others: those that follow.
+        name: of the program, in logs and of its Lease; empty: that of the controller.
         arguments: what follows the program's name; none: what the process was started with.
     """
-    program = _component(name or controllers[0].name, controllers)
+    program = _component(name or controller.name, (controller, *others))
     bring(program)
     # They look up the controllers as they are imported.
     from hedgerow_entrypoints.cli import plan, simulate  # noqa: PLC0415
