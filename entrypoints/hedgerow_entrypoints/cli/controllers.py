@@ -114,24 +114,16 @@ def chosen_controllers(names: Sequence[str], settings: OfflineSettings, ask: Ask
         declared = component(name)
         is_stated = declared is settings.component
         configuration = settings.configuration if is_stated else declared.without_file(ask)
-        return configuration, _effective_cluster_id(declared.settings(configuration).cluster_id, ask)
+        stated = declared.settings(configuration).cluster_id
+        if not asks_for_identity(stated):
+            return configuration, stated
+        found = cluster_id(stated, ask(ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)))
+        if isinstance(found, Failure):
+            raise CommandError(found.failure())
+        return configuration, found.unwrap()
 
     chosen = []
     for owner, entry in (_ENTRIES[name] for name in dict.fromkeys(names)):
         controller = settings.process.restricted(entry.build(*told(owner.name)))
         chosen.append(Chosen(controller, entry.remarks()))
     return chosen
-
-
-def _effective_cluster_id(stated: str, ask: Ask) -> str:
-    """The id of the source cluster that origins carry.
-
-    Raises:
-        CommandError: it cannot be found out, and has to be.
-    """
-    if not asks_for_identity(stated):
-        return stated
-    found = cluster_id(stated, ask(ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)))
-    if isinstance(found, Failure):
-        raise CommandError(found.failure())
-    return found.unwrap()

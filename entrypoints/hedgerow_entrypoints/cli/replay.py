@@ -128,11 +128,7 @@ def _title(difference: Difference) -> str:
 
 def _as_json(difference: Difference) -> dict[str, Any]:
     decision = difference.decision
-    shown: dict[str, Any] = {
-        "controller": decision.controller,
-        "key": str(decision.key),
-        "turn": decision.turn,
-    }
+    shown: dict[str, Any] = {"controller": decision.controller, "key": str(decision.key), "turn": decision.turn}
     if isinstance(decision, Journal):
         shown |= {"part": difference.part, "time": decision.now.isoformat()}
         if decision.acted is not None:

@@ -102,14 +102,7 @@ def command() -> None:
 )
 @object_format()
 def render(
-    config_file: str,
-    mode: str,
-    name_prefix: str,
-    namespace: str,
-    *,
-    ca_bundle_file: str | None,
-    url: str,
-    output: str,
+    config_file: str, mode: str, name_prefix: str, namespace: str, *, ca_bundle_file: str | None, url: str, output: str
 ) -> None:
     """Print the registration objects of all webhooks that a configuration enables.
 

@@ -69,11 +69,7 @@ def in_one_line(judgement: Judgement) -> str:
     """How many objects are in which state."""
     unhealthy = sum(verdict.healthy is False for verdict in judgement.verdicts)
     progressing = sum(bool(verdict.progressing) for verdict in judgement.verdicts)
-    counts = (
-        (len(judgement.verdicts) - unhealthy, "healthy"),
-        (unhealthy, "unhealthy"),
-        (progressing, "progressing"),
-    )
+    counts = ((len(judgement.verdicts) - unhealthy, "healthy"), (unhealthy, "unhealthy"), (progressing, "progressing"))
     return summary(counts, judgement.problems, none="nothing to judge")
 
 
