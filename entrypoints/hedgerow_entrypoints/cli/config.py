@@ -1,7 +1,5 @@
 """`hedgerow config`: questions about component configuration files."""
 
-from typing import Final
-
 import click
 
 from hedgerow.machinery.configuration.section import Purpose
@@ -12,8 +10,6 @@ from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
-
-WIDTH: Final = 100
 
 
 @click.group(name="config")
@@ -77,7 +73,7 @@ def _without_places(path: str) -> str:
 
 def _explained(field: FieldDescription, name: str, indentation: str) -> str:
     """A field in a line, and below it what it means."""
-    meaning = click.wrap_text(field.meaning, WIDTH, f"{indentation}  ", f"{indentation}  ")
+    meaning = click.wrap_text(field.meaning, 100, f"{indentation}  ", f"{indentation}  ")
     return f"{indentation}{name} {_nature(field)}\n{meaning}"
 
 

@@ -32,8 +32,6 @@ from hedgerow_entrypoints.cli.controllers import controller_settings
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
 
-TEN_YEARS: Final = 3650
-"""Days."""
 EXAMPLES: Final = """\b
 Examples:
   hedgerow webhooks certificate --out certificates
@@ -152,7 +150,7 @@ def _certificates_in(file: str) -> bytes:
 )
 @click.option(
     "--days",
-    type=click.IntRange(1, TEN_YEARS),
+    type=click.IntRange(1, 3650),
     default=365,
     show_default=True,
     help="How long the certificates are valid.",

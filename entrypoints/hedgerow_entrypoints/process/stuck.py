@@ -14,7 +14,6 @@ import click
 
 from hedgerow_adapters.telemetry import get_logger
 
-EXIT_CODE: Final = 1
 _TELLING: Final = 2.0
 """Seconds for the last words."""
 
@@ -24,7 +23,7 @@ def end_stuck_process(component: str, problem: str) -> Never:
     telling = threading.Thread(target=_tell, args=(component, problem), daemon=True)
     telling.start()
     telling.join(_TELLING)
-    os._exit(EXIT_CODE)
+    os._exit(1)
 
 
 def _tell(component: str, problem: str) -> None:
