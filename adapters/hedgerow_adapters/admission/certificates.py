@@ -2,7 +2,7 @@
 
 Expected flow: a `Certificates` reads the files once; `watch` in a task then keeps `context` the newest that could be
 read. Guarantees: `context` always holds a certificate with its own key, both from one moment; connections that are open
-keep what they have. Caveats: files that cannot be read are told once and read again when one changes.
+keep what they have. Caveats: files that cannot be read are reported once and read again when one changes.
 
 Where there are authorities, a handshake fails with a certificate that none of them has signed and succeeds without any:
 so the server can still find out whether it is reachable. `listening` refuses each request of a client without one.
@@ -65,7 +65,7 @@ class Certificates:
 
         Args:
             folder: holds the pair.
-            observer: is told of it, and of every later one.
+            observer: hears of it, and of every later one.
             client_authorities: file with the authorities of client certificates; none: clients need none.
             period: seconds between looks at the files; looking is cheap, and sees however they are replaced.
 
@@ -85,7 +85,7 @@ class Certificates:
         while True:
             await asyncio.sleep(self._period)
             if self._seen.have_changed():
-                with contextlib.suppress(CertificateError):  # the observer was told, and the pair before serves on
+                with contextlib.suppress(CertificateError):  # the observer knows, and the last pair stays in use
                     self.context = self._read_pair()
 
     def _read_pair(self) -> ssl.SSLContext:

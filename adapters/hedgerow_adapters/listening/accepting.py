@@ -28,7 +28,7 @@ class Door:
         Args:
             listening: where connections arrive; closed with the door.
             take: owns each connection from then on.
-            cannot: is told when the system gives no connection, as a process has only so many files.
+            cannot: is called when the system gives no connection, as a process may open only so many files.
         """
         self._listening = listening
         self._take = take

@@ -49,7 +49,7 @@ class HttpServer:
             respond: answers requests.
             limits: of its clients.
             files: of all listeners of the process; none: there is no other one.
-            observer: is told about connections.
+            observer: hears about connections.
             tls: the settings for a connection that is made now; none: connections are plain.
         """
         self._purpose = purpose

@@ -54,7 +54,7 @@ async def serve(
         on_problem: called for every failed answer with the endpoint's name and the problems by check.
         limits: of the clients of each listener.
         files: of all listeners of the process; none: there are no others.
-        observer: is told about connections.
+        observer: hears about connections.
 
     Raises:
         ListenError: an address cannot be listened on.

@@ -40,17 +40,17 @@ _EXEMPT_KINDS: Final = frozenset(
     for kind in (f"Mutating{kind}", f"Validating{kind}")
     for suffix in suffixes
 )
-"""What no webhook is asked about, so that a broken one can be removed."""
+"""No webhook is called for these, so that a broken one can be removed."""
 _NO_LABELS: Final[Labels] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """All that selects the webhooks of a request."""
+    """What selects the webhooks of a request."""
 
     request: AdmissionRequest
     namespace_labels: Labels
-    """Of the namespace that the object is in; nobody looks at those of a cluster-scoped object."""
+    """Of the object's namespace; they do not count for a cluster-scoped object."""
     equivalents: tuple[Resource, ...] = ()
     """As what else the API server serves the same objects, in its order."""
 
@@ -61,7 +61,7 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A webhook that is to be called, and what the objects and the request sent to it must say they are."""
+    """A webhook that is to be called, and the version in which it gets the objects."""
 
     entry: Entry
     kind: GroupVersionKind
@@ -73,7 +73,7 @@ class Call:
 
 
 def call_of(entry: Entry, attributes: Attributes) -> Call | None:
-    """The call of a webhook that a request brings about; none if it is none of the webhook's business.
+    """The call of a webhook for a request; none if the webhook is not registered for it.
 
     Source: webhooks-and-tokens §4.3.
     """
@@ -118,7 +118,7 @@ def _labels(manifest: Any) -> Labels:
 
 
 def _call_by_rules(entry: Entry, attributes: Attributes) -> Call | None:
-    """The call as what the client sent, if a rule names that, else as an equivalent; earlier rules come first."""
+    """The call in the version that the client sent, if a rule names it, else in another; earlier rules come first."""
     request = attributes.request
     if any(_matches(rule, request, request.resource) for rule in entry.rules):
         return Call(entry, request.kind, request.resource)
@@ -203,14 +203,14 @@ def validating_calls(registrations: Registrations, attributes: Attributes) -> tu
 
 
 def failed(entry: Entry, problem: str) -> Denied | None:
-    """What it means that a webhook gave no answer, or none that could be read: nothing, or the end of the request."""
+    """The denial because a webhook gave no usable answer; none if its failurePolicy ignores that."""
     if entry.ignores_failures:
         return None
     return internal_error(f'failed calling webhook "{entry.name}": {problem}')
 
 
 def rejected(entry: Entry, denied: Denied) -> Denied:
-    """A webhook's denial as the client of the API server is told about it."""
+    """A webhook's denial in the words of the API server."""
     start = f'admission webhook "{entry.name}" denied the request'
     reason = denied.message or denied.reason
     return replace(

@@ -65,7 +65,7 @@ class Operation:
 
     @property
     def namespace(self) -> str:
-        """The namespace that webhooks are told: a Namespace is in itself."""
+        """The namespace in requests: a Namespace is in itself."""
         return self.key.name if self.kind.resource == NAMESPACES else self.key.namespace
 
     def request(self, new: Any, old: Any, *, dry_run: bool) -> AdmissionRequest:

@@ -1,8 +1,7 @@
 """Whether objects of the extension API and Etcds may be stored as they are.
 
-Decides from the object alone, and from the one it replaces. `kinds` is the table of the twelve kinds; those with rules
-of their own have a module each: `dns_record`, `network`, `operating_system_config`, `worker`, `etcd`. A kind is a list
-of `checks` over a raw object whose `shape` has been checked before; `metadata` holds what all have in common.
+`kinds` holds the twelve kinds as tables, whose lines `checks` makes; rules that no table can state are in `networking`
+and `rules`, those for metadata in `metadata`. `shape` checks types before, `comparison` finds what an update changes.
 
 Source: webhooks-and-tokens §9.
 """

@@ -27,7 +27,7 @@ class Kind:
     shape: Shape
     """The types of the fields that the checks read, metadata included."""
     checks: tuple[Check, ...]
-    """What must hold for every object, metadata included, in the order in which errors are told."""
+    """What must hold for every object, metadata included, in the order of the errors."""
     change_checks: tuple[ChangeCheck, ...]
     """What must hold for every update beside that."""
 

@@ -155,7 +155,7 @@ KINDS: Final[Mapping[str, Kind]] = {
 def validate_create(kind: str, manifest: Any) -> tuple[Problem, ...]:
     """What is wrong with an object that is to be created: metadata first, then the spec.
 
-    An object may be of any JSON type. Where fields have a wrong type, only these are told.
+    An object may be of any JSON type. If fields have a wrong type, only these are returned.
     """
     rules = KINDS[kind]
     return rules.misfits(manifest) or tuple(rules.errors(manifest))

@@ -70,7 +70,7 @@ def _strict_address(text: str) -> Address | None:
 
 
 def domain_errors(path: str, name: str) -> Iterator[Problem]:
-    """A name must be a domain of two labels or more; a dot at its end is allowed. Of long labels the first is told."""
+    """A name is a domain of two labels or more, perhaps with a dot at its end. The first long label is the error."""
     if not name:
         yield missing(path)
         return
