@@ -59,7 +59,8 @@ def settled(
             return existing, [str(failure) for plan in wanted for failure in plan.failures]
         for action in actions:
             match action:
-                case Create():
+                case Create(resource=resource):
+                    assert resource == NETWORK_POLICIES
                     existing.setdefault(action.key, action.manifest)
                 case MergePatch(_, key, patch) if key in existing:
                     existing[key] = apply_merge_patch(existing[key], patch)
@@ -88,9 +89,19 @@ def test_the_other_gets_the_policy_when_the_first_is_gone() -> None:
     assert told == []
 
 
-def test_a_holder_that_does_not_ask_for_it_has_no_claim() -> None:
-    policies, told = settled([service(namespace="garden"), NAMESAKE], [policy(CONTESTED.name, "garden/cart")])
+def test_the_other_is_tried_again_as_no_event_tells_when_the_first_lets_go() -> None:
+    existing, _ = settled([PROMETHEUS])
 
+    (failure,) = decided([PROMETHEUS, NAMESAKE], existing.values())[key_of(NAMESAKE)].failures
+
+    assert failure.retryable
+
+
+def test_a_holder_that_does_not_ask_for_it_has_no_claim() -> None:
+    services, existing = [service(namespace="garden"), NAMESAKE], [policy(CONTESTED.name, "garden/cart")]
+    policies, told = settled(services, existing)
+
+    assert CONTESTED in {action.key for action in decided(services, existing)[key_of(NAMESAKE)].actions}
     assert service_of_policy(policies[CONTESTED]) == (ObjectKey("shop", "garden-prometheus"),)
     assert told == []
 
