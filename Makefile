@@ -6,6 +6,7 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+MUTATION := .cache/mutation
 PYTEST := $(BIN)/python -m pytest --dist worksteal --durations 25 --durations-min 1
 
 # pytest compiles its plugins, hypothesis among them, anew in every process where nothing may be written.
@@ -44,6 +45,18 @@ coverage: install ## Run the same tests, and name each branch of the core that n
 fuzz: install ## Ask all webhooks a million things that came about by chance, each time others; about five minutes.
 	$(BIN)/python -m tests.unit.adapters.admission.fuzz
 
+# mutmut wants all that it imports in one folder, and an environment in which nothing else is installed in place.
+mutation: ## Change the heart of the core in small ways, and say which changes no test notices; MUTANTS names some of them.
+	$(PYTHON) -m venv $(MUTATION)/venv
+	$(MUTATION)/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r requirements/mutation.txt
+	rm -rf $(MUTATION)/copy
+	mkdir $(MUTATION)/copy
+	cp -R core/hedgerow adapters/hedgerow_adapters entrypoints/hedgerow_entrypoints examples tests pyproject.toml \
+		$(MUTATION)/copy
+	cd $(MUTATION)/copy && CI=1 ../venv/bin/mutmut run $(MUTANTS)
+	cd $(MUTATION)/copy && ../venv/bin/mutmut results
+
 test: lint ## Run every test, against a real API server too, which is built first if need be.
 	$(BIN)/python tests/e2e/servers/build.py
 	$(BIN)/python tests/e2e/servers/build.py helm
@@ -65,6 +78,9 @@ lock: ## Pin anew what pyproject.toml and requirements/build.in ask for.
 		--extra command --extra speed --group dev pyproject.toml -o requirements/dev.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--extra command --extra speed -c requirements/dev.txt pyproject.toml -o requirements/image.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--extra command --extra speed --group dev --group mutation -c requirements/dev.txt pyproject.toml \
+		-o requirements/mutation.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/build.in -o requirements/build.txt
 
