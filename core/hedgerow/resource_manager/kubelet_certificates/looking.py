@@ -128,12 +128,10 @@ async def _with_listed_machines(evidence: Evidence, node: str, namespaces: Seque
         ListQuestion(MACHINES, Cluster.SOURCE, each, label_selector=selector, metadata_only=True) for each in namespaces
     )
     for question, answer in zip(questions, await AtOnce(questions), strict=True):
-        match answer:
-            case Found(machines):
-                count += len(machines)
-            case NotAnswered(message=message):
-                where = f'namespace "{question.namespace}"' if question.namespace else "all namespaces"
-                return Unknown(f"Machines in {where} cannot be listed: {message}")
+        if isinstance(answer, NotAnswered):
+            where = f'namespace "{question.namespace}"' if question.namespace else "all namespaces"
+            return Unknown(f"Machines in {where} cannot be listed: {answer.message}")
+        count += len(answer.objects)
     return replace(evidence, machine_count=count)
 
 

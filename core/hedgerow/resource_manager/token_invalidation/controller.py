@@ -133,10 +133,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) 
     account = await _account(ObjectKey(key.namespace, name), snapshot)
     if isinstance(account, Failure):
         return failed(account)
-    try:
-        return Plan() if account is None else await _labelled(secret, account, snapshot, context)
-    except UnreadableError as error:
-        return failed(Failure(SECRETS, key, error.problem))
+    return Plan() if account is None else await _labelled(secret, account, snapshot, context)
 
 
 async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, context: Context[None]) -> Plan:

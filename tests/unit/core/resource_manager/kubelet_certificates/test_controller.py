@@ -642,3 +642,17 @@ def test_nothing_is_decided_about_a_request_that_is_gone_or_decided_or_another_b
 
     assert len(course.steps) == 2
     assert course.actions == []
+
+
+def test_a_service_of_the_api_server_of_another_shape_is_told_and_decides_nothing() -> None:
+    world = clusters()
+    world.put(SERVICES, {**API_SERVER, "spec": {"clusterIP": 5}})
+
+    course = turn(world)
+
+    (problem,) = course.problems
+    assert problem.endswith(
+        'Service "default/kubernetes" cannot be understood: spec.clusterIP: expected a string, got a number'
+    )
+    assert course.end.failures[0].retryable
+    assert conditions(world) == []

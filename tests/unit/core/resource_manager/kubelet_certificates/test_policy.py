@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.resource_manager.kubelet_certificates import CertificateRequest, Evidence, NodeAddresses, denial_reason
-from hedgerow.resource_manager.kubelet_certificates.policy import CHECKS_OF_THE_REQUEST, Network, canonical
+from hedgerow.resource_manager.kubelet_certificates.policy import (
+    CHECKS_OF_THE_REQUEST,
+    CHECKS_WITH_THE_MACHINES,
+    Network,
+    canonical,
+)
 from tests.unit.core.resource_manager.kubelet_certificates.requests import USER, node
 from tests.unit.orders import ORDERS
 
@@ -245,3 +250,10 @@ def test_one_reserved_name_among_many_is_enough(dns: set[str], ips: set[str]) ->
     reason = denied(dns=frozenset(dns), ips=frozenset(ips)) if dns or ips else None
 
     assert (reason is not None) is is_reserved
+
+
+def test_names_are_never_compared_with_those_of_a_node_that_is_not_there() -> None:
+    request = CertificateRequest(USER, ("system:nodes",), frozenset({"a"}), frozenset(), frozenset())
+
+    with pytest.raises(ValueError, match="the check that the Node exists comes first"):
+        denial_reason(replace(evidence(request, ()), node=None), CHECKS_WITH_THE_MACHINES)

@@ -9,8 +9,9 @@ from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import ApiError, MergePatch
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.resource_manager.nodes import NodeConfig, node_controller
+from hedgerow.resource_manager.nodes import CriticalComponents, Done, NodeConfig, decide, node_controller
 from hedgerow.resource_manager.nodes.controller import transform_node
+from hedgerow.resource_manager.nodes.scheduling import node_view
 from tests.unit.core.resource_manager.nodes.surroundings import (
     DS1,
     NODE,
@@ -190,3 +191,17 @@ def test_a_node_that_changes_meanwhile_is_decided_about_as_it_is_by_then(
 
     assert len(course.steps) == 2
     assert (taints_of(clusters) if clusters.target[NODES] else None) == left
+
+
+def test_a_node_of_another_shape_is_told_and_looked_at_again() -> None:
+    course = turn(cluster(nodes=[node(taint(), {"key": 5})]))  # type: ignore[dict-item]  # the shape is the point
+
+    assert [str(failure) for failure in course.end.failures] == [
+        "Node node-1: spec.taints[1].key: expected a string, got a number"
+    ]
+    assert course.end.requeue_after == 10.0
+    assert course.actions == []
+
+
+def test_a_node_without_the_taint_is_done() -> None:
+    assert decide(CriticalComponents(node_view(PLAIN), (), ())) == Done()

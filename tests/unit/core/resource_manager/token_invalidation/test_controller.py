@@ -325,3 +325,15 @@ def test_an_account_that_wants_its_token_mounted_by_now_keeps_it() -> None:
     take_turn(clusters, CONTROLLER, KEY, meanwhile=meanwhile)
 
     assert labels(clusters) == MARKED
+
+
+def test_an_account_that_gets_another_shape_meanwhile_is_told() -> None:
+    clusters = shop(token_secret(), service_account(automount=False))
+
+    def meanwhile(_performed: int) -> None:
+        clusters.put(SERVICE_ACCOUNTS, {**service_account(), "automountServiceAccountToken": "no"})
+
+    course = take_turn(clusters, CONTROLLER, KEY, meanwhile=meanwhile)
+
+    assert course.problems == ["expected a boolean, got a string"]
+    assert course.actions == []

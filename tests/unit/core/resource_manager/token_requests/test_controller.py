@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -11,9 +12,12 @@ from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Create, MergePatch
+from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.token_requests import TokenRequestorConfig, token_requestor
+from hedgerow.resource_manager.token_requests.service_account import granted
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol import requests
+from tests.in_memory import InMemory
 from tests.unit.core.resource_manager.token_requests.harness import (
     ACCOUNT,
     KEY,
@@ -469,6 +473,16 @@ def test_a_service_account_that_the_cache_does_not_show_yet_is_asked_for() -> No
     assert set(harness.values) == {"token"}
 
 
+def test_a_service_account_in_order_that_the_cache_does_not_show_yet_is_left() -> None:
+    harness = Harness(unseen={ACCOUNT}).given(token_secret(), account=ACCOUNT_IN_ORDER)
+
+    course = harness.turn()
+
+    assert kinds(course.actions) == ["Create ServiceAccount", "Create ServiceAccount token", "MergePatch Secret"]
+    assert course.refusals == [409]
+    assert course.problems == []
+
+
 def test_a_service_account_that_has_gone_before_the_cache_shows_it_is_made_again() -> None:
     still_seen = {"metadata": ACCOUNT._asdict(), **ACCOUNT_IN_ORDER}
     harness = Harness(still_seen=(still_seen,)).given(token_secret())
@@ -558,3 +572,34 @@ def test_only_secrets_that_ask_for_a_token_are_read_and_of_those_nothing_else() 
     assert not secrets.reads(token_secret(labels={}))
     assert set(secrets.transform(manifest)["data"]) == {"token"}
     assert "secret" not in str(secrets.transform(manifest)["metadata"]["annotations"].values())
+
+
+def test_a_kubeconfig_that_loses_its_user_while_the_token_is_made_is_told_and_not_written() -> None:
+    harness = Harness().given(token_secret({"kubeconfig": kubeconfig()}))
+    broken = {"data": token_secret({"kubeconfig": kubeconfig(user="gone")})["data"]}
+
+    course = harness.turn(meanwhile=lambda action: harness.change(broken) if is_token_request(action) else None)
+
+    assert course.problems == [f"Secret bar/source: data[kubeconfig]: {NO_USER}"]
+    assert harness.secret["data"] == broken["data"]
+
+
+@pytest.mark.parametrize("still_seen", [True, False], ids=["before the token", "before the ServiceAccount"])
+def test_a_service_account_that_cannot_be_read_is_told_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch, *, still_seen: bool
+) -> None:
+    seen = ({"metadata": ACCOUNT._asdict(), **ACCOUNT_IN_ORDER},) if still_seen else ()
+    harness = Harness(unseen=set() if still_seen else {ACCOUNT}, still_seen=seen)
+    harness.given(token_secret(), account=None if still_seen else ACCOUNT_IN_ORDER)
+    monkeypatch.setattr(InMemory, "answer", Mock(return_value=NotAnswered(403, "Forbidden", "that is forbidden")))
+
+    course = harness.turn()
+
+    assert course.problems == ["ServiceAccount accounts/baker: cannot be read: that is forbidden"]
+    assert course.end.failures[0].retryable
+    assert harness.values == {}
+
+
+@pytest.mark.parametrize("status", [{"token": 7}, {"token": "a", "expirationTimestamp": "soon"}, {}], ids=str)
+def test_an_answer_without_a_token_and_its_end_grants_none(status: Mapping[str, Any]) -> None:
+    assert granted({"status": status}) is None

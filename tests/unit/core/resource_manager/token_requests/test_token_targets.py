@@ -9,10 +9,12 @@ from unittest.mock import Mock
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.token_requests import token_requestor
-from hedgerow.resource_manager.token_requests.kubeconfig import decoded_kubeconfig
+from hedgerow.resource_manager.token_requests.kubeconfig import TokenData, decoded_kubeconfig
 from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+from tests.in_memory import InMemory
 from tests.unit.core.resource_manager.token_requests.harness import (
     KEY,
     PURPOSE,
@@ -147,3 +149,31 @@ def test_a_kubeconfig_is_read_once_in_a_turn(monkeypatch: pytest.MonkeyPatch) ->
     assert Harness().given(token_secret({"kubeconfig": kubeconfig()}, due)).turn().tokens == 1
 
     assert read.call_count == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "problem"),
+    [
+        ("target-secret-name", "No_Name", "must consist of a-z, 0-9"),
+        ("target-secret-namespace", "no.label", "must not contain dots"),
+    ],
+)
+def test_a_target_that_no_secret_can_be_is_told_and_costs_no_token(field: str, name: str, problem: str) -> None:
+    course = Harness().given(token_secret(said={**TO_TARGET, field: name})).turn()
+
+    path = f"metadata.annotations[token-requestor.resources.gardener.cloud/{field}]"
+    assert refused(course).startswith(f"Secret bar/source: {path}: {problem}")
+    assert not course.end.failures[0].retryable
+
+
+def test_a_target_that_cannot_be_read_is_tried_again_and_costs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InMemory, "answer", Mock(return_value=NotAnswered(403, "Forbidden", "that is forbidden")))
+
+    course = Harness().given(token_secret(said=TO_TARGET)).turn()
+
+    assert refused(course) == "Secret bar/foo: could not read target secret: that is forbidden"
+    assert course.end.failures[0].retryable
+
+
+def test_a_kubeconfig_that_is_not_encoded_in_base64_is_told() -> None:
+    assert TokenData.of({"kubeconfig": "***"}).problem == "is not encoded in base64"
