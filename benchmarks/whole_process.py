@@ -33,8 +33,8 @@ NODES: Final = 50
 STARTS: Final = 3
 STRETCH: Final = 300
 """Seconds in which nobody changes anything."""
-SETTLED: Final = 20.0
-"""Seconds after which a process that has begun has looked at everything."""
+SETTLED: Final = 90.0
+"""Seconds after which a process that has begun has looked at everything, and has tried every managed object once."""
 POLL: Final = 0.01
 CONTROLLERS: Final[dict[str, Any]] = {
     "garbageCollector": {"enabled": True},
