@@ -13,8 +13,8 @@ from typing import Any, Final
 from tests.e2e.resource_manager import COMMAND, ResourceManager, run_command
 
 QUICK_TO_TRY_AGAIN: Final = {
-    "hedgerow_adapters.informer.backoff.FIRST": 0.02,
-    "hedgerow_adapters.informer.backoff.LONGEST": 0.02,
+    "hedgerow_adapters.informer.recovery.FIRST": 0.02,
+    "hedgerow_adapters.informer.recovery.LONGEST": 0.02,
 }
 QUICK_TO_NOTICE_SILENCE: Final = {
     "hedgerow_adapters.informer.informer.SHORTEST_WATCH": 2.0,
