@@ -265,16 +265,15 @@ def parse_selector_query(text: str) -> Result[LabelSelector, str]:
     expressions: list[Requirement] = []
     words = _WORD.findall(text)
     for part in _comma_separated(words) if words else ():
-        match _queried(part):
-            case None:
-                return Failure(
-                    f"cannot read {rendered(' '.join(part))} as a requirement, expected {_REQUIREMENT_FORMS}"
-                )
-            case Requirement() as requirement:
-                expressions.append(requirement)
-            case key, value:
-                if labels.setdefault(key, value) != value:
-                    expressions.append(Requirement(key, Operator.IN, (value,)))
+        queried = _queried(part)
+        if queried is None:
+            return Failure(f"cannot read {rendered(' '.join(part))} as a requirement, expected {_REQUIREMENT_FORMS}")
+        if isinstance(queried, Requirement):
+            expressions.append(queried)
+            continue
+        key, value = queried
+        if labels.setdefault(key, value) != value:
+            expressions.append(Requirement(key, Operator.IN, (value,)))
     selector = LabelSelector(tuple(labels.items()), tuple(expressions))
     return parse_label_selector(selector.manifest()).alt(lambda problems: problems[0].text)
 
@@ -288,8 +287,7 @@ def _requirement_query(requirement: Requirement) -> str:
             return f"{requirement.key} notin ({','.join(requirement.values)})"
         case Operator.EXISTS:
             return requirement.key
-        case Operator.DOES_NOT_EXIST:
-            return f"!{requirement.key}"
+    return f"!{requirement.key}"
 
 
 def selector_query(selector: LabelSelector) -> str:

@@ -111,8 +111,8 @@ def checked_for_halves(documents: Iterable[Document], text: str, budget: Reading
     for document in documents:
         is_whole = document.problems or _is_unicode(document.value)
         checked.append(document if is_whole else Document(None, (_HALF_A_CHARACTER,)))
-        if budget.ends_slice(SLICE):
-            yield
+        budget.ends_slice(SLICE)
+        yield
     return tuple(checked)
 
 

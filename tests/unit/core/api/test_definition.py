@@ -1,13 +1,14 @@
 """Schemas that API servers take for structural, made from types."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from hedgerow.api.definition import CustomResource, structural_schema
+from hedgerow.api.definition import CustomResource, build_definition, structural_schema
 from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
-from hedgerow.api.shape import ApiType, Int32, Items
+from hedgerow.api.shape import ApiObject, ApiType, Int32, Items
 
 custom_resources = pytest.mark.parametrize("custom", CUSTOM_RESOURCES, ids=lambda custom: str(custom.resource))
 
@@ -77,3 +78,15 @@ def test_a_type_knows_its_kind(custom: CustomResource) -> None:
     declared = custom.type.model_fields
 
     assert (declared["api_version"].default, declared["kind"].default) == custom.resource.object_kind
+
+
+def test_a_type_without_a_status_has_no_status_subresource() -> None:
+    class Plain(ApiObject):
+        """No status."""
+
+    custom = CUSTOM_RESOURCES[0]
+
+    (with_status,) = build_definition(custom)["spec"]["versions"]
+    (without_status,) = build_definition(replace(custom, type=Plain))["spec"]["versions"]
+    assert with_status["subresources"] == {"status": {}}
+    assert "subresources" not in without_status

@@ -229,3 +229,10 @@ def test_an_observer_sees_nothing_else_but_creation_and_deletion() -> None:
     assert conditions_changed(Change(None, subject))
     assert conditions_changed(Change(subject, None))
     assert not conditions_changed(Change(subject, same))
+
+
+def test_a_first_status_of_an_object_without_a_version_has_no_precondition() -> None:
+    patch = status_patch(_managed_resource(version=""), [HEALTHY], reason="test")
+
+    assert patch is not None
+    assert [operation["op"] for operation in patch.operations] == ["add"]

@@ -202,6 +202,7 @@ def test_other_objects_are_refused(api_version: str, kind: str) -> None:
     ("manifest", "problem"),
     [
         ({"spec": []}, "spec: expected an object, got a list"),
+        ({"spec": {"volumes": 1}}, "spec.volumes: expected a list, got a number"),
         ({"metadata": {"annotations": {"a": 1}}}, "metadata.annotations[a]: expected a string, got a number"),
     ],
 )

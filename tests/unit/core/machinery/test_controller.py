@@ -1,9 +1,22 @@
 """Which changes pass a predicate, and which keys they concern."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from hedgerow.machinery.controller import Change, Watch, concerned_keys, creation_deletion_or
+from hedgerow.machinery.controller import (
+    Change,
+    Context,
+    Controller,
+    Watch,
+    concerned_keys,
+    creation_deletion_or,
+    plans,
+)
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import Now
 from hedgerow_adapters.cache import StoreSnapshot
 
 THINGS = Resource("", "v1", "things", "Thing")
@@ -33,3 +46,16 @@ def test_a_change_concerns_the_keys_of_both_versions() -> None:
     concerned = concerned_keys(watch, Change(thing("a"), thing("b")), EMPTY)
 
     assert concerned == {ObjectKey("shop", "a"), ObjectKey("shop", "b")}
+
+
+def test_plans_are_made_only_of_decisions_that_await_nothing() -> None:
+    async def asks_for_the_time(_key: ObjectKey, _snapshot: Snapshot, _context: Context[None]) -> Plan:
+        await Now()
+        return Plan()
+
+    watch = Watch(THINGS, transform=lambda manifest: manifest, enqueue=lambda manifest, _snapshot: (key_of(manifest),))
+    controller = Controller("test", THINGS, (watch,), (), None, 1, None, asks_for_the_time)
+    snapshot = StoreSnapshot.of(controller, {THINGS: (thing("a"),)})
+
+    with pytest.raises(TypeError, match="the decision about shop/a awaits Now, which only a driver can perform"):
+        list(plans(controller, snapshot, datetime(2026, 1, 1, tzinfo=UTC)))

@@ -81,6 +81,7 @@ def test_a_patch_applies_as_the_appendix_of_rfc_7386_shows(target: Any, patch: A
         pytest.param({"a": 1, "l": [1]}, {"a": 1.0, "l": [1.0]}, {}, id="1.0 is 1"),
         pytest.param({"a": 1, "b": 2}, {"a": None, "b": 2, "c": None}, {"a": None}, id="null in the result is absence"),
         pytest.param({"a": None}, {"a": None}, {}, id="null stays null"),
+        pytest.param({"m": {}}, {"m": {"x": None}}, {}, id="an object with nothing but null changes nothing"),
     ],
 )
 def test_a_patch_says_only_what_changes(before: dict[str, Any], after: dict[str, Any], patch: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.documents import budget as budgets
@@ -275,6 +275,8 @@ PIECES = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@example('{"a" 1}', 1)
+@example('{"a":true,"b":NaN}', 1)
 @given(MARKS | PIECES, st.sampled_from([1, 3, 7]))
 def test_the_sizes_of_slices_make_no_difference(text: str, size: int) -> None:
     whole = stream_documents(text)
@@ -315,6 +317,13 @@ def test_blanks_are_searched_for_content_in_slices_however_long_the_line(text: s
     slices = sum(1 for _ in streams._has_content(text, ReadingBudget()))
 
     assert slices >= 9
+
+
+def test_a_line_end_that_is_cut_between_slices_is_still_blank() -> None:
+    blank = " " * (streams._LINES_AT_ONCE - 1) + "\r\n"
+
+    assert not finished(streams._has_content(blank, ReadingBudget()))
+    assert finished(streams._has_content(f"{blank}a", ReadingBudget()))
 
 
 class Dumper(yaml.SafeDumper):

@@ -14,7 +14,7 @@ from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Create, Plan, WriteResult
 from hedgerow.machinery.recording.journal import Journal, LiveTurn, Lookup, NotedSnapshot, Part, WriteReply, journaled
-from hedgerow.machinery.recording.playback import played
+from hedgerow.machinery.recording.playback import outline, played
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause, Step
@@ -173,3 +173,7 @@ def test_a_decision_made_again_may_pause_otherwise_and_ask_for_the_time_more_oft
 )
 def test_a_lookup_is_named_as_people_say_it(lookup: Lookup, text: str) -> None:
     assert str(lookup) == text
+
+
+def test_a_decision_that_raised_is_outlined_as_such() -> None:
+    assert outline(None) == ["raised"]
