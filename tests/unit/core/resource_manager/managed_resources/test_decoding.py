@@ -20,6 +20,7 @@ from hedgerow.resource_manager.managed_resources.decoding import (
     DecodedValue,
     decoded_secret,
     decoded_secrets,
+    decompressed,
     in_slices,
 )
 
@@ -253,3 +254,10 @@ def test_secrets_that_take_too_long_are_decoded_as_far_as_the_time_reaches() -> 
     assert value.documents == ({"a": 1},)
     assert value.errors == exceeded(OVERTIME, 1, "a", "s")
     assert budget.exceeded == OVERTIME
+
+
+def test_a_compressed_value_that_stands_for_more_than_the_limit_is_a_failure() -> None:
+    content = decompressed(b"bomb", reversed_bytes, ReadingBudget())
+
+    assert content.failure().startswith("stands for ")
+    assert decompressed(b"cba", reversed_bytes, ReadingBudget()) == Success(b"abc")

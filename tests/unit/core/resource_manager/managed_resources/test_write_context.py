@@ -127,3 +127,10 @@ def test_the_status_of_an_object_changes_no_write() -> None:
     busy["customresourcedefinitions"] = [named("carts.shop.dev", version="9", generation=1)]
 
     assert not context(snapshot(**busy), CARTS).differs(context(snapshot(**WORLD), CARTS))
+
+
+def test_a_custom_resource_is_unconcerned_by_definitions_until_these_are_known() -> None:
+    definition = context(snapshot(namespaces=[]), CARTS).definition
+
+    assert definition is UNKNOWN.definition
+    assert context(snapshot(customresourcedefinitions=[]), CARTS).definition == ""

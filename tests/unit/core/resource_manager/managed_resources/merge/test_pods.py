@@ -87,3 +87,22 @@ def test_another_image_is_written_with_everything_that_may_not_change() -> None:
 )
 def test_what_the_manifest_asks_for_is_missed_where_it_is_not_so(said: Manifest) -> None:
     assert isinstance(application(manifest(**said), LIVE, INSTRUCTIONS).unwrap(), UpdateObject)
+
+
+def with_command(*words: str) -> Manifest:
+    return {"containers": [{**STORED_CONTAINER, "command": [*words]}]}
+
+
+@pytest.mark.parametrize(
+    ("words", "is_written"),
+    [(("serve", "--fast"), False), (("serve", "--slow"), True), (("serve",), True)],
+    ids=["the same", "another word", "a word less"],
+)
+def test_a_command_is_compared_word_by_word_in_its_order(words: tuple[str, ...], *, is_written: bool) -> None:
+    live = merge(pod(**with_command("serve", "--fast")), None, INSTRUCTIONS).unwrap()
+
+    found = application(pod(**with_command(*words)), live, INSTRUCTIONS).unwrap()
+
+    assert isinstance(found, UpdateObject) is is_written
+    if isinstance(found, UpdateObject):
+        assert found.manifest["spec"]["containers"][0]["command"] == [*words]

@@ -146,3 +146,10 @@ def test_a_difference_says_where_it_is() -> None:
     wanted, live = {"a": [{"b": 1}], "c": [1]}, {"a": [{"b": 2}], "c": [1, 2]}
 
     assert differences(wanted, live) == (Difference("a[0].b", 1, 2), Difference("c", [1], [1, 2]))
+
+
+@pytest.mark.parametrize(("one", "other", "is_same"), [("1Gi", "1024Mi", True), ("1Gi", "1G", False), (1, "1", True)])
+def test_a_single_amount_is_compared_by_value_too(one: Any, other: Any, *, is_same: bool) -> None:
+    rule = Stored(quantities=frozenset({"sizeLimit"}))
+
+    assert (differences({"sizeLimit": one}, {"sizeLimit": other}, rule) == ()) is is_same

@@ -60,3 +60,53 @@ def test_encoded_bytes_are_stored_in_one_line() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "YWFh\nYWFh\n"}, "stringData": {"b": "b"}}
 
     assert as_readable(secret)["data"] == {"a": "YWFhYWFh", "b": "Yg=="}
+
+
+def of_kind(api_version: str, kind: str, **members: Any) -> Manifest:
+    return {"apiVersion": api_version, "kind": kind, **members}
+
+
+@pytest.mark.parametrize(("egress", "policy_types"), [([], ["Ingress"]), ([{}], ["Ingress", "Egress"])])
+def test_a_network_policy_isolates_egress_only_if_it_has_egress_rules(egress: Any, policy_types: list[str]) -> None:
+    wanted = of_kind("networking.k8s.io/v1", "NetworkPolicy", spec={"egress": egress})
+
+    assert drift(wanted, {**wanted, "spec": {"egress": egress, "podSelector": {}, "policyTypes": policy_types}}) == ()
+    assert drift(wanted, {**wanted, "spec": {"egress": egress, "podSelector": {}, "policyTypes": ["Egress"]}}) != ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "group"), [("User", "rbac.authorization.k8s.io"), ("Group", "rbac.authorization.k8s.io"), ("Robot", None)]
+)
+def test_users_and_groups_of_a_role_binding_are_of_the_rbac_group(kind: str, group: str | None) -> None:
+    wanted = of_kind("rbac.authorization.k8s.io/v1", "RoleBinding", subjects=[{"kind": kind, "name": "a"}])
+    live = {**wanted, "subjects": [{"kind": kind, "name": "a", "apiGroup": "rbac.authorization.k8s.io"}]}
+
+    assert (drift(wanted, live) == ()) is (group is not None)
+
+
+def test_rules_of_an_aggregated_cluster_role_belong_to_the_controller_that_gathers_them() -> None:
+    gathered = {"rules": [{"verbs": ["get"]}]}
+    wanted = of_kind("rbac.authorization.k8s.io/v1", "ClusterRole", aggregationRule={"clusterRoleSelectors": [{}]})
+    plain = of_kind("rbac.authorization.k8s.io/v1", "ClusterRole", rules=[])
+
+    assert drift(wanted, {**wanted, **gathered}) == ()
+    assert drift(plain, {**plain, **gathered}) != ()
+
+
+@pytest.mark.parametrize(
+    ("selector", "is_drift"), [({"app": "cart"}, False), ({"app": "other"}, True)], ids=["own pods", "other pods"]
+)
+def test_a_replication_controller_without_selector_selects_the_pods_of_its_template(
+    selector: Manifest, *, is_drift: bool
+) -> None:
+    spec = {"template": {"metadata": {"labels": {"app": "cart"}}}}
+    wanted = of_kind("v1", "ReplicationController", spec=spec)
+    live = {**wanted, "spec": {**spec, "replicas": 1, "selector": selector}}
+
+    assert any(each.path.startswith("spec.selector") for each in drift(wanted, live)) is is_drift
+
+
+def test_an_object_that_the_server_refuses_is_read_as_it_is() -> None:
+    broken = of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec={"conversion": []})
+
+    assert as_readable(broken) == broken
