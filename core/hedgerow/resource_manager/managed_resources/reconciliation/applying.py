@@ -16,9 +16,9 @@ from hedgerow.api.managed_resources import APPLY_FAILED, MANAGED_RESOURCES
 from hedgerow.api.origins import Origin, other_origin
 from hedgerow.api.references import Identity, identity_of, references_of
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
 from hedgerow.machinery.plan import Event, InOrder, Plan, RecordEvents, Update, WriteResult
-from hedgerow.machinery.questions import defines_kinds
+from hedgerow.machinery.questions import ObjectQuestion, defines_kinds
 from hedgerow.machinery.steps import AtOnce, Now
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, all_scaled_objects
 from hedgerow.resource_manager.managed_resources.desired import Desired, in_install_order
@@ -104,9 +104,12 @@ async def _read(objects: Sequence[ObjectApplication]) -> None:
     while True:
         reads_all = any(each.has_met_an_existing_object for each in objects)
         unread = {
-            each.question: each
+            ObjectQuestion(resource, key_of(each.wanted.manifest), Cluster.TARGET): each
             for each in _before_an_obstacle(objects)
-            if each.question is not None and not each.is_read and not each.is_at_end and (reads_all or each.may_exist)
+            if isinstance(resource := each.wanted.resource, Resource)
+            and not each.is_read
+            and not each.is_at_end
+            and (reads_all or each.may_exist)
         }
         if not unread:
             return
@@ -117,14 +120,14 @@ async def _read(objects: Sequence[ObjectApplication]) -> None:
 async def _read_definitions(objects: Sequence[ObjectApplication], rules: dict[Resource, Stored | None]) -> None:
     """Read the definitions of custom resources that differ from their manifests."""
     questions = {
-        question: each.wanted.resource
+        question: resource
         for each in _before_an_obstacle(objects)
-        if (question := each.definition_question()) is not None
+        if isinstance(resource := each.wanted.resource, Resource)
+        and (question := each.definition_question()) is not None
     }
     answers = await AtOnce(tuple(questions)) if questions else ()
     for resource, answer in zip(questions.values(), answers, strict=True):
-        if isinstance(resource, Resource):
-            rules[resource] = rule_of(resource, answer)
+        rules[resource] = rule_of(resource, answer)
 
 
 async def _decide(mr: Reconciliation, objects: Sequence[ObjectApplication]) -> None:

@@ -86,14 +86,6 @@ class ObjectApplication:
     _compared: tuple[Stored | None, Result[Application, Problem]] | None = None
 
     @property
-    def question(self) -> ObjectQuestion | None:
-        """Reads the object; none if it cannot be anywhere."""
-        resource = self.wanted.resource
-        if isinstance(resource, NotAnswered):
-            return None
-        return ObjectQuestion(resource, key_of(self.wanted.manifest), Cluster.TARGET)
-
-    @property
     def nodes(self) -> int:
         """To decide about it takes as long as to read so many nodes."""
         return NODES_OF_AN_OBJECT + count_nodes(self.wanted.manifest)

@@ -12,7 +12,7 @@ from hedgerow.api.references import referenced_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Plan
-from hedgerow.machinery.questions import Answer, Found, KindQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Answer, KindQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.managed_resources.decoding import (
     OVERTIME,
@@ -67,15 +67,12 @@ async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:
     answers: dict[str, Answer] = dict(zip(keys, await AtOnce(questions), strict=True)) if questions else {}
     secrets: dict[str, Manifest] = {}
     for name in names:
-        match answers.get(name, _NAMELESS):
-            case Found((secret,)):
-                secrets[name] = secret
-            case NotAnswered() as missing:
-                obstacle, problem = (
-                    Obstacle(missing.message, missing.is_unreachable),
-                    f"could not read secret '{name}': {missing.message}",
-                )
-                return await trouble(mr, obstacle, "CannotReadSecret", problem, mr.state)
+        answer = answers.get(name, _NAMELESS)
+        if isinstance(answer, NotAnswered):
+            obstacle = Obstacle(answer.message, answer.is_unreachable)
+            problem = f"could not read secret '{name}': {answer.message}"
+            return await trouble(mr, obstacle, "CannotReadSecret", problem, mr.state)
+        secrets[name] = answer.objects[0]
     return secrets
 
 

@@ -129,7 +129,7 @@ def test_the_status_of_an_object_changes_no_write() -> None:
     assert not context(snapshot(**busy), CARTS).differs(context(snapshot(**WORLD), CARTS))
 
 
-def test_a_custom_resource_is_unconcerned_by_definitions_until_these_are_known() -> None:
+def test_the_definition_of_a_custom_resource_is_unknown_until_definitions_are_read() -> None:
     definition = context(snapshot(namespaces=[]), CARTS).definition
 
     assert definition is UNKNOWN.definition

@@ -17,10 +17,14 @@ from hedgerow.api.managed_resources import (
     OPERATION,
     ORIGIN,
 )
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.plan import Action, Create, Update
+from hedgerow.machinery.plan import Action, ApiError, Create, Delete, Update, WriteResult
+from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.reconciliation.state import digest
+from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -247,6 +251,30 @@ class TestModeIgnore:
 
         assert made.references() == ["ConfigMap/a"]
 
+    def test_what_lost_its_description_is_let_go_too(self) -> None:
+        made = harness(config_map("a"))
+        made.turn()
+        made.patch(CONFIG_MAPS, "a", {"metadata": {"annotations": {DESCRIPTION: None}}})
+        made.put(secret(objects=[self.MODE_IGNORE]))
+
+        made.turn()
+
+        assert not made.live(CONFIG_MAPS, "a")["metadata"].get("annotations")
+        assert made.references() == []
+
+    def test_what_cannot_be_read_is_not_let_go_and_told(self) -> None:
+        made = harness(config_map("a"))
+        made.turn()
+        made.put(secret(objects=[self.MODE_IGNORE]))
+        away = NotAnswered(500, "InternalError", "etcd is away")
+        made.answer = lambda question: away if question.resource == CONFIG_MAPS else None
+
+        made.turn()
+
+        assert made.condition().reason == "ReleaseOfOrphanedResourcesFailed"
+        assert made.condition().message.endswith('error getting object "v1/ConfigMap/default/a": etcd is away')
+        assert ORIGIN in made.live(CONFIG_MAPS, "a")["metadata"]["annotations"]
+
     def test_what_cannot_be_let_go_is_told_and_tried_again(self) -> None:
         made = harness(config_map("a"))
         made.turn()
@@ -328,6 +356,21 @@ class TestInvalidUpdate:
         assert made.live(CONFIG_MAPS, "a")["data"] == {"k": "2"}
         assert made.live(CONFIG_MAPS, "a")["metadata"]["uid"] != before
         assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
+
+    def test_an_object_that_cannot_be_deleted_for_it_is_named_with_the_servers_words(self) -> None:
+        made = harness({**config_map("a", {"k": "1"}), "immutable": True})
+        made.turn()
+        made.put(secret(objects=[{**config_map("a", {"k": "2"}), "immutable": True}]))
+        forbidden = ApiError(403, "Forbidden", "you may not")
+        made.after_write = lambda result: (
+            WriteResult(result.action, error=forbidden) if isinstance(result.action, Delete) else result
+        )
+
+        made.turn()
+
+        assert made.condition().message == (
+            "error deleting object \"v1/ConfigMap/default/a\" after 'invalid' update error: you may not"
+        )
 
     ANEW: Final = {"resources.gardener.cloud/delete-on-invalid-update": "true"}
 
@@ -472,6 +515,26 @@ class TestScaledObjects:
         made.turn()
 
         assert made.live(DEPLOYMENTS, "app")["spec"]["replicas"] == (5 if is_equivalent else 1)
+
+    def test_replicas_stay_while_the_watch_of_autoscalers_has_not_synced(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        made = harness(deployment(replicas=1))
+        made.put(self.HPA)
+        made.turn()
+        made.patch(DEPLOYMENTS, "app", {"spec": {"replicas": 5}})
+        synced = StoreSnapshot.has_synced
+
+        def has_synced(snapshot: StoreSnapshot, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+            return resource != HORIZONTAL_POD_AUTOSCALERS and synced(snapshot, resource, cluster)
+
+        monkeypatch.setattr(StoreSnapshot, "has_synced", has_synced)
+
+        for _ in range(2):
+            report = made.turn()
+            assert not report.writes
+            assert [each.resource for each in report.questions if isinstance(each, ListQuestion)] == [
+                HORIZONTAL_POD_AUTOSCALERS
+            ]
+        assert made.live(DEPLOYMENTS, "app")["spec"]["replicas"] == 5
 
     def test_they_do_not_once_the_autoscaler_is_gone(self) -> None:
         made = harness(deployment(replicas=1))
@@ -697,3 +760,12 @@ def test_a_large_secret_takes_no_more_steps_than_a_small_one() -> None:
     assert report.waits <= 5
     assert len(made.references()) == 300
     assert made.turn().requests == 0
+
+
+def test_what_is_nested_too_deep_has_no_digest_so_that_it_never_counts_as_unchanged() -> None:
+    nested: list[Any] = []
+    for _ in range(100_000):
+        nested = [nested]
+
+    assert digest(nested) == b""
+    assert digest([]) != b""

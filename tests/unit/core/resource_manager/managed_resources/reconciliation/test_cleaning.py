@@ -13,7 +13,7 @@ from hedgerow.api.managed_resources import (
 )
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.plan import Action, Delete, Update
-from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.reconciliation.pruning import MOST_TOLD
 from hedgerow_adapters.memory import InMemoryCluster
@@ -242,6 +242,19 @@ class TestOverdueDeletion:
         made.clock.advance(300_000)
         assert not made.turn().writes
 
+    def test_what_is_overdue_without_a_finalizer_is_left_to_the_server(self) -> None:
+        made = applied(config_map("a"))
+        going = {"annotations": {FINALIZE_DELETION_AFTER: "1h"}, "deletionTimestamp": "2020-01-01T00:00:00Z"}
+        live = made.live(CONFIG_MAPS, "a")
+        shown = Found(({**live, "metadata": {**live["metadata"], **going}},))
+        made.answer = lambda question: shown if question.resource == CONFIG_MAPS else None
+        made.delete(MANAGED_RESOURCES, KEY.name)
+
+        report = made.turn()
+
+        assert [each.action for each in report.outcomes if each.action.resource == CONFIG_MAPS] == []
+        assert made.condition().message.endswith(text("v1/ConfigMap/default/a"))
+
 
 STATEFUL_SET: Final[Manifest] = {
     "apiVersion": "apps/v1",
@@ -462,6 +475,19 @@ def test_what_cannot_be_looked_at_is_pending_and_not_forgotten() -> None:
 
     assert made.condition().message.endswith(f"{text('v1/ConfigMap/default/a')}: etcd is away")
     assert made.references() == ["ConfigMap/a"]
+
+
+def test_what_has_another_shape_than_any_server_stores_is_pending_and_not_deleted() -> None:
+    made = applied(config_map("a"))
+    live = made.live(CONFIG_MAPS, "a")
+    going = {"annotations": {FINALIZE_DELETION_AFTER: "1h"}, "deletionTimestamp": "2020-01-01T00:00:00Z"}
+    shown = Found(({**live, "metadata": {**live["metadata"], **going, "finalizers": "x"}},))
+    made.answer = lambda question: shown if question.resource == CONFIG_MAPS else None
+
+    drop_everything(made)
+
+    assert f"{text('v1/ConfigMap/default/a')}: metadata.finalizers" in made.condition().message
+    assert made.get(CONFIG_MAPS, "a") is not None
 
 
 def test_objects_of_a_kind_that_is_not_served_any_more_are_gone() -> None:

@@ -52,3 +52,15 @@ def test_one_of_a_managed_resource_that_goes_is_taken_back_without_a_word() -> N
 
     assert report.writes == ["Update ConfigMap default/a"]
     assert report.events == ()
+
+
+def test_who_takes_several_objects_back_is_told_of_all_in_one_event() -> None:
+    made = Harness()
+    made.put(secret("s", objects=[config_map("a"), config_map("b")]), managed_resource("s"))
+    made.turn()
+    others = [config_map("a", {"k": "other"}), config_map("b", {"k": "other"})]
+    made.put(secret("o", objects=others), managed_resource("o", name=OTHER.name))
+    made.turn(OTHER)
+
+    (told,) = made.turn().events
+    assert told.endswith('"/ConfigMap/default/a" by default/other, "/ConfigMap/default/b" by default/other')

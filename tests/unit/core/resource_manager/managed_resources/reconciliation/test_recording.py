@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hedgerow.api.managed_resources import APPLIED, IGNORE, MANAGED_BY, MANAGED_RESOURCES, ORIGIN, ClassFilter
 from hedgerow.api.references import references_of
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.plan import Action, Create, JsonPatch, WriteResult
+from hedgerow.machinery.plan import Action, ApiError, Create, JsonPatch, WriteResult
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.harness import (
@@ -240,3 +240,24 @@ def test_an_instance_of_another_class_deletes_only_what_carries_the_origin(corre
 
     assert new.live(CONFIG_MAPS, "a")["data"] == {"mine": "x"}
     assert new.get(CONFIG_MAPS, "b") is None
+
+
+def test_an_instance_of_another_class_holds_nothing_before_the_status_says_that_it_applied_nothing() -> None:
+    source = new_cluster()
+    old = rested(Harness(source=source))
+    old.put(secret(objects=[config_map("a")]), managed_resource("secret"))
+    rested(old)
+    old.put(managed_resource("secret", **{"class": "seed"}))
+    rested(old)
+    new = Harness(ManagedResourceConfig(ClassFilter("seed")), source=source)
+    new.after_write = lambda result: (
+        WriteResult(result.action, error=ApiError(403, "Forbidden", "you may not"))
+        if isinstance(result.action, JsonPatch)
+        else result
+    )
+
+    report = new.turn()
+
+    assert report.plan.failures[0].problem.text == "could not update the ManagedResource status: you may not"
+    assert not new.managed_resource()["metadata"].get("finalizers")
+    assert new.get(CONFIG_MAPS, "a") is None

@@ -187,3 +187,14 @@ def test_errors_without_number_are_counted() -> None:
     message = harness.condition().message
     assert message.count("Could not decode resource") == MOST_ERRORS + 1
     assert "(79 more errors.) Could not decode resource at index 0 in 'k099'" in message
+
+
+def test_a_compressed_value_is_an_error_where_nothing_can_decompress_it() -> None:
+    made = Harness()
+    stored = secret(b=[config_map("b")])
+    made.put({**stored, "data": {**stored["data"], "a.br": "eA=="}}, managed_resource("secret"))
+
+    made.turn()
+
+    assert "nothing is at hand to decompress it" in made.condition().message
+    assert made.get(CONFIG_MAPS, "b") is not None

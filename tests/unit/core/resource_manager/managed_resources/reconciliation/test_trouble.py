@@ -5,10 +5,10 @@ from typing import Any, Final
 import pytest
 
 from hedgerow.api.kubernetes import SECRETS
-from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.managed_resources import MANAGED_RESOURCES, OPERATION
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Action, ApiError, Create, JsonPatch, MergePatch, WriteResult
-from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import NotAnswered, ObjectQuestion, Question
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,
@@ -94,6 +94,19 @@ class TestSilenceOfTheApiServer:
         (failure,) = report.plan.failures
         assert failure.retryable
         assert self.SILENCE.message in failure.problem.text
+
+    def test_about_one_object_keeps_later_ones_from_being_created(self) -> None:
+        made = self.restarted()
+        made.put(secret(objects=[config_map("a"), config_map("b"), config_map("c"), config_map("new")]))
+        made.answer = lambda question: self.SILENCE if getattr(question, "key", KEY).name == "b" else None
+
+        report = made.turn()
+
+        assert made.get(CONFIG_MAPS, "new") is None
+        assert self.SILENCE.message in report.plan.failures[0].problem.text
+        made.answer = lambda _question: None
+        made.turn()
+        assert made.get(CONFIG_MAPS, "new") is not None
 
     def test_says_nothing_about_objects_that_are_to_go(self) -> None:
         made = harness(secret(objects=[config_map("a", finalizers=["example.com/held"])]))
@@ -323,4 +336,66 @@ def test_what_has_another_shape_than_any_server_stores_is_told_and_harms_nobody(
     report = made.turn()
 
     assert [failure.retryable for failure in report.plan.failures] == [False]
+    assert made.get(CONFIG_MAPS, "a") is not None
+
+
+def refused(made: Harness) -> str:
+    """The failure of a turn in which no write of the ManagedResource is accepted."""
+
+    def refuse(result: WriteResult) -> WriteResult:
+        is_own = result.action.resource == MANAGED_RESOURCES
+        return WriteResult(result.action, error=ApiError(403, "Forbidden", "you may not")) if is_own else result
+
+    made.after_write = refuse
+    (failure,) = made.turn().plan.failures
+    return failure.problem.text
+
+
+def test_nothing_is_deleted_when_the_status_of_a_change_cannot_be_written() -> None:
+    made = harness(secret(objects=[config_map("a")]))
+    made.turn()
+    made.put(secret(objects=[config_map("b")]))
+
+    assert refused(made) == "could not update the ManagedResource status: you may not"
+    assert made.get(CONFIG_MAPS, "a") is not None
+    assert made.get(CONFIG_MAPS, "b") is None
+
+
+def test_nothing_is_deleted_when_the_status_of_a_deletion_cannot_be_written() -> None:
+    made = harness(secret(objects=[config_map("a")]))
+    made.turn()
+    made.delete(MANAGED_RESOURCES, KEY.name)
+
+    assert refused(made) == "could not update the ManagedResource status: you may not"
+    assert made.get(CONFIG_MAPS, "a") is not None
+
+
+def test_an_operation_does_not_begin_when_its_annotation_cannot_be_removed() -> None:
+    made = harness(secret(objects=[config_map("a")]))
+    made.turn()
+    made.put(secret(objects=[config_map("a", {"k": "2"})]))
+    made.annotate(**{OPERATION: "reconcile"})
+
+    assert refused(made) == "failed to remove operation annotation: you may not"
+    assert made.live(CONFIG_MAPS, "a")["data"] == {"k": "v"}
+
+
+def test_a_managed_resource_that_is_gone_when_its_secret_cannot_be_read_is_let_go_without_a_write() -> None:
+    made = harness(secret(objects=[config_map("a")]))
+    made.turn()
+    made.restart()
+
+    def answer(question: Question) -> NotAnswered | None:
+        if question.resource != SECRETS:
+            return None
+        made.patch(MANAGED_RESOURCES, KEY.name, {"metadata": {"finalizers": None}})
+        made.delete(MANAGED_RESOURCES, KEY.name)
+        return NotAnswered(403, "Forbidden", "you may not")
+
+    made.answer = answer
+
+    report = made.turn()
+
+    assert made.source.get(MANAGED_RESOURCES, KEY) is None
+    assert report.writes == []
     assert made.get(CONFIG_MAPS, "a") is not None

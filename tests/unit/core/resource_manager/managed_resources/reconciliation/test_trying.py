@@ -283,6 +283,15 @@ class TestRefusals:
         assert look(made).writes == ["Update ConfigMap default/a"]
         assert not any(look(made).writes for _ in range(200)), "no hour makes a write"
 
+    def test_where_nothing_can_be_tried_who_looks_only_once_writes_nothing(self) -> None:
+        made = settled(config_map("a"))
+        refuse(made, 400, "BadRequest")
+        made.restart()
+
+        report = made.turn(looks_once=True)
+
+        assert (report.dry_runs, report.writes) == (["ConfigMap default/a"], [])
+
     @pytest.mark.parametrize(("code", "reason"), [(403, "Forbidden"), (422, "Invalid")])
     def test_a_write_that_would_be_refused_is_not_made(self, code: int, reason: str) -> None:
         made = settled(config_map("a"))

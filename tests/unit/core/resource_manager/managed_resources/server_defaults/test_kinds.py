@@ -110,3 +110,10 @@ def test_an_object_that_the_server_refuses_is_read_as_it_is() -> None:
     broken = of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec={"conversion": []})
 
     assert as_readable(broken) == broken
+
+
+@pytest.mark.parametrize("texts", [{}, {"data": "x"}, {"data": []}, {"stringData": "x"}])
+def test_texts_of_a_secret_of_another_shape_are_left_for_the_server_to_refuse(texts: Manifest) -> None:
+    broken = of_kind("v1", "Secret", **texts)
+
+    assert as_readable(broken) == broken
