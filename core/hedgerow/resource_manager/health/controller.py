@@ -247,8 +247,7 @@ def _judgeable(key: ObjectKey, snapshot: Snapshot, config: HealthConfig) -> Mani
             return Plan()
         case Eligibility.WAIT:
             return Plan(requeue_after=config.sync_period.total_seconds())
-        case Eligibility.JUDGE:
-            return managed_resource
+    return managed_resource
 
 
 def _writes(managed_resource: Manifest, verdict: Verdict, now: datetime) -> tuple[Action, ...]:

@@ -52,11 +52,10 @@ def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], st
     selectors: list[LabelSelector] = []
     terms = 0
     for position, entry in enumerate(entries):
-        match parse_label_selector(entry, f"[{position}]"):
-            case Success(selector):
-                selectors.append(selector)
-            case result.Failure(problems):
-                return result.Failure("; ".join(f"{problem.path} {problem.text}" for problem in problems))
+        selector = parse_label_selector(entry, f"[{position}]")
+        if isinstance(selector, result.Failure):
+            return result.Failure("; ".join(f"{problem.path} {problem.text}" for problem in selector.failure()))
+        selectors.append(selector.unwrap())
         terms += _terms(selectors[-1])
         if terms > MOST_TERMS:
             return result.Failure(f"holds more than {MOST_TERMS} labels, expressions and values")
@@ -119,11 +118,11 @@ def allowed_ports_of(service: ServiceView) -> Result[tuple[AllowedPort, ...], tu
     failures: list[Failure] = []
     for alias, value in from_policy_aliases(service.annotations).items():
         field = annotation_path(f"{ALLOWED_PORTS_PREFIX}{alias}{ALLOWED_PORTS_SUFFIX}")
-        match parse_ports_annotation(value).bind(_complete):
-            case Success(ports):
-                allowed_ports += [AllowedPort(port, alias, "allowed-ports", field) for port in ports]
-            case result.Failure(problem):
-                failures.append(Failure(SERVICES, service.key, Problem(field, problem)))
+        ports = parse_ports_annotation(value).bind(_complete)
+        if isinstance(ports, result.Failure):
+            failures.append(Failure(SERVICES, service.key, Problem(field, ports.failure())))
+        else:
+            allowed_ports += [AllowedPort(port, alias, "allowed-ports", field) for port in ports.unwrap()]
     if failures:
         return result.Failure(tuple(failures))
     return Success(tuple(sorted({allowed[:2]: allowed for allowed in reversed(allowed_ports)}.values(), key=_rank)))

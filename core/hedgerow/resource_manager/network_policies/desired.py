@@ -124,13 +124,13 @@ def desired_network_policies(
     facts = ServiceFacts(view, homes, tuple(map(IngressView.of, routes)), config)
     if reason := no_policies_because(facts):
         return Success(DesiredPolicies(none_because=reason))
-    match allowed_ports_of(facts.service), peers_of(facts):
+    either_ports, either_peers = allowed_ports_of(facts.service), peers_of(facts)
+    match either_ports, either_peers:
         case Success(allowed_ports), Success(peers):
             if failure := _too_many(facts.service, allowed_ports, peers):
                 return result.Failure((failure,))
             return Success(_assembled(_answers(facts, allowed_ports, peers)))
-        case allowed_ports, peers:
-            return result.Failure((*allowed_ports.swap().value_or(()), *peers.swap().value_or(())))
+    return result.Failure((*either_ports.swap().value_or(()), *either_peers.swap().value_or(())))
 
 
 def _too_many(service: ServiceView, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]) -> Failure | None:
@@ -206,12 +206,12 @@ def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
     annotation = service.annotations.get(FROM_WORLD_TO_PORTS)
     if annotation is None:
         return
-    match parse_ports_annotation(annotation).bind(_acceptable):
-        case Success(ports):
-            yield target.open_to_the_world(ports, "from-world")
-        case result.Failure(problem):
-            failure = Failure(SERVICES, service.key, Problem(annotation_path(FROM_WORLD_TO_PORTS), problem))
-            yield RefusedPolicy(from_world_key(service.key), failure)
+    ports = parse_ports_annotation(annotation).bind(_acceptable)
+    if isinstance(ports, result.Failure):
+        failure = Failure(SERVICES, service.key, Problem(annotation_path(FROM_WORLD_TO_PORTS), ports.failure()))
+        yield RefusedPolicy(from_world_key(service.key), failure)
+    else:
+        yield target.open_to_the_world(ports.unwrap(), "from-world")
 
 
 def _acceptable(ports: tuple[PolicyPort, ...]) -> Result[tuple[PolicyPort, ...], str]:

@@ -6,6 +6,7 @@ import pytest
 from returns.result import Failure, Success
 
 from hedgerow.machinery.controller import Change
+from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.operator.namespace_network_policies import NamespacePolicyConfig, RuntimeNetworks
@@ -15,8 +16,9 @@ from hedgerow.operator.namespace_network_policies.controller import (
     cluster_networks_changed,
     register,
     transform_cluster,
+    transform_namespace,
 )
-from tests.unit.core.operator.namespace_network_policies.objects import SHOOT_NETWORKING, cluster
+from tests.unit.core.operator.namespace_network_policies.objects import SHOOT_NETWORKING, cluster, namespace
 
 
 def workerless(networking: dict[str, Any] | None) -> Manifest:
@@ -126,3 +128,10 @@ def test_a_garden_without_its_networks_is_refused(networking: Any, problem: str)
 
 def test_five_namespaces_are_looked_at_at_once_unless_the_configuration_says_otherwise() -> None:
     assert NamespacePolicySettings().concurrent_syncs == 5
+
+
+def test_a_namespace_is_kept_with_what_allows_deletions() -> None:
+    allowing = namespace("a", annotations={ALLOW_DELETIONS: "3", "other": "x"})
+
+    assert transform_namespace(allowing)["metadata"]["annotations"] == {ALLOW_DELETIONS: "3"}
+    assert "annotations" not in transform_namespace(namespace("a"))["metadata"]

@@ -164,8 +164,9 @@ def test_the_api_server_is_reached_where_it_is_ready_and_at_its_ports_alone(
     assert egress(API_SERVER, decided(api_server=api_server, config=replace(CONFIG, resolved=resolved))) == expected
 
 
-def test_g20_without_endpoints_the_policy_for_the_api_server_fails_and_no_other() -> None:
-    decisions = decided(api_server=None)
+@pytest.mark.parametrize("api_server", [None, {"subsets": 1}], ids=["G20", "of another shape"])
+def test_without_endpoints_the_policy_for_the_api_server_fails_and_no_other(api_server: Manifest | None) -> None:
+    decisions = decided(api_server=api_server)
 
     assert failed(decisions) == {API_SERVER: "Endpoints default/kubernetes does not exist, or cannot be read"}
     assert applied(decisions) == (DENY_ALL, PUBLIC, PRIVATE, BLOCKED, DNS)

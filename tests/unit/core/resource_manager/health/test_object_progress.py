@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.objects import Kind
 from hedgerow.resource_manager.health import object_progressing
-from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of, rolls_out
+from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of, rolls_out, transform_pod
 from tests.unit.core.resource_manager.health.objects import CONTENTS, JSON, condition, deployment, live, skipped
 
 COMPLETE = condition("Progressing", "True", "NewReplicaSetAvailable", "complete")
@@ -121,3 +121,10 @@ def test_there_is_an_answer_about_whatever_an_object_holds(kind: str, spec: Any,
         manifest = {"metadata": {"name": "x", "generation": 0}, "spec": spec, "status": contents}
         description = object_progressing(Kind("apps/v1", kind), manifest, 1)
         assert description is None or isinstance(description, str)
+
+
+def test_a_pod_is_kept_with_no_more_than_it_has() -> None:
+    assert transform_pod({"spec": {}}) == {"metadata": {}}
+    assert transform_pod({"metadata": {"name": "p", "namespace": "ns"}}) == {
+        "metadata": {"name": "p", "namespace": "ns"}
+    }

@@ -1,6 +1,6 @@
 """What the controller watches, and which Services a change concerns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.api.network_policies import service_of_policy, transform_policy
 from hedgerow.machinery.controller import Change, Watch, all_keys, concerned_keys
-from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow.resource_manager.network_policies.controller import (
     ingress_changed,
@@ -295,3 +295,8 @@ def test_an_ingress_is_kept_with_its_rules() -> None:
 
     assert transform_ingress(whole)["spec"] == {"rules": whole["spec"]["rules"]}
     assert transform_ingress({"metadata": {"name": "x", "namespace": "y"}})["spec"] == {"rules": []}
+
+
+@pytest.mark.parametrize("transform", [transform_service, transform_ingress])
+def test_a_spec_of_another_shape_is_kept_so_that_it_can_be_told(transform: Callable[[Manifest], Manifest]) -> None:
+    assert transform({"metadata": {"name": "x", "namespace": "y"}, "spec": [1]})["spec"] == [1]

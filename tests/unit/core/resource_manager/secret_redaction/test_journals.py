@@ -23,7 +23,7 @@ from hedgerow.machinery.steps import AtOnce, Pause, Step
 from hedgerow.resource_manager.managed_resources.decoding import Checksum, decoded_secret, decompressed
 from hedgerow.resource_manager.managed_resources.desired import checked_values
 from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction, journals
-from hedgerow.resource_manager.secret_redaction.fingerprints import shown_kubeconfig
+from hedgerow.resource_manager.secret_redaction.fingerprints import is_manifest, shown_kubeconfig
 from hedgerow.resource_manager.token_requests.kubeconfig import read_kubeconfig
 from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 
@@ -367,3 +367,10 @@ def test_the_oldest_checksums_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> 
         return bool(read_in(before)["status"]["secretsDataChecksum"] != FINGERPRINTS.of_checksum(found))
 
     assert [known(text) for text in ("one", "one", "two", "one")] == [False, True, False, False]
+
+
+def test_a_document_whose_metadata_are_no_object_is_no_manifest() -> None:
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+
+    assert is_manifest(document)
+    assert not is_manifest({**document, "metadata": ["a"]})
