@@ -66,7 +66,7 @@ def planned(
         now: when.
 
     Raises:
-        EndlessDecisionError: a decision goes on and on.
+        SimulationError: a decision or an `enqueue` function has a defect; the cause is the exception.
     """
     seeded = _cluster_of([controller], tuple(manifests), now)
     if isinstance(seeded, Failure):
@@ -94,7 +94,7 @@ def simulated(
         now: when it begins.
 
     Raises:
-        RestlessError: the controllers undo each other's work, or one undoes its own.
+        SimulationError: the controllers undo each other's work, or one undoes its own, or has a defect.
     """
     loop = CalendarLoop(now)
     seeded = _cluster_of(controllers, tuple(manifests), now)

@@ -7,20 +7,22 @@ transport = real_time.over(real_time.run(...))
 with planning(controller, imagined(dict.fromkeys(Cluster, transport), now), now) as planner: ...
 """
 
-from hedgerow_adapters.simulation.clusters import ReadingError, World, Worlds, in_memory
-from hedgerow_adapters.simulation.happenings import SentAction
+from hedgerow_adapters.simulation.clusters import ReadingError, SimulationError, World, Worlds, in_memory
+from hedgerow_adapters.simulation.happenings import CrashedTurnError, SentAction
 from hedgerow_adapters.simulation.overlay import imagined
 from hedgerow_adapters.simulation.planning import KeyPlan, Planner, Settlement, planning, settle
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.virtual_time import RealTime
 
 __all__ = [
+    "CrashedTurnError",
     "KeyPlan",
     "Planner",
     "ReadingError",
     "RealTime",
     "SentAction",
     "Settlement",
+    "SimulationError",
     "World",
     "Worlds",
     "imagined",

@@ -20,7 +20,11 @@ from hedgerow_adapters.protocol.transport import Request, Response, Transport, a
 _WRITING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
-class ReadingError(Exception):
+class SimulationError(Exception):
+    """A simulation cannot go on; says why as one sentence."""
+
+
+class ReadingError(SimulationError):
     """A cluster does not answer, or does not show what is asked for; says why as one sentence."""
 
 

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing_extensions import override
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Event
@@ -15,7 +14,7 @@ from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
-from hedgerow_adapters.simulation.clusters import Effect, ReadingError
+from hedgerow_adapters.simulation.clusters import Effect, SimulationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +67,18 @@ class Happening:
         yield from (str(step) for step in self.steps if step.error)
 
 
-class CrashedTurnError(Exception):
+class CrashedTurnError(SimulationError):
     """A turn ended with an exception: its decision has a defect, or took too long."""
 
     def __init__(self, controller: str, key: ObjectKey, error: Exception) -> None:
         super().__init__(f"the turn of {controller} about {key} crashed: {type(error).__name__}: {error}")
+
+
+class CrashedMappingError(SimulationError):
+    """The `enqueue` function of a watch raised an exception: it has a defect."""
+
+    def __init__(self, controller: str, resource: Resource, error: Exception) -> None:
+        super().__init__(f"{controller} could not map {resource} to keys: {type(error).__name__}: {error}")
 
 
 class Account(ControllerObserver):
@@ -84,10 +90,11 @@ class Account(ControllerObserver):
         self.steps: list[SentAction] = []
         self.events: list[Event] = []
         self.failures: tuple[Failure, ...] = ()
-        self.defect: Exception | None = None
+        self.defect: CrashedMappingError | None = None
         self.interruptions: dict[tuple[Resource, Cluster], Exception | None] = {}
         """Resources that could not be listed at first, and why; none: they are not served."""
-        self.conflicts = 0
+        self.conflict: WriteConflict | None = None
+        """The first."""
 
     def record(self, events: Iterable[Event]) -> None:
         """Note events in place of recording them."""
@@ -116,14 +123,16 @@ class Account(ControllerObserver):
 
     @override
     def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
-        self.conflicts += 1
+        self.conflict = self.conflict or conflict
 
     @override
     def raised(self, key: ObjectKey, error: Exception) -> None:
-        if isinstance(error, EndlessDecisionError | ReadingError):
+        if isinstance(error, SimulationError):
             raise error
         raise CrashedTurnError(self._controller, key, error) from error
 
     @override
     def unmapped(self, resource: Resource, error: Exception) -> None:
-        self.defect = self.defect or error
+        if self.defect is None:
+            self.defect = CrashedMappingError(self._controller, resource, error)
+            self.defect.__cause__ = error

@@ -14,7 +14,7 @@ Later keys see what earlier ones have led to.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -73,7 +73,8 @@ class Planner:
         """Everything that would be done about a key.
 
         Raises:
-            EndlessDecisionError: a decision goes on and on.
+            CrashedTurnError: a decision has a defect, goes on and on, or took too long.
+            CrashedMappingError: an `enqueue` function has a defect.
             ReadingError: a cluster does not show what is asked for.
         """
         steps: list[SentAction] = []
@@ -123,8 +124,13 @@ class Settlement:
     """Everything that was done, and then what is still refused."""
     last_turns: tuple[Happening, ...]
     """Of all keys."""
-    is_settled: bool
-    """Whether it came to rest at all."""
+    unrest: str
+    """Why it did not come to rest, as a sentence; empty: it did."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it came to rest at all."""
+        return not self.unrest
 
     def problems(self, explained: Callable[[Failure], str] = str) -> list[str]:
         """What is still refused, or could not be planned, a sentence each.
@@ -133,7 +139,7 @@ class Settlement:
             explained: the sentence of a failure.
         """
         problems = [problem for turn in self.last_turns for problem in turn.problems(explained)]
-        return problems if self.is_settled else [*problems, "the controllers did not come to rest"]
+        return [*problems, self.unrest] if self.unrest else problems
 
 
 def settle(
@@ -150,20 +156,29 @@ def settle(
         controllers: who is run.
         source: the source cluster; none: it is the same.
         namespaces: what is seen of the cluster that is looked after; none: all.
+
+    Raises:
+        CrashedTurnError: a decision has a defect, goes on and on, or took too long.
+        CrashedMappingError: an `enqueue` function has a defect.
     """
     done: list[SentAction] = []
-    is_settled = False
+    unrest = ""
     worlds = in_memory(cluster, source, namespaces)
-    with Simulation(CalendarLoop(cluster.now()), worlds, controllers) as simulation, suppress(RestlessError):
-        for _ in range(MOST_ROUNDS):
-            known = len(done)
-            simulation.look_at_everything()
-            for turn in simulation.work():
-                done += (step for step in turn.steps if not step.error)
-            if simulation.conflicts:
-                break
-            if is_settled := all(only_asks(step.action) for step in done[known:]):
-                break
+    with Simulation(CalendarLoop(cluster.now()), worlds, controllers) as simulation:
+        try:
+            for _ in range(MOST_ROUNDS):
+                known = len(done)
+                simulation.look_at_everything()
+                for turn in simulation.work():
+                    done += (step for step in turn.steps if not step.error)
+                unrest = simulation.conflict
+                if unrest or all(only_asks(step.action) for step in done[known:]):
+                    break
+            else:
+                last = done[-1]
+                unrest = f"{last.controller} did not come to rest about {last.key} within {MOST_ROUNDS} rounds"
+        except RestlessError as error:
+            unrest = str(error)
     turns = simulation.last_turns
     refused = (step for turn in turns for step in turn.steps if step.error)
-    return Settlement((*done, *refused), (*turns,), is_settled)
+    return Settlement((*done, *refused), (*turns,), unrest)

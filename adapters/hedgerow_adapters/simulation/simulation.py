@@ -32,7 +32,7 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
-from hedgerow_adapters.simulation.clusters import ReadingError, Worlds
+from hedgerow_adapters.simulation.clusters import ReadingError, SimulationError, Worlds
 from hedgerow_adapters.simulation.happenings import Account, Happening
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
@@ -40,7 +40,7 @@ MOST_TURNS_AT_ONCE: Final = 200
 """Turns that one key may have at one moment. Each write of its own gives it another, and these come to an end."""
 
 
-class RestlessError(Exception):
+class RestlessError(SimulationError):
     """A key gets turn after turn at one moment: controllers undo each other's work, or one undoes its own."""
 
     def __init__(self, controller: str, key: ObjectKey) -> None:
@@ -126,9 +126,10 @@ class Simulation:
         return [self._last[entry] for entry in sorted(self._last, key=lambda entry: (ranks[entry[0]], entry[1]))]
 
     @property
-    def conflicts(self) -> int:
-        """How many times controllers, or keys of one, turned out to undo each other's work."""
-        return sum(seat.account.conflicts for seat in self._seats)
+    def conflict(self) -> str:
+        """Which controller's work is undone by another one, or by another key, as a sentence; empty: nobody's."""
+        conflicts = ((seat.runner.controller.name, seat.account.conflict) for seat in self._seats)
+        return next((f"{name} did not come to rest: {conflict}" for name, conflict in conflicts if conflict), "")
 
     def look_at_everything(self) -> None:
         """Give every key a turn, in order."""
@@ -141,8 +142,8 @@ class Simulation:
 
         Raises:
             RestlessError: no end is in sight.
-            EndlessDecisionError: a decision goes on and on.
-            CrashedTurnError: a decision has another defect, or took too long.
+            CrashedTurnError: a decision has a defect, goes on and on, or took too long.
+            CrashedMappingError: an `enqueue` function has a defect.
         """
         counts: Counter[tuple[str, ObjectKey]] = Counter()
         while True:
@@ -161,8 +162,8 @@ class Simulation:
         """Take a turn of a key of the only controller; nobody waits any more then but for what it leads to.
 
         Raises:
-            EndlessDecisionError: the decision goes on and on.
-            CrashedTurnError: the decision has another defect, or took too long.
+            CrashedTurnError: the decision has a defect, goes on and on, or took too long.
+            CrashedMappingError: an `enqueue` function has a defect.
         """
         self._settle()
         (seat,) = self._seats

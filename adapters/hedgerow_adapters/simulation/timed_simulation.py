@@ -102,8 +102,8 @@ class TimedSimulation(Simulation):
 
         Raises:
             RestlessError: at some moment no end is in sight.
-            EndlessDecisionError: a decision goes on and on.
-            CrashedTurnError: a decision has another defect, or took too long.
+            CrashedTurnError: a decision has a defect, goes on and on, or took too long.
+            CrashedMappingError: an `enqueue` function has a defect.
         """
         with self:
             self.look_at_everything()

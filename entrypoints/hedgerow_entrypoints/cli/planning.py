@@ -9,7 +9,7 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import is_terminating
 from hedgerow.machinery.plan import Action, Delete, only_asks
 from hedgerow.machinery.questions import ObjectQuestion
-from hedgerow_adapters.simulation import Planner, ReadingError, SentAction, Worlds, planning
+from hedgerow_adapters.simulation import CrashedTurnError, Planner, SentAction, SimulationError, Worlds, planning
 from hedgerow_entrypoints.cli.controllers import Chosen
 from hedgerow_entrypoints.cli.rendering import Planned
 from hedgerow_entrypoints.components.registry import Remarks
@@ -24,7 +24,7 @@ def planned_in(work: Iterable[tuple[Chosen, Worlds]], now: datetime) -> tuple[li
         now: the time at which all of it would happen.
 
     Raises:
-        CommandError: a cluster does not show what is asked for.
+        CommandError: a cluster does not show what is asked for, or an `enqueue` function has a defect.
     """
     planned: list[Planned] = []
     failures: list[Failure] = []
@@ -36,8 +36,8 @@ def planned_in(work: Iterable[tuple[Chosen, Worlds]], now: datetime) -> tuple[li
                 more, failed = _planned_by(planner, remarks)
             planned += more
             failures += failed
-    except ReadingError as unreadable:
-        raise CommandError(str(unreadable)) from unreadable
+    except SimulationError as error:
+        raise CommandError(str(error)) from error
     return planned, failures
 
 
@@ -49,7 +49,11 @@ def _planned_by(planner: Planner, remarks: Remarks) -> tuple[list[Planned], list
     owned, deletions = len(owned_objects(controller, snapshot)), 0
     for key in all_keys(controller, snapshot):
         owner = primary_object(controller, snapshot, key)
-        steps, failed = planner.plan(key)
+        try:
+            steps, failed = planner.plan(key)
+        except CrashedTurnError as crash:
+            failures.append(Failure(controller.primary, key, Problem("", str(crash))))
+            continue
         planned += _net(controller.name, steps)
         if owner is None or not is_terminating(owner):
             deletions += sum(isinstance(step.action, Delete) for step in steps)

@@ -15,7 +15,7 @@ from hedgerow.machinery.scalars import format_duration
 from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import Settlement, settle
+from hedgerow_adapters.simulation import Settlement, SimulationError, settle
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     ControllerName,
@@ -27,7 +27,7 @@ from hedgerow_entrypoints.cli.options import filenames
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of, without_server_fields
 from hedgerow_entrypoints.cli.spans import passing_time
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files, reads_more_than_it_watches
-from hedgerow_entrypoints.errors import note
+from hedgerow_entrypoints.errors import CommandError, note
 
 FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 EPILOG: Final = f"""\b
@@ -100,7 +100,10 @@ def command(
         let_time_pass(options, objects_read, chosen, namespaces)
         return
     (files,) = clusters_of(objects_read, [chosen])
-    settlement = settle(files.cluster, chosen, namespaces=namespaces)
+    try:
+        settlement = settle(files.cluster, chosen, namespaces=namespaces)
+    except SimulationError as error:
+        raise CommandError(str(error)) from error
     objects = _outcome(files.cluster, chosen, settlement)
     if everything:
         objects = everything_read(files.cluster, chosen, namespaces)

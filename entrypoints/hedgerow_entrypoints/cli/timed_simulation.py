@@ -15,13 +15,12 @@ import click
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.scalars import format_timestamp
 from hedgerow_adapters.files import LoadedObject
+from hedgerow_adapters.simulation import SimulationError
 from hedgerow_adapters.simulation.happenings import Happening, SentAction
-from hedgerow_adapters.simulation.simulation import RestlessError
 from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of
@@ -88,7 +87,7 @@ class _Course:
                 yield each
         except KeyboardInterrupt as why:
             self.stop(why)
-        except (RestlessError, EndlessDecisionError) as problem:
+        except SimulationError as problem:
             self.problem = str(problem)
         finally:
             if is_watched:

@@ -9,7 +9,6 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, DynamicWatch, Watch
-from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.plan import (
@@ -34,7 +33,17 @@ from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.executor import Executor, Unanswered
-from hedgerow_adapters.simulation import KeyPlan, ReadingError, World, Worlds, imagined, in_memory, planning, settle
+from hedgerow_adapters.simulation import (
+    CrashedTurnError,
+    KeyPlan,
+    ReadingError,
+    World,
+    Worlds,
+    imagined,
+    in_memory,
+    planning,
+    settle,
+)
 from hedgerow_adapters.simulation.overlay import Overlay
 from hedgerow_adapters.simulation.planning import MOST_TURNS
 from tests.in_memory import snapshot_of
@@ -376,7 +385,7 @@ def test_a_decision_that_never_ends_is_a_defect_here_as_well(worlds: Worlds) -> 
         while True:
             await Pause()
 
-    with pytest.raises(EndlessDecisionError, match="default/wish"):
+    with pytest.raises(CrashedTurnError, match="about default/wish crashed: EndlessDecisionError: "):
         planned(decide, worlds)
 
 

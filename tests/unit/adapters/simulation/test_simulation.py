@@ -1,6 +1,7 @@
 """Controllers at work in in-memory clusters, turn by turn."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation import in_memory, settle
-from hedgerow_adapters.simulation.happenings import CrashedTurnError
+from hedgerow_adapters.simulation.happenings import CrashedMappingError, CrashedTurnError
 from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
@@ -84,13 +85,19 @@ def test_a_turn_that_crashes_ends_the_simulation_and_is_named(error: Exception) 
     assert crash.value.__cause__ is error
 
 
-def test_a_defect_of_a_mapping_ends_the_simulation() -> None:
+def test_a_defect_of_a_mapping_ends_the_simulation_and_is_named() -> None:
     def broken(*_: Any) -> Any:
-        raise BrokenError
+        raise BrokenError("x")
 
     watches = (replace(WATCH, enqueue=broken),)
-    with simulated(replace(WATCHING, watches=watches)) as simulation, pytest.raises(BrokenError):
+    sentence = f"^watching could not map {SECRETS} to keys: BrokenError: x$"
+    with (
+        simulated(replace(WATCHING, watches=watches)) as simulation,
+        pytest.raises(CrashedMappingError, match=sentence) as crash,
+    ):
         list(turns(simulation))
+
+    assert isinstance(crash.value.__cause__, BrokenError)
 
 
 @contextlib.contextmanager
@@ -129,4 +136,20 @@ def test_controllers_that_undo_each_others_work_do_not_come_to_rest() -> None:
     memory = InMemoryCluster(namespaces=("shop",))
     memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
 
-    assert not settle(memory, [wants("red"), wants("blue")]).is_settled
+    (unrest,) = settle(memory, [wants("red"), wants("blue")]).problems()
+
+    assert re.fullmatch(r"red did not come to rest: Secret shop/till was corrected \d+ times .*", unrest)
+
+
+def test_who_undoes_its_own_work_is_named() -> None:
+    def count(key: ObjectKey, snapshot: Snapshot, _context: Context[None]) -> Plan:
+        live = snapshot.get(SECRETS, key)
+        number = int(labels_of(live).get("turn", "0")) + 1 if live else 0
+        return Plan((MergePatch(SECRETS, key, {"metadata": {"labels": {"turn": str(number)}}}, "again"),))
+
+    memory = InMemoryCluster(namespaces=("shop",))
+    memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
+
+    settlement = settle(memory, [replace(WATCHING, reconcile=count)])
+
+    assert settlement.problems() == ["watching did not come to rest about shop/till within 200 turns"]
