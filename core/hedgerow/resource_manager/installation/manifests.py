@@ -197,10 +197,9 @@ def _managed_objects(
 ) -> Iterator[Manifest]:
     """What stands for the permissions to do anything, as far as the values go.
 
+    Every process delivers ManagedResources, so it always needs them.
     Whatever namespaces are looked after: what is in none is delivered all the same, and only one binding reaches it.
     """
-    if not any(concerns_anything(each) for each in installation.permissions):
-        return
     allowed = installation.values.managed_objects
     places = () if allowed.cluster_wide else namespaces
     yield from role_with(_holder(installation, subject, places, "managed-objects"), allowed.rules)

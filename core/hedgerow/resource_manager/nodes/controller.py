@@ -29,7 +29,6 @@ from hedgerow.resource_manager.nodes.readiness import (
     CriticalComponents,
     Done,
     PodView,
-    RemoveTaint,
     Wait,
     csi_drivers,
     daemon_set_view,
@@ -119,7 +118,8 @@ def _waiting(key: ObjectKey, snapshot: Snapshot) -> NodeView | None:
 def _plan(components: CriticalComponents, config: NodeConfig) -> Plan:
     """What a decision asks for. Drivers without a name are waited for like others, and told beside."""
     node = components.node
-    match decide(components):
+    decision = decide(components)
+    match decision:
         case Done():
             return Plan()
         case Wait(missing):
@@ -128,11 +128,10 @@ def _plan(components: CriticalComponents, config: NodeConfig) -> Plan:
                 failures=tuple(_nameless_drivers(components.pods)),
                 requeue_after=config.backoff.total_seconds(),
             )
-        case RemoveTaint(taints):
-            kept = [taint.manifest for taint in taints]
-            patch = {"spec": {"taints": kept or None}}
-            action = MergePatch(NODES, ObjectKey("", node.name), patch, REASON, node.resource_version)
-            return Plan((action,), (_event(node, "Normal", READY, READY_NOTE),))
+    kept = [taint.manifest for taint in decision.taints]
+    patch = {"spec": {"taints": kept or None}}
+    action = MergePatch(NODES, ObjectKey("", node.name), patch, REASON, node.resource_version)
+    return Plan((action,), (_event(node, "Normal", READY, READY_NOTE),))
 
 
 def _event(node: NodeView, type_: Literal["Normal", "Warning"], reason: str, note: str) -> Event:

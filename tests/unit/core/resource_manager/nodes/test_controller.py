@@ -7,9 +7,16 @@ import pytest
 from hedgerow.api.kubernetes import CSI_NODES, DAEMON_SETS, NODES, PODS
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.plan import ApiError, MergePatch
+from hedgerow.machinery.plan import ApiError, MergePatch, Plan
 from hedgerow.machinery.questions import ListQuestion
-from hedgerow.resource_manager.nodes import CriticalComponents, Done, NodeConfig, decide, node_controller
+from hedgerow.resource_manager.nodes import (
+    CriticalComponents,
+    Done,
+    NodeConfig,
+    controller,
+    decide,
+    node_controller,
+)
 from hedgerow.resource_manager.nodes.controller import transform_node
 from hedgerow.resource_manager.nodes.scheduling import node_view
 from tests.unit.core.resource_manager.nodes.surroundings import (
@@ -204,4 +211,7 @@ def test_a_node_of_another_shape_is_told_and_looked_at_again() -> None:
 
 
 def test_a_node_without_the_taint_is_done() -> None:
-    assert decide(CriticalComponents(node_view(PLAIN), (), ())) == Done()
+    components = CriticalComponents(node_view(PLAIN), (), ())
+
+    assert decide(components) == Done()
+    assert controller._plan(components, NodeConfig()) == Plan()
