@@ -46,12 +46,18 @@ class BesideLoop(Computing):
 
     @override
     async def run(self, compute: Callable[[], Result]) -> Result:
-        computed = asyncio.get_running_loop().run_in_executor(self._thread, compute)
+        future = self._thread.submit(compute)
+        computed = asyncio.wrap_future(future)
         try:
             return await asyncio.shield(computed)
         except asyncio.CancelledError:
-            await asyncio.wait({computed})
+            if not future.cancel():
+                await asyncio.wait({computed})
             raise
+
+    def close(self) -> None:
+        """Begin no computation any more, and end the thread after the one that it works on."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     @override
     def reading(self, snapshot: Snapshot) -> Snapshot:

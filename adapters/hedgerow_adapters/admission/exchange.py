@@ -41,6 +41,10 @@ class Exchange:
         self._parsing = Parsing()
         self._beside_loop = BesideLoop()
 
+    def close(self) -> None:
+        """Give up long reviews that have not begun, and end their thread."""
+        self._beside_loop.close()
+
     async def answer(self, path: str, query: str, content_type: str, body: bytes | bytearray) -> bytes:
         """The answer to a review.
 

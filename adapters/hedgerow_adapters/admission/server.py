@@ -72,6 +72,7 @@ class AdmissionServer:
         self._where = where
         self._certificates = certificates
         self._limits = limits
+        self._exchange = exchange
         self._desk = Desk(exchange, limits, observer)
         self._http = HttpServer(
             "webhooks",
@@ -126,6 +127,7 @@ class AdmissionServer:
                 async with asyncio.timeout(self._limits.drain):
                     await self._desk.settled()
             await self._http.close()
+            self._exchange.close()
             watching.cancel()
             await asyncio.wait({watching})
 

@@ -89,5 +89,40 @@ async def test_a_cancelled_computation_ends_before_its_request_does() -> None:
     assert has_ended.is_set()
 
 
+async def test_a_cancelled_computation_that_has_not_begun_is_given_up_at_once() -> None:
+    may_end, began = threading.Event(), list[str]()
+    beside_loop = BesideLoop()
+    first = asyncio.create_task(beside_loop.run(may_end.wait))
+    second = asyncio.create_task(beside_loop.run(lambda: began.append("second")))
+    await asyncio.sleep(0)
+
+    second.cancel()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    is_given_up = second.cancelled()
+
+    may_end.set()
+    await first
+    await beside_loop.run(lambda: began.append("third"))
+    assert is_given_up
+    assert began == ["third"]
+
+
+async def test_what_has_not_begun_is_given_up_when_the_thread_is_closed() -> None:
+    may_end, began = threading.Event(), list[str]()
+    beside_loop = BesideLoop()
+    first = asyncio.create_task(beside_loop.run(may_end.wait))
+    second = asyncio.create_task(beside_loop.run(lambda: began.append("second")))
+    await asyncio.sleep(0)
+
+    beside_loop.close()
+    may_end.set()
+
+    assert await first
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    assert began == []
+
+
 def _nothing(*_asked: object) -> Any:
     raise AssertionError("nothing is to be asked")
