@@ -150,7 +150,11 @@ class Executor:
             async with places:
                 return await self._reported(action, note)
 
-        return await asyncio.gather(*map(placed, actions))
+        ends = await asyncio.gather(*map(placed, actions), return_exceptions=True)
+        # Only now: the other writes would go on unattended.
+        if error := next((end for end in ends if isinstance(end, BaseException)), None):
+            raise error
+        return [end for end in ends if not isinstance(end, BaseException)]
 
     async def _reported(self, action: Action, note: Callable[[Report], None]) -> Report:
         report = await self._attempt(action)

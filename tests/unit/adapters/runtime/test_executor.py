@@ -10,7 +10,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_v
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch
 from hedgerow_adapters.memory import BARE_NOT_FOUND, Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.runtime.executor import AT_ONCE, OVERDUE, Executor, NotWritten, Unanswered, Written
+from hedgerow_adapters.runtime.executor import AT_ONCE, OVERDUE, Executor, NotWritten, Report, Unanswered, Written
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -185,6 +185,26 @@ async def test_a_lease_that_is_lost_while_a_write_waits_to_leave_holds_it_back()
 
     assert await sending == [NotWritten(create("a"), "this process no longer holds the lease", hits_all=True)]
     assert cluster.get(CONFIG_MAPS, A) is None
+
+
+@virtual_time
+async def test_a_note_that_fails_leaves_no_other_write_under_way() -> None:
+    cluster = InMemoryCluster()
+
+    class Slow(MemoryTransport):
+        async def send(
+            self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+        ) -> Response:
+            await asyncio.sleep(0 if request.body["metadata"]["name"] == "a" else 5)
+            return await super().send(request, timeout=timeout, may_send=may_send)
+
+    def note(report: Report) -> None:
+        raise ZeroDivisionError(report.action.key.name)
+
+    with pytest.raises(ZeroDivisionError, match=r"^a$"):
+        await Executor(Slow(cluster)).carry_out([create("a"), create("b")], note)
+
+    assert [manifest["metadata"]["name"] for manifest in cluster.objects(CONFIG_MAPS)] == ["a", "b"]
 
 
 @virtual_time
