@@ -71,6 +71,11 @@ def test_a_batch_becomes_a_file_of_metrics(tmp_path: Path) -> None:
             ["no JSON", "[1]", '{"size": NaN}', '{ "size": 1', '{"size": 01}', {"name": "a", "size": 1}],
             ['size{name="a"} 1'],
         ),
+        (['{"name": "a\tb", "size": 1}', '{"name": "\x01", "size": 1}', '{"a\x1f": 1, "size": 1}'], []),
+        (
+            ['{"name": "a\x7fb", "size": 1}', '{"name": "a b!", "size": 1}'],
+            ['size{name="a b!"} 1', 'size{name="a\x7fb"} 1'],
+        ),
         ([{"name": "a", "size": True, "full": None, "failed": [1]}], []),
     ],
 )
@@ -115,6 +120,12 @@ def test_the_file_replaces_what_a_killed_run_left_and_everybody_may_read_it(tmp_
     assert samples(written(tmp_path, batch(SUBMITTED), mask="077")) == [f"{SERIES} 6"]
     assert stat.S_IMODE(output.stat().st_mode) == 0o644
     assert [*output.parent.iterdir()] == [output]
+
+
+def test_everybody_may_enter_the_folder_that_the_script_makes(tmp_path: Path) -> None:
+    written(tmp_path, batch(SUBMITTED), mask="077")
+
+    assert stat.S_IMODE(Path(HostPaths.below(str(tmp_path)).textfile_dir).stat().st_mode) == 0o755
 
 
 def test_a_file_that_cannot_be_written_does_not_end_the_script(tmp_path: Path) -> None:
