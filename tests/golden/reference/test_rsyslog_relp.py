@@ -243,6 +243,10 @@ def test_scripts_do_the_same_on_nodes(recording: Recording, tmp_path: Path) -> N
             assert tree == expected
             units = {unit: sorted(words) for unit, words in run["units"].items()}
             assert node.units() == units
+    if "D-13" in deviates and recording["script"] == "configure":
+        node.fail(())
+        node.configure()
+        assert node.configure() == (0, [])
 
 
 @pytest.mark.parametrize("recording", STATISTICS)

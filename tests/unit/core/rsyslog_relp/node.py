@@ -12,6 +12,7 @@ from hedgerow.rsyslog_relp.host_paths import HostPaths
 from hedgerow.rsyslog_relp.rendering import cleaner_script, configure_script
 
 PATIENCE = 60
+KILL = "kill -9 $PPID"
 TOOLS = ("bash", "cat", "chmod", "cmp", "cp", "diff", "grep", "ls", "mkdir", "mv", "rm", "sed", "touch", "tr")
 
 SYSTEMCTL = """#!/bin/bash
@@ -74,6 +75,17 @@ class Node:
         """Let commands fail from now on: `augenrules`, or the arguments of systemctl."""
         (self._folder / "fail").write_text("".join(f"{each}\n" for each in commands))
 
+    def intercept(self, tool: str, pattern: str, command: str = "exit 1") -> None:
+        """Run a bash command instead of a tool when its arguments match a glob; `KILL` kills the script."""
+        text = f'#!/bin/bash\ncase "$*" in {pattern}) {command} ;; esac\nexec {self._commands}/real-{tool} "$@"\n'
+        path = self._commands / tool
+        path.rename(self._commands / f"real-{tool}")
+        self._command(tool, text)
+
+    def release(self, tool: str) -> None:
+        """End an interception."""
+        (self._commands / f"real-{tool}").rename(self._commands / tool)
+
     def set_units(self, units: Mapping[str, Iterable[str]]) -> None:
         """What systemd knows of units: `installed`, `enabled`, `active`, `masked`."""
         for unit, words in units.items():
@@ -131,6 +143,12 @@ class Node:
         program = shutil.which(command[0], path=os.defpath)
         assert program
         self.output = subprocess.run(
-            [program, *command[1:]], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+            [program, *command[1:]],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+            umask=0o077,
         )
         return self.output.returncode, self.calls()

@@ -1,11 +1,12 @@
 """What the scripts do on a node: the configure script, and the cleaner that undoes it."""
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.unit.core.rsyslog_relp.node import Node
+from tests.unit.core.rsyslog_relp.node import KILL, Node
 
 RULE_FILES = ("00-base-config", "10-privilege-escalation", "11-privileged-special", "12-system-integrity")
 RULES = {f"audit_staged_dir/{name}.rules": f"-D {name}\n" for name in RULE_FILES}
@@ -16,6 +17,7 @@ FRESH = {**STAGED, "audit_installed_dir/10-dist.rules": "-w /etc/passwd\n", "aud
 UP = ("installed", "enabled", "active")
 AUDITD, RSYSLOG = "systemctl restart auditd.service", "systemctl restart rsyslog.service"
 LOAD = "augenrules --load"
+DISABLED = [f"systemctl {verb} rsyslog-configurator.service" for verb in ("disable", "stop")]
 
 
 @pytest.fixture
@@ -211,8 +213,7 @@ def test_the_cleaner_restores_the_node(node: Node) -> None:
     assert node.clean() == (
         0,
         [
-            "systemctl disable rsyslog-configurator.service",
-            "systemctl stop rsyslog-configurator.service",
+            *DISABLED,
             LOAD,
             AUDITD,
             RSYSLOG,
@@ -246,3 +247,191 @@ def test_the_cleaner_restarts_only_what_is_installed(tmp_path: Path) -> None:
 
     assert node.clean() == (0, [])
     assert node.tree() == {"audit_installed_dir/a.rules": "a"}
+
+
+def link_the_plugin(node: Node) -> Path:
+    """Make the plugin file a symbolic link, and return where it points to."""
+    plugin = node.path("audit_syslog_plugin")
+    target = plugin.with_name("shared")
+    plugin.rename(target)
+    plugin.symlink_to(target)
+    return target
+
+
+def test_a_plugin_that_is_a_link_stays_one(node: Node) -> None:
+    target = link_the_plugin(node)
+
+    assert "active = yes" in configured(node).path("audit_syslog_plugin").read_text()
+    assert node.path("audit_syslog_plugin").readlink() == target
+    assert node.clean()[0] == 0
+    assert "active = no" in target.read_text()
+    assert node.path("audit_syslog_plugin").readlink() == target
+
+
+@pytest.mark.parametrize("tool", ["sed", "cp"])
+def test_a_plugin_that_cannot_be_edited_restarts_nothing(node: Node, tool: str) -> None:
+    configured(node).edit({"audit_syslog_plugin": PLUGIN})
+    node.intercept(tool, "*/plugins.d/*")
+
+    assert node.configure() == (0, [])
+    assert "could not activate" in node.output.stderr
+    assert node.configure() == (0, [])
+    assert node.tree()["audit_syslog_plugin"] == PLUGIN
+
+
+def test_a_restart_that_is_due_stays_due_when_the_plugin_cannot_be_edited(node: Node) -> None:
+    node.intercept("cp", "*/plugins.d/*")
+    node.fail(["restart auditd.service"])
+    configured(node)
+
+    node.fail([])
+    assert node.configure() == (0, [AUDITD])
+
+
+def test_a_plugin_that_cannot_be_edited_does_not_end_the_cleaner(node: Node) -> None:
+    configured(node).intercept("sed", "*/plugins.d/*")
+
+    status, _ = node.clean()
+
+    assert (status, node.output.stdout.count("could not deactivate")) == (0, 1)
+    assert node.tree()["audit_syslog_plugin"] == PLUGIN.replace("Active = no", "active = yes")
+
+
+def test_a_masked_auditd_is_left_alone(tmp_path: Path) -> None:
+    node = node_with(tmp_path, FRESH, auditd=("installed", "masked"), rsyslog=())
+
+    assert node.configure() == (0, [])
+    assert "auditd.service is masked" in node.output.stdout
+    assert node.tree() == FRESH
+
+
+def test_rules_that_are_loaded_are_not_loaded_again_when_the_restart_is_tried_again(node: Node) -> None:
+    node.fail(["restart auditd.service"])
+
+    assert LOAD in configured(node).calls()
+    assert node.configure() == (0, [AUDITD])
+
+    node.edit({"audit_staged_dir/10-privilege-escalation.rules": "other"})
+    assert node.configure() == (0, [LOAD, AUDITD])
+    node.fail([])
+    assert node.configure() == (0, [AUDITD])
+    assert node.configure() == (0, [])
+
+
+@pytest.mark.parametrize("folder", ["audit_installed_dir", "tls_installed_dir"])
+def test_what_is_installed_stays_when_its_successor_cannot_be_copied(node: Node, folder: str) -> None:
+    node.edit(CERTIFICATES)
+    node.edit({"tls_installed_dir/tls.crt": "old"})
+    node.intercept("cp", f"*{node.path(folder)}.new")
+    before = installed(node.tree(), folder)
+
+    assert (AUDITD if folder == "audit_installed_dir" else RSYSLOG) not in configured(node).calls()
+    assert "could not copy" in node.output.stderr
+    assert installed(node.tree(), folder) == before
+    assert not [name for name in node.tree() if ".new" in name]
+
+    node.release("cp")
+    staged = folder.replace("installed", "staged")
+    assert installed(configured(node).tree(), folder) == installed({**RULES, **CERTIFICATES}, staged)
+
+
+@pytest.mark.parametrize(
+    ("tool", "pattern"),
+    [
+        ("cp", "*rules.d.new"),
+        ("mv", "*rules.d.original"),
+        ("mv", "*rules.d.new*"),
+        ("cp", "*/plugins.d/*"),
+        ("augenrules", "--load"),
+        ("systemctl", "*restart*auditd.service"),
+        ("cp", "*60-audit.conf.new"),
+        ("mv", "*60-audit.conf.new*"),
+        ("cp", "*/ssl/rsyslog.new"),
+        ("mv", "*/ssl/rsyslog.new*"),
+        ("systemctl", "*restart*rsyslog.service"),
+    ],
+)
+def test_a_configuration_that_is_killed_is_finished_by_the_next_run(node: Node, tool: str, pattern: str) -> None:
+    node.edit(CERTIFICATES)
+    node.intercept(tool, pattern, KILL)
+    status, calls = node.configure()
+    assert status < 0
+
+    node.release(tool)
+    node.edit({"audit_installed_dir.new/leftover": "x"})
+    after = node.configure()[1]
+    assert {*calls, *after} == {LOAD, AUDITD, RSYSLOG}
+    tree = node.tree()
+    assert installed(tree, "audit_backup_dir") == {"10-dist.rules": "-w /etc/passwd\n"}
+    assert installed(tree, "audit_installed_dir") == installed(RULES, "audit_staged_dir")
+    assert installed(tree, "tls_installed_dir") == installed(CERTIFICATES, "tls_staged_dir")
+    assert not [name for name in tree if "pending" in name or ".new" in name]
+
+
+def test_others_may_read_what_is_installed_whatever_the_mask_but_no_keys(node: Node) -> None:
+    node.edit(CERTIFICATES)
+    for name in CERTIFICATES:
+        node.path(name).chmod(0o600)
+    node.path("conf_staged").chmod(0o644)
+    node.path("tls_staged_dir").chmod(0o700)
+    configured(node)
+
+    def mode(name: str) -> int:
+        return stat.S_IMODE(node.path(name).stat().st_mode)
+
+    assert [*map(mode, ("tls_installed_dir", "tls_installed_dir/tls.key", "conf_installed"))] == [0o755, 0o600, 0o644]
+    assert stat.S_IMODE(node.path("conf_installed").parent.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("tool", ["rm", "mv"])
+def test_the_cleaner_fails_and_loads_nothing_when_the_rules_cannot_be_restored(node: Node, tool: str) -> None:
+    configured(node).intercept(tool, "*/rules.d" if tool == "rm" else "*rules.d.original*")
+
+    assert node.clean() == (1, [*DISABLED, RSYSLOG])
+    assert "could not remove" in node.output.stdout
+    assert "audit_backup_dir/10-dist.rules" in node.tree()
+
+    node.release(tool)
+    assert node.clean() == (0, [LOAD, AUDITD])
+    assert installed(node.tree(), "audit_installed_dir") == {"10-dist.rules": "-w /etc/passwd\n"}
+
+
+@pytest.mark.parametrize(
+    "left", ["unit_file", "conf_installed", "tls_installed_dir", "osc_dir", "pstats_output", "audit_backup_dir"]
+)
+def test_the_cleaner_fails_when_something_is_left(node: Node, left: str) -> None:
+    node.edit({**CERTIFICATES, "pstats_output": "x 1\n"})
+    configured(node)
+    node.intercept("mv" if left == "audit_backup_dir" else "rm", f'*{node.path(left)}|*"{node.path(left)} "*')
+
+    assert node.clean()[0] == 1
+    assert f"could not remove {node.path(left)}\n" in node.output.stdout
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [("*augenrules*", [LOAD, AUDITD, RSYSLOG]), ("*restart?rsyslog.service*", [RSYSLOG])],
+)
+def test_a_cleaner_that_is_killed_before_a_restart_is_finished_by_the_next(
+    node: Node, pattern: str, expected: list[str]
+) -> None:
+    configured(node).intercept("chroot", pattern, KILL)
+    assert node.clean()[0] < 0
+
+    node.release("chroot")
+    assert node.clean() == (0, expected)
+    assert node.clean() == (0, [])
+
+
+def test_the_cleaner_removes_what_killed_runs_left(node: Node) -> None:
+    configured(node).edit(
+        {
+            "conf_installed.new": "x",
+            "audit_installed_dir.new/a": "x",
+            "tls_installed_dir.new/a": "x",
+            "audit_syslog_plugin.new": "x",
+        }
+    )
+
+    assert node.clean()[0] == 0
+    assert set(node.tree()) == {"audit_installed_dir/10-dist.rules", "audit_syslog_plugin"}
