@@ -5,6 +5,7 @@ Source: managed-resources §4.1.
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -41,8 +42,13 @@ def run_component(
     recording = _recording(record, component, configuration) if record is not None else None
     leave_out_what_exists()
     process = Process(component.name, settings, partial(component.declared, configuration), webhooks, recording)
-    with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
-        runner.run(process.run())
+    try:
+        with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
+            runner.run(process.run())
+    except OSError:
+        # Commands take an OSError for one of their output, and tell no cause. Log lines raise none.
+        log.exception("The process failed")
+        sys.exit(1)
 
 
 def _recording(path: str, component: Component[Any], configuration: Any) -> "Recording":
