@@ -70,7 +70,7 @@ def test_labels_that_are_no_texts_fail_where_the_reference_drops_them_all(record
 
     applied = application(desired, recording["live"], instructions_of(recording))
 
-    assert str(applied.failure()) == f"metadata.labels[{unreadable[0]}]: must be a string"
+    assert str(applied.failure()) == f'metadata.labels["{unreadable[0]}"] must be a string'
 
 
 @pytest.mark.parametrize("recording", [each for each in RECORDINGS if is_about_a_release(each)])

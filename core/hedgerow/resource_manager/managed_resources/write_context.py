@@ -68,7 +68,8 @@ def write_context(
         namespace: of the object; empty: it has none.
         server_versions: those that were seen of the API server.
     """
-    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if snapshot.has_synced(NAMESPACES) else None
+    is_known = namespace and snapshot.has_synced(NAMESPACES)
+    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if is_known else None
     metadata = None if found is None else f"{uid_of(found)}{digest_of_metadata(found)}"
     return WriteContext(
         webhooks=_webhooks(snapshot, resource, found),

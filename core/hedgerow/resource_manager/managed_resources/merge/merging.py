@@ -118,7 +118,7 @@ def _check_texts(desired: Manifest, field: str) -> None:
     """Labels and annotations hold texts alone; to drop one silently would be to drop what somebody asked for."""
     for key, value in object_at(desired, "metadata", field).items():
         if not isinstance(value, str):
-            raise UnreadableError(Problem(f"metadata.{field}[{key}]", "must be a string"))
+            raise UnreadableError(Problem("", f'metadata.{field}["{key}"] must be a string'))
 
 
 def _check_selectors(desired: Manifest) -> None:

@@ -63,7 +63,10 @@ async def apply(mr: Reconciliation, content: Content, desired: Desired) -> Appli
     """
     autoscaled = await all_scaled_objects(mr.snapshot)
     if not isinstance(autoscaled, ScaledObjects):
-        return await _failed(mr, desired, Obstacle(*autoscaled))
+        obstacle = Obstacle(*autoscaled)
+        if obstacle.is_unreachable:
+            return await trouble(mr, obstacle, APPLY_FAILED, obstacle.text, attempted(mr, desired))
+        return await _failed(mr, desired, obstacle)
     rules: dict[Resource, Stored | None] = {}
     mr.now = await Now()
     objects = await _objects(mr, desired, autoscaled, rules)

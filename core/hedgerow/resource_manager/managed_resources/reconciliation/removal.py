@@ -77,8 +77,10 @@ class Live(NamedTuple):
 async def live_object(reference: Reference) -> Live | NotAnswered:
     """Read an object; or why it is not known."""
     resource = await KindQuestion(reference.kind)
-    if isinstance(resource, NotAnswered):
-        return resource
+    return resource if isinstance(resource, NotAnswered) else await _live_object_of(resource, reference)
+
+
+async def _live_object_of(resource: Resource, reference: Reference) -> Live | NotAnswered:
     namespace = (reference.key.namespace or DEFAULT_NAMESPACE) if resource.namespaced else ""
     key = ObjectKey(namespace, reference.key.name)
     answer = await ObjectQuestion(resource, key, Cluster.TARGET)
@@ -95,15 +97,24 @@ async def removed(mr: Reconciliation, reference: Reference) -> Gone | Obstacle:
     Returns:
         What keeps it there if it is not gone; without a text it is only time.
     """
-    live = await live_object(reference)
+    resource = await KindQuestion(reference.kind)
+    if isinstance(resource, NotAnswered):
+        return _absent_or_unknown(resource)
+    live = await _live_object_of(resource, reference)
     if isinstance(live, NotAnswered):
         # What is not known to have been applied, and may not even be read, could not be created either.
-        is_gone = live.is_not_found or (live.code == _FORBIDDEN and not reference.is_applied)
-        return Gone(is_unserved=live.is_unserved) if is_gone else Obstacle(live.message, live.is_unreachable)
+        could_not_be_created = live.code == _FORBIDDEN and not reference.is_applied
+        return Gone() if could_not_be_created else _absent_or_unknown(live)
     try:
         return _reason_to_stay(mr, reference, live.manifest) or Obstacle(await _removed(mr, live))
     except UnreadableError as error:
         return Obstacle(str(error))
+
+
+def _absent_or_unknown(answer: NotAnswered) -> Gone | Obstacle:
+    if answer.is_not_found:
+        return Gone(is_unserved=answer.is_unserved)
+    return Obstacle(answer.message, answer.is_unreachable)
 
 
 def _reason_to_stay(mr: Reconciliation, reference: Reference, live: Manifest) -> Gone | None:

@@ -103,8 +103,8 @@ def test_what_is_created_is_the_manifest_with_what_is_ours() -> None:
 @pytest.mark.parametrize(
     ("manifest", "problem"),
     [
-        ({"metadata": {"labels": {"a/b": True}}}, "metadata.labels[a/b]: must be a string"),
-        ({"metadata": {"annotations": {"a": None}}}, "metadata.annotations[a]: must be a string"),
+        ({"metadata": {"labels": {"a/b": True}}}, 'metadata.labels["a/b"] must be a string'),
+        ({"metadata": {"annotations": {"a": None}}}, 'metadata.annotations["a"] must be a string'),
         ({"metadata": {"labels": []}}, "metadata.labels: expected an object, got a list"),
         ({"metadata": "x"}, "metadata: expected an object, got a string"),
         ({"spec": {"template": 1}}, "spec.template: expected an object, got a number"),

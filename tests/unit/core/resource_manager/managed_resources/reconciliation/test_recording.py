@@ -178,6 +178,19 @@ def test_an_object_that_may_not_be_read_holds_nothing_up_if_it_was_never_applied
     assert (made.source.get(MANAGED_RESOURCES, KEY) is not None) is is_applied
 
 
+def test_an_object_whose_kind_may_not_be_looked_up_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = harness(refused("a"), config_map("b"))
+    made.turn()
+    forbidden = NotAnswered(403, "Forbidden", "you may not")
+    monkeypatch.setattr(made, "look_up", lambda _kind, _cluster=None: forbidden)
+    made.delete(MANAGED_RESOURCES, KEY.name)
+
+    rested(made)
+
+    assert made.source.get(MANAGED_RESOURCES, KEY) is not None
+    assert made.condition().message.endswith("you may not")
+
+
 def test_nothing_is_created_if_the_status_cannot_be_written() -> None:
     made = harness(config_map("a"))
 

@@ -213,7 +213,7 @@ class TestDocumentThatCannotBeApplied:
         made.turn()
 
         assert made.condition().message == (
-            'error during apply of object "v1/ConfigMap/default/a": metadata.labels[a]: must be a string'
+            'error during apply of object "v1/ConfigMap/default/a": metadata.labels["a"] must be a string'
         )
 
     def test_a_template_that_takes_no_labels_is_named(self) -> None:
