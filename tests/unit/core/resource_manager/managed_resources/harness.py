@@ -150,6 +150,8 @@ class Harness:
         self.before_write: Callable[[Action], None] = lambda _action: None
         self.after_write: Callable[[WriteResult], WriteResult] = lambda outcome: outcome
         self.answer: Callable[[Question], Answer | None] = lambda _question: None
+        self.kind_answer: NotAnswered | None = None
+        """What is answered when a kind is looked up; none: what the clusters tell."""
 
     def put(self, *manifests: Manifest, cluster: InMemoryCluster | None = None) -> None:
         """Create objects, or write them over what is there."""
@@ -284,7 +286,7 @@ class _Answering:
         return self.harness.answer(question) or self.surroundings.answer(question)
 
     def look_up(self, kind: Kind, cluster: Cluster = Cluster.TARGET) -> Resource | NotAnswered:
-        return self.surroundings.look_up(kind, cluster)
+        return self.harness.kind_answer or self.surroundings.look_up(kind, cluster)
 
     def carry_out(self, action: Action) -> WriteResult:
         return self.surroundings.carry_out(action)

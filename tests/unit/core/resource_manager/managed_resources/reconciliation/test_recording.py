@@ -178,11 +178,10 @@ def test_an_object_that_may_not_be_read_holds_nothing_up_if_it_was_never_applied
     assert (made.source.get(MANAGED_RESOURCES, KEY) is not None) is is_applied
 
 
-def test_an_object_whose_kind_may_not_be_looked_up_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_whose_kind_may_not_be_looked_up_is_not_forgotten() -> None:
     made = harness(refused("a"), config_map("b"))
     made.turn()
-    forbidden = NotAnswered(403, "Forbidden", "you may not")
-    monkeypatch.setattr(made, "look_up", lambda _kind, _cluster=None: forbidden)
+    made.kind_answer = NotAnswered(403, "Forbidden", "you may not")
     made.delete(MANAGED_RESOURCES, KEY.name)
 
     rested(made)
