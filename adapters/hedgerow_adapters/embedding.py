@@ -8,9 +8,11 @@ import asyncio
 import random
 import socket
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
@@ -26,15 +28,19 @@ from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.simulation import KeyPlan, in_memory, planning, seeded_cluster
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
+from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
 
 _Problems: TypeAlias = tuple[LoadProblem, ...]
 """What of some manifests no API server would store; `manifest:2` is the second one."""
+_GRACE: Final = 5.0
+"""Seconds in which turns end, and again in which the lease is given back."""
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -112,8 +118,11 @@ async def run(
     *,
     namespaces: Sequence[str] = (),
     elector: LeaderElector | None = None,
+    observer: Callable[[Controller[Any]], ControllerObserver] | None = None,
 ) -> None:
-    """Run controllers on an API server until cancelled, or until the lease is lost.
+    """Run controllers on an API server until cancelled, or until the election ends.
+
+    What is under way then gets a few seconds to end, before the lease is given back.
 
     For programs that have an event loop already. `hedgerow_entrypoints.own_controllers` is a whole process: signals,
     probes, metrics, logs, and a lease that is renewed on a thread of its own.
@@ -123,6 +132,7 @@ async def run(
         transport: the way to the API server.
         namespaces: what they see of the cluster; none: all of it.
         elector: who says that this process leads; none: it does.
+        observer: makes the observer of a controller; none: what happens is logged (`hedgerow_adapters.telemetry`).
 
     Raises:
         ExceptionGroup: a part failed that must not, such as the elector with a LeadershipLostError.
@@ -130,23 +140,48 @@ async def run(
     caches = Caches(Clusters.single(Access(transport, tuple(namespaces))), random=random.random)
     instance, precedence = f"{socket.gethostname()}_{uuid.uuid4()}", Precedence()
     may_write = elector.may_write if elector else lambda: True
+    observer = observer or partial(ControllerTelemetry, metrics=RuntimeMetrics())
+    runners, parts = list[ControllerRunner](), list[asyncio.Task[None]]()
     async with asyncio.TaskGroup() as tasks:
-        runners = []
         for controller in controllers:
             component = controller.events_from or controller.name
-            recorder = EventRecorder(transport, component=component, instance=instance, may_write=may_write)
-            tasks.create_task(recorder.run())
-            runners.append(
-                ControllerRunner(controller, caches, recorder=recorder, precedence=precedence, may_write=may_write)
+            recorder = EventRecorder(
+                transport,
+                component=component,
+                instance=instance,
+                may_write=may_write,
+                on_refusal=partial(_tell_of_refusal, component),
             )
-        tasks.create_task(caches.run())
-        for runner in runners:
-            tasks.create_task(runner.run())
-        if elector is not None:
-            tasks.create_task(elector.run())
-            await elector.wait_until_leading()
-        for runner in runners:
-            runner.start()
+            runner = ControllerRunner(
+                controller,
+                caches,
+                recorder=recorder,
+                observer=observer(controller),
+                precedence=precedence,
+                may_write=may_write,
+            )
+            runners.append(runner)
+            parts += [tasks.create_task(recorder.run()), tasks.create_task(runner.run())]
+        parts.append(tasks.create_task(caches.run()))
+        electing = tasks.create_task(elector.run()) if elector is not None else None
+        try:
+            if elector is None or await elector.wait_until_leading():
+                for runner in runners:
+                    runner.start()
+                # Does not raise: the group tells of the part that fails.
+                await asyncio.wait([electing] if electing is not None else parts)
+        finally:
+            await asyncio.gather(*(runner.drain(_GRACE) for runner in runners))
+            if elector is not None:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE):
+                        await elector.release()
+            for task in (*parts, *filter(None, [electing])):
+                task.cancel()
+
+
+def _tell_of_refusal(component: str, problem: str) -> None:
+    get_logger(component).warning("Event was not recorded", error=problem)
 
 
 def _cluster_of(

@@ -1,18 +1,22 @@
 """Any controllers at work in memory, as their authors run them."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
-from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.kubernetes import CONFIG_MAPS, LEASES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery import (
     Context,
     Controller,
     Create,
+    Event,
     Now,
     ObjectKey,
     Plan,
@@ -25,10 +29,13 @@ from hedgerow.machinery import (
 )
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.embedding import planned, run, simulated
-from hedgerow_adapters.leader_election import LeaderElector
-from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
+from hedgerow_adapters.leader_election import LeaderElector, LeadershipLostError
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request, Response
+from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.simulation.simulation import RestlessError
+from hedgerow_adapters.telemetry import configure_logs
 from tests.virtual_clock import virtual_time, wall_clock
 
 POLICIES = network_policy_controller(NetworkPolicyConfig())
@@ -184,3 +191,129 @@ async def test_only_who_holds_the_lease_writes() -> None:
         await running
 
     assert (before, len(cluster.objects(NETWORK_POLICIES))) == (0, 2)
+
+
+LEASE = ObjectKey("default", "notes")
+
+
+class Slow(MemoryTransport):
+    """Writes of ConfigMaps take three seconds."""
+
+    async def send(
+        self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
+    ) -> Response:
+        if request.method != "GET" and "/configmaps" in request.path:
+            await asyncio.sleep(3)
+        return await super().send(request, timeout=timeout, may_send=may_send)
+
+
+def with_cart() -> InMemoryCluster:
+    cluster = InMemoryCluster(now=wall_clock)
+    create(cluster, NAMESPACES, {"metadata": {"name": "shop"}})
+    create(cluster, SERVICES, CART)
+    return cluster
+
+
+def our_elector(cluster: InMemoryCluster) -> LeaderElector:
+    return LeaderElector(MemoryTransport(cluster), LEASE, "ours", wall_clock=wall_clock)
+
+
+async def _crash(_key: ObjectKey, _snapshot: Snapshot, _context: Context[None]) -> Plan:
+    raise ZeroDivisionError("of the cart")
+
+
+async def crashing_for_a_second(observer: Callable[[Controller[Any]], ControllerObserver] | None = None) -> None:
+    crashing = replace(NOTES, reconcile=_crash)
+    running = asyncio.create_task(run([crashing], MemoryTransport(with_cart()), observer=observer))
+    await asyncio.sleep(1)
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+
+
+@virtual_time
+async def test_defects_are_logged_unless_somebody_else_observes() -> None:
+    lines, crashes = StringIO(), list[str]()
+    configure_logs("error", "json", lines)
+
+    class Observer(ControllerObserver):
+        @override
+        def raised(self, key: ObjectKey, error: Exception) -> None:
+            crashes.append(f"{key}: {error}")
+
+    await crashing_for_a_second()
+    logged = lines.getvalue()
+    await crashing_for_a_second(lambda _controller: Observer())
+
+    assert "ZeroDivisionError: of the cart" in logged
+    assert set(crashes) == {"shop/cart: of the cart"}
+    assert lines.getvalue() == logged
+
+
+@virtual_time
+async def test_events_that_are_refused_are_logged() -> None:
+    async def tell(key: ObjectKey, _snapshot: Snapshot, _context: Context[None]) -> Plan:
+        return Plan(events=(Event(SERVICES, key, None, "Normal", "Told", "something"),))
+
+    cluster, lines = with_cart(), StringIO()
+    denial = {"kind": "Status", "reason": "Forbidden", "message": "no events here"}
+    cluster.faults.append(Fault(lambda request: "/events" in request.path, Answered(Response(403, denial)), None))
+    configure_logs("info", "json", lines)
+
+    running = asyncio.create_task(run([replace(NOTES, reconcile=tell)], MemoryTransport(cluster)))
+    await asyncio.sleep(1)
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+
+    assert '"msg":"Event was not recorded","logger":"notes"' in lines.getvalue()
+
+
+@virtual_time
+async def test_who_is_cancelled_ends_its_turns_and_gives_the_lease_back() -> None:
+    cluster = with_cart()
+    running = asyncio.create_task(run([NOTES], Slow(cluster), elector=our_elector(cluster)))
+    await asyncio.sleep(1)
+    before = cluster.objects(CONFIG_MAPS)
+
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert before == []
+    assert [key_of(each).name for each in cluster.objects(CONFIG_MAPS)] == ["cart"]
+    [lease] = cluster.objects(LEASES)
+    assert not lease["spec"].get("holderIdentity")
+
+
+@pytest.mark.parametrize("leads", [True, False], ids=["while it leads", "before it leads"])
+@virtual_time
+async def test_controllers_end_when_the_election_does(*, leads: bool) -> None:
+    cluster = with_cart()
+    elector = our_elector(cluster)
+    other = LeaderElector(MemoryTransport(cluster), LEASE, "other", wall_clock=wall_clock)
+    holding = asyncio.create_task(asyncio.sleep(0) if leads else other.run())
+    await asyncio.sleep(1)
+    running = asyncio.create_task(run([NOTES], MemoryTransport(cluster), elector=elector))
+    await asyncio.sleep(5)
+    is_leader = elector.may_write()
+
+    await elector.release()
+    async with asyncio.timeout(30):
+        await running
+
+    assert is_leader is leads
+    assert len(cluster.objects(CONFIG_MAPS)) == leads
+    holding.cancel()
+
+
+@virtual_time
+async def test_who_loses_the_lease_says_so() -> None:
+    cluster = with_cart()
+    running = asyncio.create_task(run([NOTES], MemoryTransport(cluster), elector=our_elector(cluster)))
+    await asyncio.sleep(5)
+    cluster.faults.append(Fault(lambda request: "/leases" in request.path, Lost(), None))
+
+    async with asyncio.timeout(60):
+        with pytest.RaisesGroup(pytest.RaisesExc(LeadershipLostError, match="lost the lease default/notes")):
+            await running
