@@ -230,7 +230,7 @@ class Stage:
         self._clock.advance(timedelta(days=1).total_seconds())
         self.settle()
         return {
-            f"{cluster.name} {resource.kind} {key_of(each)}": self.world.without_secrets(without_server_fields(each))
+            f"{cluster.name} {resource.kind} {key_of(each)}": self.world.without_secrets(comparable(each))
             for cluster, api_server in self.clusters.items()
             for resource in api_server.resources
             for each in api_server.objects(resource)
@@ -272,8 +272,11 @@ def reordered(value: Any, random: Random) -> Any:
     return [reordered(each, random) for each in value] if isinstance(value, list) else value
 
 
-def without_server_fields(manifest: Manifest) -> dict[str, Any]:
+def comparable(manifest: Manifest) -> dict[str, Any]:
+    """The object without what the server gives; the order of its finalizers means nothing."""
     metadata = {name: value for name, value in manifest["metadata"].items() if name not in GIVEN_BY_THE_SERVER}
+    if "finalizers" in metadata:
+        metadata["finalizers"] = sorted(metadata["finalizers"])
     return {**deepcopy({**manifest}), "metadata": metadata}
 
 
