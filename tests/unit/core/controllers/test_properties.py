@@ -1,6 +1,7 @@
 """What holds for every controller, whatever happens meanwhile: one table of worlds, one test for each law."""
 
 from random import Random
+from typing import Final
 
 import pytest
 from hypothesis import given, settings
@@ -94,12 +95,16 @@ def test_a_decision_that_goes_on_after_a_change_does_no_more_than_one_that_has_d
         assert disturbed(world, moment, changes_of(world)[change]).in_the_end() in expected, moment
 
 
+OVERLOOKED: Final = frozenset({"a namesake of the Node"})
+"""Changes that a cache has to show: a verdict about a request overlooks other Nodes that it does not show yet."""
+
+
 @every_controller
 @FEW
 @given(data=st.data(), lags=st.lists(st.integers(0, 5), min_size=1, max_size=4))
 def test_caches_that_lag_behind_make_no_difference_in_the_end(name: str, data: st.DataObject, lags: list[int]) -> None:
     world = data.draw(WORLDS[name]())
-    change = data.draw(st.sampled_from(sorted(changes_of(world))))
+    change = data.draw(st.sampled_from(sorted(set(changes_of(world)) - OVERLOOKED)))
     expected = possible(world, change)
 
     stage = Stage(world)

@@ -227,7 +227,7 @@ def certificate_requests(draw: st.DrawFn) -> World:
             "another content": replace(subject, *in_target(evil)),
             "denied by somebody": patch(subject, denied, "approval"),
             "no Node": remove(*in_target(node)),
-            "another Node of the name": put(*in_target(double)),
+            "a namesake of the Node": put(*in_target(double)),
             "no Machine": remove(*in_source(machine)),
         },
         (Kind(MACHINES),),
