@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.documents.document import Document, repeated_key
+from hedgerow.machinery.documents.document import Document
+from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks
 from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
 from hedgerow.machinery.failures import Problem, child, joined, unknown_fields
 from hedgerow.machinery.reading import (
@@ -127,21 +128,13 @@ def decode_text(text: str, *, is_strict: bool) -> Result[RsyslogRelpConfig, Deco
 
 
 def _json_document(text: str) -> Document | Problem:
-    """The value of a JSON text, with a problem for each key that an object has twice."""
-    repeated: list[str] = []
-
-    def mapping(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(members)
-        if len(value) < len(members):
-            names = [name for name, _ in members]
-            repeated.extend(repeated_key(name) for name in value if names.count(name) > 1)
-        return value
-
+    """The value of a JSON text, and its problems. The value is Python's: 601.0 is no integer here."""
     try:
-        value = json.loads(text, object_pairs_hook=mapping)
+        value = json.loads(text)
+        document, _ = JsonReader().read(text, after_blanks(text, 0))
     except (ValueError, RecursionError) as error:
         return Problem("", f"is not valid JSON: {error}")
-    return Document(value, tuple(repeated))
+    return document._replace(value=value)
 
 
 def _yaml_document(text: str, *, is_strict: bool) -> Document | Problem:

@@ -8,6 +8,7 @@ Source: rsyslog-relp §7; decisions D-10, D-11.
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from returns.result import Failure as Failed
@@ -21,7 +22,7 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.failures import joined
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import list_at, object_at, objects_at, text_at, with_value
+from hedgerow.machinery.reading import list_at, object_at, text_at, with_value
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.rsyslog_relp.audit_rules import audit_rules
 from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig, decode
@@ -34,7 +35,7 @@ from hedgerow.rsyslog_relp.rendering import (
     pstats_script,
     rsyslog_configuration,
 )
-from hedgerow.rsyslog_relp.validation import config_problems, secret_problem
+from hedgerow.rsyslog_relp.validation import config_problems, resource_reference, secret_problem
 
 NAME: Final = "operating-system-config"
 PATH: Final = "/operating-system-config"
@@ -141,12 +142,8 @@ def provider_config(extension: Manifest) -> RsyslogRelpConfig | str:
 
 def referenced_secret(shoot: Manifest, tls: TLS) -> str | None:
     """The name of the copied Secret that a Shoot's resources name; none if they name none, or something else."""
-    for entry in objects_at(shoot, "spec", "resources"):
-        if text_at(entry, "name") == tls.secret_reference_name:
-            reference = object_at(entry, "resourceRef")
-            is_secret = text_at(reference, "kind") == SECRETS.kind
-            return f"{REFERENCE_PREFIX}{text_at(reference, 'name') or ''}" if is_secret else None
-    return None
+    kind, name = resource_reference(shoot, tls.secret_reference_name) or ("", "")
+    return f"{REFERENCE_PREFIX}{name}" if kind == SECRETS.kind else None
 
 
 def shoot_identity(namespace: str, shoot: Manifest) -> ShootIdentity:
@@ -171,10 +168,9 @@ def with_node_files(
         secret: the Secret with certificates; none without TLS.
         paths: where the files of nodes are.
     """
-    unit = {"name": UNIT, "command": "start", "enable": True, "content": configurator_unit(paths)}
     for field, key, entries in (
         ("files", "path", [*node_files(config, shoot, secret, paths)]),
-        ("units", "name", [unit]),
+        ("units", "name", [_unit(paths)]),
     ):
         before = list_at(osc, "spec", field)
         after = _upserted(before, entries, key)
@@ -191,10 +187,22 @@ def node_files(
         content = {"secretRef": {"name": secret, "dataKey": key}}
         yield {"path": f"{paths.tls_staged_dir}/{name}", "permissions": PRIVATE, "content": content}
     yield _inline(paths.conf_staged, rsyslog_configuration(config, shoot, paths))
-    yield _inline(paths.configure_script, configure_script(paths))
-    yield _inline(paths.pstats_script, pstats_script(paths))
-    for name, text in audit_rules().items():
-        yield _inline(f"{paths.audit_staged_dir}/{name}", text)
+    yield from _files_of_every_node(paths)
+
+
+@cache
+def _files_of_every_node(paths: HostPaths) -> tuple[Entry, ...]:
+    """The files that no configuration changes."""
+    return (
+        _inline(paths.configure_script, configure_script(paths)),
+        _inline(paths.pstats_script, pstats_script(paths)),
+        *(_inline(f"{paths.audit_staged_dir}/{name}", text) for name, text in audit_rules().items()),
+    )
+
+
+@cache
+def _unit(paths: HostPaths) -> Entry:
+    return {"name": UNIT, "command": "start", "enable": True, "content": configurator_unit(paths)}
 
 
 def _inline(path: str, text: str) -> Entry:

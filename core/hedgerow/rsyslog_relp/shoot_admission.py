@@ -23,7 +23,7 @@ from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, o
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig, decode
 from hedgerow.rsyslog_relp.naming import TYPE
-from hedgerow.rsyslog_relp.validation import config_problems, secret_problem
+from hedgerow.rsyslog_relp.validation import config_problems, resource_reference, secret_problem
 
 NAME: Final = "shoot-rsyslog-relp-admission"
 PATH: Final = "/webhooks/validate"
@@ -99,14 +99,13 @@ def shoot_config(shoot: Manifest, *, is_strict: bool = True) -> RsyslogRelpConfi
 def secret_reference(shoot: Manifest, tls: TLS) -> ObjectKey | str:
     """The Secret that the first resource of the configured name refers to, without its namespace; or what is wrong."""
     name = tls.secret_reference_name
-    for entry in objects_at(shoot, "spec", "resources"):
-        if text_at(entry, "name") == name:
-            reference = object_at(entry, "resourceRef")
-            kind, secret = text_at(reference, "kind") or "", text_at(reference, "name") or ""
-            if kind != SECRETS.kind:
-                return f"invalid referenced resource, expected kind Secret, not {kind}: {name}"
-            return ObjectKey("", secret)
-    return f"missing or invalid referenced resource: {name}"
+    reference = resource_reference(shoot, name)
+    if reference is None:
+        return f"missing or invalid referenced resource: {name}"
+    kind, secret = reference
+    if kind != SECRETS.kind:
+        return f"invalid referenced resource, expected kind Secret, not {kind}: {name}"
+    return ObjectKey("", secret)
 
 
 async def _secret_decision(request: AdmissionRequest, tls: TLS | None) -> Decision:

@@ -13,7 +13,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.failures import Problem, invalid, required, unsupported
 from hedgerow.machinery.names import dns_subdomain_problem
-from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.reading import object_at, objects_at, text_at
 from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig
 
 AUTH_MODES: Final = ("fingerprint", "name")
@@ -45,6 +46,15 @@ def secret_problem(secret: ObjectKey, keys: Collection[str]) -> str | None:
             return f"secret {secret} is missing {key} value"
     if len(keys) > len(SECRET_KEYS):
         return f"secret {secret} should have only three data entries"
+    return None
+
+
+def resource_reference(shoot: Manifest, name: str | None) -> tuple[str, str] | None:
+    """Kind and name of the object that the first of a Shoot's resources of that name refers to; none without one."""
+    for entry in objects_at(shoot, "spec", "resources"):
+        if text_at(entry, "name") == name:
+            reference = object_at(entry, "resourceRef")
+            return text_at(reference, "kind") or "", text_at(reference, "name") or ""
     return None
 
 
