@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from hedgerow.api.kubernetes import LAST_APPLIED
 from hedgerow.api.managed_resources import APPLIED, NOT_APPLIED
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
-from hedgerow.machinery.reading import UnreadableError, each_at, object_at, text_at, texts_at
+from hedgerow.machinery.reading import each_at, text_at, texts_at
 
 DEFAULT_NAMESPACE: Final = "default"
 
@@ -123,10 +123,7 @@ class Reference:
 
 def references_of(managed_resource: Manifest) -> tuple[Reference, ...]:
     """The references in the status of a ManagedResource, as `references_in`."""
-    try:
-        return references_in(object_at(managed_resource, "status"))
-    except UnreadableError as error:
-        raise error.below("status") from error
+    return _complete(each_at(_reference, managed_resource, "status", "resources"))
 
 
 def references_in(status: Manifest) -> tuple[Reference, ...]:
@@ -134,8 +131,11 @@ def references_in(status: Manifest) -> tuple[Reference, ...]:
 
     Entries without kind or name are left out: a request without a name would concern all objects of a kind.
     """
-    found = each_at(_reference, status, "resources")
-    return tuple(each for each in found if all(each.kind) and each.key.name)
+    return _complete(each_at(_reference, status, "resources"))
+
+
+def _complete(references: Iterable[Reference]) -> tuple[Reference, ...]:
+    return tuple(each for each in references if all(each.kind) and each.key.name)
 
 
 def kinds_of_references(managed_resource: Manifest) -> set[Kind]:
