@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -16,10 +16,8 @@ from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.controller import Controller
 from hedgerow_entrypoints.cli.command import main as run_command
 from hedgerow_entrypoints.components import bring
-from hedgerow_entrypoints.components.registry import Component, ControllerEntry
+from hedgerow_entrypoints.components.registry import OFFLINE, Component, ControllerEntry
 from hedgerow_entrypoints.process.settings import ProcessSettings
-
-_OFFLINE: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
 
 
 def main(
@@ -59,7 +57,7 @@ def _component(name: str, controllers: Sequence[Controller[Any]]) -> Component[P
     return Component(
         name=name,
         controllers=tuple(map(entry, controllers)),
-        without_file=lambda _ask: _OFFLINE,
+        without_file=lambda _ask: OFFLINE,
         settings=lambda settings: settings,
     )
 

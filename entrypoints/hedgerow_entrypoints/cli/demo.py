@@ -19,7 +19,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.resource_manager.network_policies import desired_network_policies
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import SentAction, Settlement, settle
+from hedgerow_adapters.simulation import Settlement, settle
 from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.landscape import TELLING_SERVICES, Scene, examples_folder, scenes
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
@@ -106,10 +106,6 @@ def _happened(scene: Scene, cluster: InMemoryCluster) -> str:
     # A new object is shown as its author wrote it, without what the server adds.
     after = cluster.get(scene.resource, scene.key) if before else scene.request.body
     return textwrap.indent("".join(changed_lines(before, after)).rstrip("\n"), MARGIN) if after else ""
-
-
-def _row(step: SentAction) -> tuple[str, ...]:
-    return styled_verb(step.action), *step.action.key, step.action.reason
 
 
 def _problems(settlement: Settlement) -> Iterator[str]:

@@ -43,7 +43,8 @@ class Remarks:
 
 
 NO_REMARKS: Final = Remarks()
-_DEFAULTS: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
+OFFLINE: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
+"""The settings of what no process runs with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Component(Generic[Configuration]):
     CommandError."""
     document: type[Document] | None = None
     """Its configuration file; none: it has none yet, and only offline commands run its controllers."""
-    settings: Callable[[Configuration], ProcessSettings] = lambda _configuration: _DEFAULTS
+    settings: Callable[[Configuration], ProcessSettings] = lambda _configuration: OFFLINE
     """What its process is told."""
     webhooks: Callable[[Configuration], Sequence[Webhook]] = lambda _configuration: ()
     """The enabled webhooks, in the order in which API servers call them."""
