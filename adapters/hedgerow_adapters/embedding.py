@@ -1,4 +1,4 @@
-"""Controllers of one's own at work: what they would do, what becomes of objects, and for real.
+"""Runs your own controllers: plan what they would do, simulate them, or run them on an API server.
 
 They run as the project's own do: `planned` and `simulated` in an in-memory cluster on a virtual clock, `run` on an API
 server. `hedgerow_entrypoints.own_controllers` makes a command of all three.
@@ -89,7 +89,7 @@ def simulated(
     lasting: timedelta = timedelta(0),
     now: datetime = _START,
 ) -> Result[Simulated, _Problems]:
-    """What becomes of a cluster of these manifests with controllers at work in it.
+    """Run controllers in an in-memory cluster of these manifests, and return the outcome.
 
     Not for coroutines: it runs an event loop.
 

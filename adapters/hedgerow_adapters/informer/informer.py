@@ -53,7 +53,7 @@ async def _never() -> bool:
 
 
 class Informer:
-    """Keeps whoever listens in step with the objects of one resource, or a scope of them.
+    """Lists and watches the objects of one resource, or of a scope of it, and reports each change to its listener.
 
     Expected flow: `run` in a task; `synced` is set after the first complete list. Each delivery arrives in order, the
     next when the listener is through with the last, and `resource_version` is what the deliveries so far have brought

@@ -61,7 +61,7 @@ def lower_case_names(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 class LineSplitter:
-    """Puts lines together from chunks; every byte is looked at once and copied at most twice."""
+    """Splits chunks into lines. It reads each byte once, and copies it twice at most."""
 
     __slots__ = ("_parts",)
 

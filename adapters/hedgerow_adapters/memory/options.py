@@ -152,7 +152,7 @@ _HELD_BY: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """Of which very object a deletion speaks, and what becomes of those that it owns. The grace period is ignored."""
+    """The preconditions of a deletion, and its propagation to owned objects. The grace period is ignored."""
 
     uid: str | None = None
     resource_version: str | None = None
@@ -189,7 +189,7 @@ def failed_precondition(manifest: Manifest, options: DeleteOptions) -> str | Non
 
 
 def remaining_finalizers(present: Sequence[str], propagation: str) -> list[str]:
-    """What holds an object once its deletion is asked for: the garbage collector too, if it has work first."""
+    """The finalizers of an object after a request to delete it, including the garbage collector's if it has to work."""
     if not propagation:
         return list(present)
     others = [name for name in present if name not in (ORPHAN, FOREGROUND)]

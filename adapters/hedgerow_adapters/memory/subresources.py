@@ -1,6 +1,7 @@
 """Subresources that are objects of another kind: the Scale of a workload, and the token of a ServiceAccount.
 
-Tokens have the form of real ones. Each is given once, nobody checks it, and what it is bound to is not looked at.
+Tokens have the form of real ones. Each token is given once. Nothing verifies tokens, or reads the objects that they are
+bound to.
 """
 
 import base64

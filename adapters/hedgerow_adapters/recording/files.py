@@ -159,7 +159,7 @@ class RecordLine(NamedTuple):
 
     number: int
     content: Line | None
-    """None: it is torn, as whoever wrote it was ended in the middle of it."""
+    """None: the line is incomplete, because the process that wrote it was killed."""
 
 
 def record_lines(path: Path) -> Iterator[RecordLine]:

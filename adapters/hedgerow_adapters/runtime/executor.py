@@ -94,7 +94,7 @@ Report: TypeAlias = Written | NotWritten | Unanswered
 
 
 def _no_note(_report: Report) -> None:
-    """Nobody takes note."""
+    """Ignores the report."""
 
 
 class Executor:

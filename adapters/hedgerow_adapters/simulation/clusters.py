@@ -25,11 +25,11 @@ class SimulationError(Exception):
 
 
 class ReadingError(SimulationError):
-    """A cluster does not answer, or does not show what is asked for; says why as one sentence."""
+    """A cluster cannot be read. The message says why in one sentence."""
 
 
 class Place(NamedTuple):
-    """Where an object is, whatever version of the API it is asked for by."""
+    """The place of an object, the same for all versions of its API group."""
 
     resource: str
     """With its group, as roles name it."""

@@ -1,7 +1,7 @@
-"""A cluster of which everything is read and to which nothing is written: writes are imagined, over what there is.
+"""A live cluster with imagined writes: reads go to the server, writes only change what later reads show.
 
-Guarantees: nothing but GET reaches the server, and no watch; each object is asked for once; later reads, lists and
-watches show what was written. A read without an answer, or without the permission for it, raises: a decision would
+Guarantees: only GET requests reach the server, and no watch. Each object is read once. Later reads, lists and
+watches show the imagined writes. A read without an answer, or without the permission for it, raises: a decision would
 take it for the state of the cluster.
 
 Of a server's rules it knows that an object is created once, that what does not exist cannot be changed, that a version
