@@ -3,7 +3,7 @@
 settle(cluster, controllers)                                                     # in an in-memory cluster
 with planning(controller, in_memory(cluster), now) as planner: ...               # key by key, in one
 with RealTime() as real_time:                                                    # over a live cluster
-transport = real_time.over(real_time.run(...))
+transport = real_time.over(real_time.enter(...))
 with planning(controller, imagined(dict.fromkeys(Cluster, transport), now), now) as planner: ...
 """
 

@@ -13,7 +13,7 @@ import concurrent.futures
 import math
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -137,6 +137,7 @@ class RealTime:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._entered = AsyncExitStack()
         self._thread = threading.Thread(target=self._loop.run_forever, name="real time", daemon=True)
 
     def __enter__(self) -> Self:
@@ -147,7 +148,8 @@ class RealTime:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
-        """End the thread."""
+        """Give up what is still under way, leave the contexts that were entered here, and end the thread."""
+        self.run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -156,9 +158,21 @@ class RealTime:
         """The result of a coroutine that runs there, for a caller without an event loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
+    def enter(self, context: AbstractAsyncContextManager[T]) -> T:
+        """Enter a context there, for as long as the thread runs."""
+        return self.run(self._entered.enter_async_context(context))
+
     def over(self, transport: Transport) -> Transport:
         """A transport of that loop, for use on virtual time."""
         return _Across(transport, self._loop)
+
+    async def _end(self) -> None:
+        # An interrupted caller waits no longer for its requests; they end before their connections close.
+        under_way = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await self._entered.aclose()
 
 
 class _Across:

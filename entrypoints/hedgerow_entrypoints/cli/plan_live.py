@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -65,16 +65,12 @@ def live_clusters(accesses: Mapping[Cluster, ClusterAccess]) -> Iterator[LiveClu
         CommandError: a kubeconfig is of no use.
     """
     with RealTime() as real_time:
-        stack = AsyncExitStack()
         opened: dict[tuple[str | None, str | None], Transport] = {}
-        try:
-            for access in accesses.values():
-                if access[:2] not in opened:
-                    connection = stack.enter_async_context(connected(access.kubeconfig, access.context))
-                    opened[access[:2]] = real_time.over(real_time.run(connection))
-            yield LiveClusters(
-                {role: opened[access[:2]] for role, access in accesses.items()},
-                {role: access.namespaces for role, access in accesses.items()},
-            )
-        finally:
-            real_time.run(stack.aclose())
+        for access in accesses.values():
+            if access[:2] not in opened:
+                connection = connected(access.kubeconfig, access.context)
+                opened[access[:2]] = real_time.over(real_time.enter(connection))
+        yield LiveClusters(
+            {role: opened[access[:2]] for role, access in accesses.items()},
+            {role: access.namespaces for role, access in accesses.items()},
+        )

@@ -1,7 +1,10 @@
 """Requests that are sent on real time, for a loop on virtual time."""
 
 import asyncio
+import concurrent.futures
+import contextlib
 import threading
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -63,3 +66,35 @@ def test_what_goes_wrong_there_is_raised_here() -> None:
         with pytest.raises(TransportError, match="cut off"):
             run(ask())
         assert real_time.run(asyncio.sleep(0, "still at work")) == "still at work"
+
+
+def test_what_nobody_waits_for_any_more_ends_before_its_context_is_left(caplog: pytest.LogCaptureFixture) -> None:
+    happened: list[str] = []
+    asked = threading.Event()
+
+    async def send() -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            happened.append("the request ended")
+
+    @contextlib.asynccontextmanager
+    async def connection() -> AsyncIterator[Callable[[], Coroutine[Any, Any, None]]]:
+        yield send
+        happened.append("the connection closed")
+
+    with RealTime() as real_time:
+        request = real_time.enter(connection())
+        caller = threading.Thread(target=lambda: _until_given_up(real_time, request()))
+        caller.start()
+        asked.wait()
+
+    caller.join()
+    assert happened == ["the request ended", "the connection closed"]
+    assert caplog.records == []
+
+
+def _until_given_up(real_time: RealTime, work: Coroutine[Any, Any, None]) -> None:
+    with contextlib.suppress(concurrent.futures.CancelledError):
+        real_time.run(work)
