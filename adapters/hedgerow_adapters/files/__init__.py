@@ -7,12 +7,11 @@ other files by the rules for manifests.
 
 from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.loading import load_manifests
-from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KINDS
+from hedgerow_adapters.files.scopes import NAMESPACED_KINDS
 from hedgerow_adapters.files.sources import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.writing import as_stored, implied_namespaces, render_json, render_sorted_yaml, render_yaml
 
 __all__ = [
-    "CLUSTER_SCOPED_KINDS",
     "NAMESPACED_KINDS",
     "LoadProblem",
     "LoadedObject",

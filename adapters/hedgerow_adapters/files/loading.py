@@ -4,48 +4,34 @@ Composes the steps: find and read texts, decode them, take objects out, place th
 Every problem of every step is reported, not the first one alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.failures import Problem
+from hedgerow.machinery.manifests import object_problems, type_problems, wrong_type
+from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow_adapters.files.decoding import decoded
-from hedgerow_adapters.files.manifests import parts_of
-from hedgerow_adapters.files.scopes import (
-    CLUSTER_SCOPED_KINDS,
-    DEFAULT_NAMESPACE,
-    NAMESPACED_KINDS,
-    group_of,
-    in_its_namespace,
-)
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, NAMESPACED_KINDS, group_of, in_its_namespace
 from hedgerow_adapters.files.sources import LoadedObject, LoadProblem, Source, source_texts
 
+_LIST: Final = "List"
 
-class _Found(NamedTuple):
-    """An object and where it stands."""
 
-    manifest: Manifest
-    source: Source
+class Part(NamedTuple):
+    """An object of a document, or what stands in the place of one."""
+
+    value: Any
     where: str
-    """Its place in the lists of its document, such as `items[3]`; empty where it is the document."""
-    is_placed: bool = False
-    """Whether the namespace that it is in is not its own word."""
-
-
-class _Identity(NamedTuple):
-    """What no two objects of a cluster share; versions of a group serve the same objects."""
-
-    group: str
-    kind: str
-    key: ObjectKey
+    """Its place in the lists that hold it, such as `items[3]`; empty for a document that is no list."""
+    problems: tuple[Problem, ...]
 
 
 def load_manifests(
     paths: Sequence[str],
     *,
     stdin: BinaryIO,
-    cluster_scoped_kinds: frozenset[str] = CLUSTER_SCOPED_KINDS,
     namespaced_kinds: frozenset[str] = NAMESPACED_KINDS,
     namespace: str = DEFAULT_NAMESPACE,
     sent: bool = False,
@@ -55,59 +41,82 @@ def load_manifests(
     Args:
         paths: files, folders (all `.yaml`, `.yml` and `.json` files in them and below), or `-` for standard input.
         stdin: standard input; read only where a path says so.
-        cluster_scoped_kinds: kinds that live in no namespace, those outside Kubernetes' own groups as `Kind.group`.
-        namespaced_kinds: kinds that go to `namespace` where they name none, written likewise.
+        namespaced_kinds: kinds that go to `namespace` where they name none, those outside Kubernetes' own groups as
+            `Kind.group`.
         namespace: where objects go that name none.
-        sent: whether the objects are as somebody sends them to an API server, and not as one holds them: their name
-            may be left to the server, and an AdmissionReview has none.
+        sent: the objects are as somebody sends them to an API server, and not as one holds them: their name may be
+            left to the server, and an AdmissionReview has none.
     """
     problems: list[LoadProblem] = []
-    found: list[_Found] = []
-    for read in _read(paths, stdin, sent=sent):
-        if isinstance(read, LoadProblem):
-            problems.append(read)
-        else:
-            manifest = in_its_namespace(
-                read.manifest,
-                cluster_scoped_kinds=cluster_scoped_kinds,
-                namespaced_kinds=namespaced_kinds,
-                namespace=namespace,
-            )
-            is_placed = bool(key_of(manifest).namespace) and not key_of(read.manifest).namespace
-            found.append(read._replace(manifest=manifest, is_placed=is_placed))
-    problems += _repetitions(found)
-    if problems:
-        return Failure(tuple(problems))
-    return Success(tuple(LoadedObject(each.manifest, each.source, each.is_placed) for each in found))
+    found: list[LoadedObject] = []
+    places: list[str] = []
+    for source, part in _parts_in(paths, stdin, problems, sent=sent):
+        manifest = in_its_namespace(part.value, namespaced_kinds, namespace)
+        is_placed = bool(key_of(manifest).namespace) and not key_of(part.value).namespace
+        found.append(LoadedObject(manifest, source, is_placed))
+        places.append(part.where)
+    problems += _repetitions(zip(found, places, strict=True))
+    return Failure(tuple(problems)) if problems else Success(tuple(found))
 
 
-def _read(paths: Sequence[str], stdin: BinaryIO, *, sent: bool) -> Iterator[_Found | LoadProblem]:
-    """All objects and all problems, in the order of the paths."""
+def _parts_in(
+    paths: Sequence[str], stdin: BinaryIO, problems: list[LoadProblem], *, sent: bool
+) -> Iterator[tuple[Source, Part]]:
+    """The objects with nothing wrong, in the order of the paths; what is wrong with the others joins the problems."""
     for text in source_texts(paths, stdin):
         if isinstance(text, LoadProblem):
-            yield text
+            problems.append(text)
             continue
         for number, document in enumerate(decoded(text.text, text.path), start=1):
             source = Source(text.path, number)
-            if document.problems:
-                yield from (LoadProblem(source, problem) for problem in document.problems)
-                continue
-            for part in parts_of(document.value, sent=sent):
-                yield from (LoadProblem(source, f"{_prefix(part.where)}{problem}") for problem in part.problems)
+            problems += (LoadProblem(source, problem) for problem in document.problems)
+            for part in () if document.problems else parts_of(document.value, sent=sent):
+                problems += (LoadProblem(source, f"{_prefix(part.where)}{problem}") for problem in part.problems)
                 if not part.problems:
-                    yield _Found(part.value, source, part.where)
+                    yield source, part
 
 
-def _repetitions(found: Iterable[_Found]) -> Iterator[LoadProblem]:
-    """An object that stands in two places: which of them counts would depend on the order of the paths."""
-    first: dict[_Identity, _Found] = {}
-    for each in found:
-        identity = _Identity(group_of(each.manifest), each.manifest["kind"], key_of(each.manifest))
-        earlier = first.setdefault(identity, each)
-        if earlier is not each and identity.key.name:
-            place = f"{earlier.source} {earlier.where}".rstrip()
-            what = f"{identity.kind} {identity.key} stands already in {place}"
-            yield LoadProblem(each.source, f"{_prefix(each.where)}{what}")
+def parts_of(document: Any, where: str = "", *, sent: bool = False) -> Iterator[Part]:
+    """All objects that a document holds, lists taken apart, each with what is wrong with it; none for an empty one."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(kind, str) or not (kind == _LIST or (kind.endswith(_LIST) and "items" in document)):
+        if document is not None or where:
+            yield Part(document, where, object_problems(document, sent=sent))
+        return
+    items, problems = document.get("items"), [*type_problems(document)]
+    if "items" not in document:
+        problems.append(Problem("", "a List without items"))
+    elif items is not None and not isinstance(items, list):
+        problems.append(wrong_type("items", "a list", items))
+    if problems:
+        yield Part(document, where, tuple(problems))
+    for position, item in enumerate(items if isinstance(items, list) else ()):
+        place = f"{where}.items[{position}]".removeprefix(".")
+        yield from parts_of(_typed_as_item(item, document), place, sent=sent)
+
+
+def _typed_as_item(item: Any, parent: Mapping[str, Any]) -> Any:
+    """An item with the type that a list such as a PodList implies for items that do not say theirs."""
+    kind = parent["kind"].removesuffix(_LIST)
+    if not isinstance(item, dict) or not kind:
+        return item
+    implied = {"apiVersion": parent.get("apiVersion"), "kind": kind}
+    missing = {name: value for name, value in implied.items() if item.get(name) is None}
+    return {**implied, **item, **missing}
+
+
+def _repetitions(found: Iterable[tuple[LoadedObject, str]]) -> Iterator[LoadProblem]:
+    """An object that stands in two places: which of them counts would depend on the order of the paths.
+
+    Versions of a group serve the same objects.
+    """
+    first: dict[tuple[str, str, ObjectKey], str] = {}
+    for loaded, where in found:
+        kind, key = loaded.manifest["kind"], key_of(loaded.manifest)
+        identity = (group_of(loaded.manifest), kind, key)
+        if identity in first and key.name:
+            yield LoadProblem(loaded.source, f"{_prefix(where)}{kind} {key} stands already in {first[identity]}")
+        first.setdefault(identity, f"{loaded.source} {where}".rstrip())
 
 
 def _prefix(where: str) -> str:

@@ -16,86 +16,23 @@ from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
 
 DEFAULT_NAMESPACE: Final = "default"
 
-CLUSTER_SCOPED_KINDS: Final = frozenset(
-    {
-        "APIService",
-        "CSIDriver",
-        "CSINode",
-        "CertificateSigningRequest",
-        "ClusterRole",
-        "ClusterRoleBinding",
-        "ClusterTrustBundle",
-        "ComponentStatus",
-        "CustomResourceDefinition",
-        "DeviceClass",
-        "DeviceTaintRule",
-        "FlowSchema",
-        "IPAddress",
-        "IngressClass",
-        "MutatingAdmissionPolicy",
-        "MutatingAdmissionPolicyBinding",
-        "MutatingWebhookConfiguration",
-        "Namespace",
-        "Node",
-        "PersistentVolume",
-        "PriorityClass",
-        "PriorityLevelConfiguration",
-        "ResourceSlice",
-        "RuntimeClass",
-        "SelfSubjectAccessReview",
-        "SelfSubjectReview",
-        "SelfSubjectRulesReview",
-        "ServiceCIDR",
-        "StorageClass",
-        "StorageVersion",
-        "StorageVersionMigration",
-        "SubjectAccessReview",
-        "TokenReview",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration",
-        "VolumeAttachment",
-        "VolumeAttributesClass",
-    }
-)
-NAMESPACED_KINDS: Final = frozenset(
-    {
-        "CSIStorageCapacity",
-        "ConfigMap",
-        "ControllerRevision",
-        "CronJob",
-        "DaemonSet",
-        "Deployment",
-        "EndpointSlice",
-        "Endpoints",
-        "Event",
-        "HorizontalPodAutoscaler",
-        "Ingress",
-        "Job",
-        "Lease",
-        "LeaseCandidate",
-        "LimitRange",
-        "LocalSubjectAccessReview",
-        "NetworkPolicy",
-        "PersistentVolumeClaim",
-        "Pod",
-        "PodCertificateRequest",
-        "PodDisruptionBudget",
-        "PodTemplate",
-        "ReplicaSet",
-        "ReplicationController",
-        "ResourceClaim",
-        "ResourceClaimTemplate",
-        "ResourceQuota",
-        "Role",
-        "RoleBinding",
-        "Secret",
-        "Service",
-        "ServiceAccount",
-        "StatefulSet",
-        "Workload",
-    }
-)
+_CLUSTER_SCOPED: Final = """
+APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding ClusterTrustBundle ComponentStatus
+CustomResourceDefinition DeviceClass DeviceTaintRule FlowSchema IPAddress IngressClass MutatingAdmissionPolicy
+MutatingAdmissionPolicyBinding MutatingWebhookConfiguration Namespace Node PersistentVolume PriorityClass
+PriorityLevelConfiguration ResourceSlice RuntimeClass SelfSubjectAccessReview SelfSubjectReview SelfSubjectRulesReview
+ServiceCIDR StorageClass StorageVersion StorageVersionMigration SubjectAccessReview TokenReview
+ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttachment
+VolumeAttributesClass
+"""
+CLUSTER_SCOPED_KINDS: Final = frozenset(_CLUSTER_SCOPED.split())
+_NAMESPACED: Final = """
+CSIStorageCapacity ConfigMap ControllerRevision CronJob DaemonSet Deployment EndpointSlice Endpoints Event
+HorizontalPodAutoscaler Ingress Job Lease LeaseCandidate LimitRange LocalSubjectAccessReview NetworkPolicy
+PersistentVolumeClaim Pod PodCertificateRequest PodDisruptionBudget PodTemplate ReplicaSet ReplicationController
+ResourceClaim ResourceClaimTemplate ResourceQuota Role RoleBinding Secret Service ServiceAccount StatefulSet Workload
+"""
+NAMESPACED_KINDS: Final = frozenset(_NAMESPACED.split())
 
 
 def group_of(manifest: Manifest) -> str:
@@ -103,34 +40,21 @@ def group_of(manifest: Manifest) -> str:
     return str(manifest["apiVersion"]).rpartition("/")[0]
 
 
-def in_its_namespace(
-    manifest: Manifest,
-    *,
-    cluster_scoped_kinds: frozenset[str],
-    namespaced_kinds: frozenset[str],
-    namespace: str = DEFAULT_NAMESPACE,
-) -> Manifest:
-    """The object as kubectl and an API server place it.
+def in_its_namespace(manifest: Manifest, namespaced_kinds: frozenset[str], namespace: str) -> Manifest:
+    """The object as kubectl and an API server place it; the same object where that is as it is.
 
     One of a namespaced kind without a namespace goes to `namespace`; one of a cluster-scoped kind loses the namespace
-    that it names; one of a kind that is in neither set stays as it is. The object that is passed in does not change.
+    that it names; one of any other kind stays as it is.
     """
     metadata: dict[str, Any] = manifest.get("metadata") or {}
-    kind = _scope_name(manifest)
-    if kind in cluster_scoped_kinds:
-        if "namespace" not in metadata:
-            return manifest
+    kind, group = str(manifest["kind"]), group_of(manifest)
+    if "." in group and not group.endswith(".k8s.io"):
+        kind = f"{kind}.{group}"  # other groups reuse names of Kubernetes' own kinds with another scope
+    if kind in CLUSTER_SCOPED_KINDS and "namespace" in metadata:
         return {**manifest, "metadata": {name: value for name, value in metadata.items() if name != "namespace"}}
     if kind in namespaced_kinds and not metadata.get("namespace"):
         return {**manifest, "metadata": {**metadata, "namespace": namespace}}
     return manifest
-
-
-def _scope_name(manifest: Manifest) -> str:
-    """The kind as the sets name it: other groups reuse names of Kubernetes' own kinds with another scope."""
-    kind, group = str(manifest["kind"]), group_of(manifest)
-    is_own = "." not in group or group.endswith(".k8s.io")
-    return kind if is_own else f"{kind}.{group}"
 
 
 _KUBERNETES: Final[Mapping[str, str]] = {
@@ -164,16 +88,10 @@ _KUBERNETES: Final[Mapping[str, str]] = {
 _KUBERNETES_KINDS: Final = frozenset(
     Kind(version, kind) for version, kinds in _KUBERNETES.items() for kind in kinds.split()
 )
-_PLURAL_ALREADY: Final = frozenset({"Endpoints"})
-_ES: Final = ("s", "x", "ch", "sh")
 
 
 def served_resources(objects: Iterable[Manifest]) -> Iterator[Resource]:
-    """Kubernetes' own resources, and those of the other kinds that files hold.
-
-    Args:
-        objects: what the files hold.
-    """
+    """Kubernetes' own resources, and those of the other kinds that files hold."""
     yield from _kubernetes_resources()
     others: dict[Kind, bool] = {}
     for each in objects:
@@ -186,9 +104,7 @@ def served_resources(objects: Iterable[Manifest]) -> Iterator[Resource]:
 
 @cache
 def _kubernetes_resources() -> tuple[Resource, ...]:
-    return tuple(
-        _resource(kind, namespaced=kind.kind not in CLUSTER_SCOPED_KINDS) for kind in sorted(_KUBERNETES_KINDS)
-    )
+    return tuple(_resource(kind, namespaced=kind.kind in NAMESPACED_KINDS) for kind in sorted(_KUBERNETES_KINDS))
 
 
 def _resource(kind: Kind, *, namespaced: bool) -> Resource:
@@ -199,8 +115,8 @@ def _resource(kind: Kind, *, namespaced: bool) -> Resource:
 def _plural(kind: str) -> str:
     """How Kubernetes' own kinds are called in paths, and by far most others."""
     name = kind.lower()
-    if kind in _PLURAL_ALREADY:
+    if kind == "Endpoints":
         return name
     if name.endswith("y") and name[-2:-1] not in "aeiou":
         return f"{name[:-1]}ies"
-    return f"{name}es" if name.endswith(_ES) else f"{name}s"
+    return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"

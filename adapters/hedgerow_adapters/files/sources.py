@@ -2,11 +2,11 @@
 
 Touches the file system and standard input; what the texts hold is not looked at beyond being UTF-8.
 """
+# ruff: noqa: PTH110, PTH112, PTH113 -- unlike Path's, these never raise: reading says what is wrong with a path
 
 import codecs
 import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +110,7 @@ def _files(path: str) -> Iterator[str | LoadProblem]:
     """The files that one path of the command line stands for."""
     if not path or "\0" in path:
         yield _problem(path, "is not the name of a file")
-    elif path == STANDARD_INPUT or not _is_folder(Path(path)):
+    elif path == STANDARD_INPUT or not os.path.isdir(path):
         yield path
     elif found := tuple(_files_below(path)):
         yield from found
@@ -129,8 +129,10 @@ def _files_below(folder: str) -> Iterator[str | LoadProblem]:
     waiting = [Path(folder)]
     while waiting:
         path = waiting.pop()
-        if not _is_folder(path):
-            if _is_loop(path) or (path.name.endswith(MANIFEST_SUFFIXES) and not _is_special(path)):
+        if not os.path.isdir(path):
+            # Reading from a pipe, socket or device may wait for ever; it says what is wrong with a broken link.
+            is_readable = os.path.isfile(path) or not os.path.exists(path)
+            if _is_loop(path) or (path.name.endswith(MANIFEST_SUFFIXES) and is_readable):
                 yield str(path)
         elif (identity := _identity(str(path))) not in entered:
             entered.add(identity)
@@ -142,14 +144,6 @@ def _files_below(folder: str) -> Iterator[str | LoadProblem]:
                 waiting += sorted(visible, reverse=True)
 
 
-def _is_folder(path: Path) -> bool:
-    """Whether a path leads to a folder; reading says what is wrong with one that leads nowhere."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
 def _is_loop(path: Path) -> bool:
     """Whether a link leads back to itself: it may have been meant to lead to a folder of manifests."""
     try:
@@ -159,16 +153,7 @@ def _is_loop(path: Path) -> bool:
     return False
 
 
-def _is_special(path: Path) -> bool:
-    """Whether a file is a pipe, socket or device, on which reading may wait for ever."""
-    try:
-        return not stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return False
-
-
 def _text(path: str, stdin: BinaryIO) -> SourceText | LoadProblem:
-    """The text of a file or of standard input."""
     try:
         content = stdin.read() if path == STANDARD_INPUT else Path(path).read_bytes()
     except FileNotFoundError:
@@ -188,8 +173,7 @@ def _text(path: str, stdin: BinaryIO) -> SourceText | LoadProblem:
 
 
 def _explanation(error: Exception) -> str:
-    why = (getattr(error, "strerror", None) or str(error)).lower()
-    return f"cannot be read: {why}"
+    return f"cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}"
 
 
 def _problem(path: str, what: str) -> LoadProblem:

@@ -18,7 +18,6 @@ from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.manifests import an_object, object_problems
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files import (
-    CLUSTER_SCOPED_KINDS,
     NAMESPACED_KINDS,
     LoadedObject,
     LoadProblem,
@@ -95,7 +94,6 @@ def sent_objects(paths: Sequence[str], namespace: str = "default") -> tuple[Load
     loaded = load_manifests(
         paths,
         stdin=standard_input(),
-        cluster_scoped_kinds=CLUSTER_SCOPED_KINDS,
         namespaced_kinds=_NAMESPACED,
         namespace=namespace,
         sent=True,

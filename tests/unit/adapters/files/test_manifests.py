@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow_adapters.files.manifests import parts_of
+from hedgerow_adapters.files.loading import parts_of
 
 
 def service(name: Any = "cart", **metadata: Any) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from hedgerow_adapters.files.scopes import CLUSTER_SCOPED_KINDS, NAMESPACED_KIND
         pytest.param("serving.knative.dev/v1", "Service", None, None, id="another group's Service"),
         pytest.param("longhorn.io/v1beta2", "Node", "shop", "shop", id="another group's Node"),
         pytest.param("core.gardener.cloud/v1beta1", "Shoot", None, "default", id="named by the caller as namespaced"),
-        pytest.param("core.gardener.cloud/v1beta1", "Seed", "shop", None, id="named by the caller as cluster-scoped"),
     ],
 )
 def test_the_scope_of_a_kind_decides_the_namespace(
@@ -28,11 +27,7 @@ def test_the_scope_of_a_kind_decides_the_namespace(
     manifest = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
     before = {**manifest, "metadata": {**metadata}}
 
-    placed = in_its_namespace(
-        manifest,
-        cluster_scoped_kinds=CLUSTER_SCOPED_KINDS | {"Seed.core.gardener.cloud"},
-        namespaced_kinds=NAMESPACED_KINDS | {"Shoot.core.gardener.cloud"},
-    )
+    placed = in_its_namespace(manifest, NAMESPACED_KINDS | {"Shoot.core.gardener.cloud"}, "default")
 
     assert placed["metadata"].get("namespace") == expected
     assert manifest == before
