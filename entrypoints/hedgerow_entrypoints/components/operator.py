@@ -8,11 +8,7 @@ from hedgerow.api.gardener import GARDENS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import key_of
 from hedgerow.machinery.questions import Found, ListQuestion
-from hedgerow.operator.namespace_network_policies.controller import (
-    NamespacePolicySettings,
-    namespace_network_policy_controller,
-    register,
-)
+from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller, register
 from hedgerow.operator.namespace_network_policies.views import NamespacePolicyConfig
 from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry
@@ -41,7 +37,7 @@ def _networks(ask: Ask) -> NamespacePolicyConfig:
     if others:
         names = ", ".join(printable(key_of(each).name) for each in others)
         note(f"note: only the first Garden counts, {printable(key_of(garden).name)}; left out: {names}")
-    config = register(already=False, garden=garden, settings=NamespacePolicySettings())
+    config = register(garden)
     if isinstance(config, Failure):
         raise CommandError(str(config.failure()))
     registered = config.unwrap()

@@ -12,11 +12,11 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple, cast
 
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.api.network_policies import DOMAIN, POLICY_DESCRIPTION, SERVICE_NAME, SERVICE_NAMESPACE
-from hedgerow.machinery.names import dns_subdomain_problem
-from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.network_policies import (
+from hedgerow.api.network_policies import (
+    DOMAIN,
+    POLICY_DESCRIPTION,
+    SERVICE_NAME,
+    SERVICE_NAMESPACE,
     IngressRule,
     PeerManifest,
     PolicySpec,
@@ -24,6 +24,9 @@ from hedgerow.network_policies import (
     SelectorManifest,
     policy_manifest,
 )
+from hedgerow.machinery.names import dns_subdomain_problem
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies.ports import PolicyPort
 
 LONGEST_LABEL_NAME: Final = 63

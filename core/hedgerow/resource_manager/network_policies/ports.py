@@ -11,12 +11,11 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeGuard
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.api.network_policies import ALLOWED_PORTS_PREFIX, ALLOWED_PORTS_SUFFIX, NAMESPACE_SELECTORS
+from hedgerow.api.network_policies import ALLOWED_PORTS_PREFIX, ALLOWED_PORTS_SUFFIX, NAMESPACE_SELECTORS, PortManifest
 from hedgerow.machinery.failures import unknown_fields
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
-from hedgerow.network_policies import PortManifest
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 HIGHEST_PORT: Final = 65535

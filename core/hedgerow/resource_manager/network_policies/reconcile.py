@@ -12,7 +12,7 @@ from returns import result
 from returns.result import Result
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
-from hedgerow.api.network_policies import service_of_policy
+from hedgerow.api.network_policies import correction, service_of_policy
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import (
@@ -25,7 +25,6 @@ from hedgerow.machinery.objects import (
 )
 from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.network_policies import correction
 from hedgerow.resource_manager.network_policies.allowed_ports import namespaces_that_matter
 from hedgerow.resource_manager.network_policies.desired import DesiredPolicies, RefusedPolicy, desired_network_policies
 from hedgerow.resource_manager.network_policies.policies import NetworkPolicy

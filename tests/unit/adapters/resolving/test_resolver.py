@@ -64,7 +64,7 @@ async def test_what_cannot_be_resolved_from_the_start_is_never_in_sync() -> None
     resolver = await names.resolve_for(100)
 
     assert names.told == []
-    assert not resolver.resolved.is_in_sync
+    assert not resolver.resolved.addresses
     assert names.problems == ["foo.bar cannot be resolved: no such host"] * 4
 
 
@@ -75,7 +75,7 @@ async def test_look_ups_that_come_to_nothing_keep_what_was_known() -> None:
     resolver = await names.resolve_for(200)
 
     assert names.told == [Resolved(("1.2.3.4",), 1234)]
-    assert resolver.resolved.is_in_sync
+    assert resolver.resolved.addresses
     assert names.problems == [
         "foo.bar cannot be resolved: no such host",
         "foo.bar has no address",

@@ -11,14 +11,14 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.operator.namespace_network_policies import NamespacePolicyConfig, RuntimeNetworks
 from hedgerow.operator.namespace_network_policies.controller import (
-    NamespacePolicySettings,
     cluster_changed,
     cluster_networks_changed,
+    namespace_network_policy_controller,
     register,
     transform_cluster,
     transform_namespace,
 )
-from tests.unit.core.operator.namespace_network_policies.objects import SHOOT_NETWORKING, cluster, namespace
+from tests.unit.core.operator.namespace_network_policies.objects import CONFIG, SHOOT_NETWORKING, cluster, namespace
 
 
 def workerless(networking: dict[str, Any] | None) -> Manifest:
@@ -64,7 +64,6 @@ def test_that_a_cluster_comes_or_goes_does_not_matter() -> None:
 
 
 SELECTORS = (LabelSelector((("custom", "namespace"),)),)
-SETTINGS = NamespacePolicySettings(additional_namespace_selectors=SELECTORS)
 WHOLE = {
     "pods": "10.0.0.0/16",
     "services": "10.1.0.0/16",
@@ -78,7 +77,7 @@ def garden(networking: Any, **metadata: Any) -> Manifest:
 
 
 def registered(manifest: Manifest | None, *, already: bool = False) -> object:
-    return register(already=already, garden=manifest, settings=SETTINGS)
+    return register(manifest, SELECTORS, already=already)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +126,7 @@ def test_a_garden_without_its_networks_is_refused(networking: Any, problem: str)
 
 
 def test_five_namespaces_are_looked_at_at_once_unless_the_configuration_says_otherwise() -> None:
-    assert NamespacePolicySettings().concurrent_syncs == 5
+    assert namespace_network_policy_controller(CONFIG).concurrency == 5
 
 
 def test_a_namespace_is_kept_with_what_allows_deletions() -> None:

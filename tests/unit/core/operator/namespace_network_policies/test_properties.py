@@ -67,7 +67,7 @@ def applied(facts: NamespaceFacts) -> Iterator[tuple[str, Sequence[Mapping[str, 
     """The policies that are to be applied, with their rules."""
     for name, decision in decide(facts).items():
         if isinstance(decision, Apply):
-            spec: Mapping[str, Any] = decision.policy.spec
+            spec: Mapping[str, Any] = decision.spec
             yield name, spec.get("egress", ())
 
 

@@ -14,9 +14,9 @@ from hedgerow.api.network_policies import (
     ALL_SHOOTS,
     ALL_WEBHOOK_TARGETS,
     EXTENSIONS,
+    PortManifest,
 )
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow.network_policies import PortManifest
 from hedgerow.resource_manager.network_policies import PolicyPort, allowed_ports_annotation
 from hedgerow.resource_manager.network_policies.allowed_ports import from_policy_aliases, parse_namespace_selectors
 from hedgerow.resource_manager.network_policies.ports import (

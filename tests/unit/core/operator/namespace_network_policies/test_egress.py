@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.operator.namespace_network_policies.blocks import (
+from hedgerow.operator.namespace_network_policies.egress import (
     UnknownRangeError,
     except_blocks,
     is_covered,
