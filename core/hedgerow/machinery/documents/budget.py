@@ -4,6 +4,7 @@ Small texts can stand for very large values: packed, with aliases, or with nothi
 each slice, so that other tasks can run. Slices are counted in nodes, not in time: equal work has equal slices.
 """
 
+import re
 from collections.abc import Generator
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -28,9 +29,7 @@ def finished(slices: Slices[Value]) -> Value:
 class SliceCounter:
     """Counts the work that is done in the current slice."""
 
-    def __init__(self) -> None:
-        """A slice begins."""
-        self._worked = 0
+    _worked = 0
 
     def ends_slice(self, nodes: int = 1) -> bool:
         """True if work equal to reading so many nodes completes a slice; the next one begins then."""
@@ -93,16 +92,7 @@ class ReadingBudget(SliceCounter):
         nodes_of_a_document: int = NODES_OF_A_DOCUMENT,
         text_of_a_document: int = TEXT_OF_A_DOCUMENT,
     ) -> None:
-        """A budget of which nothing is spent.
-
-        Args:
-            size: bytes of text.
-            nodes: keys, scalars, lists and mappings.
-            documents: documents, empty and broken ones included.
-            nodes_of_a_document: nodes of one of them.
-            text_of_a_document: characters of a YAML document.
-        """
-        super().__init__()
+        """A budget of which nothing is spent; each limit is described where its default is declared."""
         self._most_bytes, self._most_nodes, self._most_documents = size, nodes, documents
         self.nodes_of_a_document: Final = nodes_of_a_document
         self.text_of_a_document: Final = text_of_a_document
@@ -146,3 +136,13 @@ class ReadingBudget(SliceCounter):
     def search_ends_slice(self, characters: int) -> bool:
         """True if to search so many characters, or as many as are searched at once, completes a slice."""
         return self.ends_slice(1 + min(characters, SEARCHED_AT_ONCE) // _CHARACTERS_FOR_A_NODE)
+
+
+def occurs(pattern: re.Pattern[str], text: str, budget: ReadingBudget, longest: int = 1) -> Slices[bool]:
+    """True if a pattern that matches at most so many characters occurs in a text."""
+    for start in range(0, len(text), SEARCHED_AT_ONCE):
+        if pattern.search(text, start, start + SEARCHED_AT_ONCE + longest - 1):
+            return True
+        if budget.search_ends_slice(len(text) - start):
+            yield
+    return False

@@ -8,26 +8,17 @@ be interrupted and counts no nodes; the one that reads in slices has the same re
 import json
 import re
 from collections.abc import Iterable, Sequence
-from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in the stubs
 from typing import Any, Final
 
-from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, SLICE, ReadingBudget, Slices
-from hedgerow.machinery.documents.document import (
-    MAX_NESTING,
-    TOO_DEEP,
-    Document,
-    NotInJson,
-    plain_value,
-    repeated_key,
-)
+from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SLICE, ReadingBudget, Slices, occurs
+from hedgerow.machinery.documents.document import MAX_NESTING, TOO_DEEP, Document, NotInJson, plain_value, repeated_key
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F]")
 _LONGEST_ESCAPE: Final = len(r"\U0000d800")
+_OPENINGS: Final = frozenset("{[")
+_DELIMITER: Final = re.compile(r"[ \t\n\r]*([,:}\]])[ \t\n\r]*")
 _HALF_A_CHARACTER: Final = "an escape such as \\ud800 stands for half a character"
-_NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_WORDS: Final = {"n": ("null", None), "t": ("true", True), "f": ("false", False)}
-_CONSTANTS: Final = ("NaN", "Infinity", "-Infinity")
 
 
 class JsonReader:
@@ -36,12 +27,13 @@ class JsonReader:
     def __init__(self, *, is_strict: bool = True) -> None:
         """A strict or a lenient reader."""
         self._is_strict = is_strict
-        self._problems: list[str] = []
-        self._decoder = json.JSONDecoder(
+        self.problems: list[str] = []
+        """Those of the last value, as far as it was read."""
+        self.decoder = json.JSONDecoder(
             object_pairs_hook=self._mapping if is_strict else None,
-            parse_int=self.integer,
-            parse_float=self.number,
-            parse_constant=self.constant,
+            parse_int=self._integer,
+            parse_float=self._number,
+            parse_constant=self._constant,
         )
 
     def read(self, text: str, position: int) -> tuple[Document, int]:
@@ -50,51 +42,39 @@ class JsonReader:
         Raises:
             JSONDecodeError: there is none; `problems` has those found before.
         """
-        self.begin()
+        self.problems.clear()
         try:
-            value, end = self._decoder.raw_decode(text, position)
+            value, end = self.decoder.raw_decode(text, position)
         except RecursionError:
-            return Document(None, (*self._problems, TOO_DEEP)), len(text)
+            return Document(None, (*self.problems, TOO_DEEP)), len(text)
         if _is_too_deep(value, text, position, end):
-            self._problems.append(TOO_DEEP)
-        return Document(value, self.problems), end
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """The problems of the last value, as far as it was read."""
-        return tuple(self._problems)
-
-    def begin(self) -> None:
-        """Forget the problems of the last value."""
-        self._problems.clear()
+            self.problems.append(TOO_DEEP)
+        return Document(value, tuple(self.problems)), end
 
     def _mapping(self, entries: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(entries)
         if len(value) != len(entries):
             keys = [key for key, _ in entries]
-            self._problems.extend(repeated_key(key) for key in value if keys.count(key) > 1)
+            self.problems.extend(repeated_key(key) for key in value if keys.count(key) > 1)
         return value
 
-    def integer(self, digits: str) -> int | float | None:
-        """The value of a number without fraction and exponent; null for a problem."""
+    def _integer(self, digits: str) -> int | float | None:
         value = plain_value(digits)
         if isinstance(value, NotInJson):
             if isinstance(value.instead, int | float) and not self._is_strict:
                 return value.instead
-            self._problems.append(f"a number {value.why}")
+            self.problems.append(f"a number {value.why}")
         return value if isinstance(value, int) else None
 
-    def number(self, digits: str) -> int | float | None:
-        """The value of a number with a fraction or an exponent; null for a problem."""
+    def _number(self, digits: str) -> int | float | None:
         value = plain_value(digits)
         if isinstance(value, int | float):
             return value
-        self._problems.append("one is too large a number")
+        self.problems.append("one is too large a number")
         return None
 
-    def constant(self, name: str) -> None:
-        """Add the problem of a number that JSON does not know."""
-        self._problems.append(f"{name} is not a number that JSON knows")
+    def _constant(self, name: str) -> None:
+        self.problems.append(f"{name} is not a number that JSON knows")
 
 
 def after_blanks(text: str, position: int) -> int:
@@ -105,24 +85,15 @@ def after_blanks(text: str, position: int) -> int:
 
 def checked_for_halves(documents: Iterable[Document], text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
     """The documents, with a problem where an escape left half of a surrogate pair, which no server accepts."""
-    if not (yield from _has_escaped_surrogate(text, budget)):
+    if not (yield from occurs(_ESCAPED_SURROGATE, text, budget, _LONGEST_ESCAPE)):
         return tuple(documents)
     checked: list[Document] = []
     for document in documents:
-        is_whole = document.problems or _is_unicode(document.value)
-        checked.append(document if is_whole else Document(None, (_HALF_A_CHARACTER,)))
+        is_broken = not document.problems and not _is_unicode(document.value)
+        checked.append(Document(None, (_HALF_A_CHARACTER,)) if is_broken else document)
         budget.ends_slice(SLICE)
         yield
     return tuple(checked)
-
-
-def _has_escaped_surrogate(text: str, budget: ReadingBudget) -> Slices[bool]:
-    for start in range(0, len(text), SEARCHED_AT_ONCE):
-        if _ESCAPED_SURROGATE.search(text, start, start + SEARCHED_AT_ONCE + _LONGEST_ESCAPE):
-            return True
-        if budget.search_ends_slice(len(text) - start):
-            yield
-    return False
 
 
 def _is_unicode(value: Any) -> bool:
@@ -150,116 +121,91 @@ def _collections(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
 
 
 def read_in_slices(reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> Slices[tuple[Document, int]]:
-    """The value at a position, and where it ends; the end of the text if the value is too deep or too large.
+    """As `reader.read`; a value that is too large is broken, and ends with the text.
 
     Raises:
         JSONDecodeError: there is none.
         OverBudgetError: the budget ends before the value does.
     """
-    reader.begin()
-    tree, end, most = _Tree(reader, text), position, budget.nodes_of_next_document
-    before = budget.nodes
-    while True:
-        begin, known = end, tree.keys
-        end = tree.read(end)
-        if tree.is_too_deep:
-            return Document(None, (*reader.problems, TOO_DEEP)), len(text)
-        cost = 1 + tree.keys - known + (end - begin) // CHARACTERS_OF_A_NODE
-        budget.spend(nodes=cost)
-        if budget.nodes - before > most:
-            return Document(None, (f"more than {most} values in one document",)), len(text)
-        if tree.is_complete:
-            return Document(tree.value, reader.problems), end
-        if budget.ends_slice(cost):
-            yield
+    reader.problems.clear()
+    try:
+        value, end = yield from _SlicedReader(reader, text, position, budget).value(position)
+    except _UnfitError as error:
+        return Document(None, (*reader.problems, str(error))), len(text)
+    return Document(value, tuple(reader.problems)), end
 
 
-class _Tree:
-    """A value as far as it was read."""
+class _UnfitError(Exception):
+    """A value is too deep or too large; the text is the problem."""
 
-    def __init__(self, reader: JsonReader, text: str) -> None:
-        self.value: Any = None
-        """The value that was read last."""
-        self.keys = 0
-        """How many keys were read."""
-        self.is_complete = False
-        self.is_too_deep = False
-        self._reader = reader
+
+class _SlicedReader:
+    """Reads one value; scalars and keys by Python's reader."""
+
+    def __init__(self, reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> None:
+        self._scalar = reader.decoder.raw_decode
         self._text = text
-        self._open: list[dict[str, Any] | list[Any]] = []
-        self._next_keys: list[str] = []
-        """For each of those the key whose value comes next."""
-        self._known_keys: dict[str, str] = {}
+        self._budget = budget
+        self._most = budget.nodes_of_next_document
+        self._last = budget.nodes + self._most
+        self._counted = position
+        self._keys: dict[str, str] = {}
 
-    def read(self, position: int) -> int:
-        """Read a scalar, or the beginning of a list or mapping with its first key, and the ends behind it."""
-        opening = self._text[position : position + 1]
-        if opening not in {"{", "["}:
-            self.value, end = self._scalar(position, opening)
-            return self._place(end)
-        self.value = {} if opening == "{" else []
-        self.is_too_deep = len(self._open) >= MAX_NESTING
-        end = after_blanks(self._text, position + 1)
-        if self._text[end : end + 1] == _closing(self.value):
-            return self._place(end + 1)
-        self._open.append(self.value)
-        self._next_keys.append("")
-        return self._next(end)
+    def value(self, position: int, nodes: int = 1, level: int = 0) -> Slices[tuple[Any, int]]:
+        """The value at a position, which counts as so many nodes, and where it ends; `level` collections are open."""
+        if self._text[position : position + 1] in _OPENINGS:
+            value, end = yield from self._collection(position, level + 1)
+        else:
+            value, end = self._scalar(self._text, position)
+        if self._costs(nodes, end):
+            yield
+        return value, end
 
-    def _place(self, end: int) -> int:
-        """Add the value to its list or mapping, and complete those that end behind it."""
-        while self._open:
-            holder = self._open[-1]
-            if isinstance(holder, dict):
-                holder[self._next_keys[-1]] = self.value
+    def _costs(self, nodes: int, end: int) -> bool:
+        """Spend nodes, and the characters up to `end`; true if that completes a slice."""
+        nodes += (end - self._counted) // CHARACTERS_OF_A_NODE
+        self._counted = end
+        self._budget.spend(nodes=nodes)
+        if self._budget.nodes > self._last:
+            raise _UnfitError(f"more than {self._most} values in one document")
+        return self._budget.ends_slice(nodes)
+
+    def _collection(self, position: int, level: int) -> Slices[tuple[Any, int]]:
+        if level > MAX_NESTING:
+            raise _UnfitError(TOO_DEEP)
+        text, items, members = self._text, list[Any](), dict[str, Any]()
+        is_list = text[position] == "["
+        closing = "]" if is_list else "}"
+        end, key, delimiter = after_blanks(text, position + 1), None, ","
+        if text[end : end + 1] == closing:
+            delimiter, end = closing, end + 1
+        while delimiter == ",":
+            if not is_list:
+                key, end = self._key(end)
+            if text[end : end + 1] in _OPENINGS:
+                item, end = yield from self._collection(end, level + 1)
             else:
-                holder.append(self.value)
-            end = after_blanks(self._text, end)
-            follows = self._text[end : end + 1]
-            if follows == ",":
-                return self._next(after_blanks(self._text, end + 1))
-            if follows != _closing(holder):
-                raise self._error("Expecting ',' delimiter", end)
-            self.value, end = self._open.pop(), end + 1
-            self._next_keys.pop()
-        self.is_complete = True
-        return end
+                item, end = self._scalar(text, end)
+            if self._costs(1 if key is None else 2, end):
+                yield
+            if key is None:
+                items.append(item)
+            else:
+                members[key] = item
+            delimiter, end = self._after(end, ",", closing)
+        return items if is_list else members, end
 
-    def _next(self, position: int) -> int:
-        """Read the key of the next value, if it has one."""
-        if isinstance(self._open[-1], list):
-            return position
+    def _key(self, position: int) -> tuple[str, int]:
+        """The key at a position, and where its value begins."""
         if self._text[position : position + 1] != '"':
-            raise self._error("Expecting property name enclosed in double quotes", position)
-        key, end = scanstring(self._text, position + 1, True)  # noqa: FBT003 -- takes no keyword
-        self.keys += 1
-        self._next_keys[-1] = self._known_keys.setdefault(key, key)
-        end = after_blanks(self._text, end)
-        if self._text[end : end + 1] != ":":
-            raise self._error("Expecting ':' delimiter", end)
-        return after_blanks(self._text, end + 1)
+            raise json.JSONDecodeError("Expecting property name enclosed in double quotes", self._text, position)
+        key, end = self._scalar(self._text, position)
+        return self._keys.setdefault(key, key), self._after(end, ":")[1]
 
-    def _scalar(self, position: int, opening: str) -> tuple[Any, int]:
-        text = self._text
-        if opening == '"':
-            value: tuple[Any, int] = scanstring(text, position + 1, True)  # noqa: FBT003 -- as above
-            return value
-        word, meaning = _WORDS.get(opening, ("", None))
-        if word and text.startswith(word, position):
-            return meaning, position + len(word)
-        if number := _NUMBER.match(text, position):
-            digits, fraction, exponent = number.groups()
-            is_whole = fraction is None and exponent is None
-            return self._reader.integer(digits) if is_whole else self._reader.number(number[0]), number.end()
-        for constant in _CONSTANTS:
-            if text.startswith(constant, position):
-                self._reader.constant(constant)
-                return None, position + len(constant)
-        raise self._error("Expecting value", position)
-
-    def _error(self, problem: str, position: int) -> json.JSONDecodeError:
-        return json.JSONDecodeError(problem, self._text, position)
-
-
-def _closing(holder: Any) -> str:
-    return "}" if isinstance(holder, dict) else "]"
+    def _after(self, position: int, *delimiters: str) -> tuple[str, int]:
+        """The delimiter that comes next, and where the blanks behind it end."""
+        found = _DELIMITER.match(self._text, position)
+        if found is None or found[1] not in delimiters:
+            at = after_blanks(self._text, position)
+            raise json.JSONDecodeError(f"Expecting '{delimiters[0]}' delimiter", self._text, at)
+        return found[1], found.end()

@@ -10,12 +10,19 @@ Source: managed-resources §7.3.
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from hedgerow.machinery.documents.budget import SEARCHED_AT_ONCE, OverBudgetError, ReadingBudget, Slices, finished
+from hedgerow.machinery.documents.budget import (
+    SEARCHED_AT_ONCE,
+    OverBudgetError,
+    ReadingBudget,
+    Slices,
+    finished,
+    occurs,
+)
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves, read_in_slices
-from hedgerow.machinery.documents.yaml_reading import is_text, not_text, read_yaml_in_slices
+from hedgerow.machinery.documents.yaml_reading import NOT_TEXT, not_text, read_yaml_in_slices
 from hedgerow.machinery.failures import shortened
 
 _SNIFFED: Final = 1024
@@ -55,34 +62,34 @@ def stream_documents(text: str) -> tuple[Document, ...]:
 def documents_in_slices(text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
     """As `stream_documents`, in slices. If the budget is exceeded, the problem of the last document names the limit."""
     documents: list[Document] = []
+    is_json = text[:_SNIFFED].lstrip().startswith("{")
     try:
-        yield from _read_stream(text, documents, budget)
+        yield from (_json_stream if is_json else _yaml_stream)(text, documents, budget)
     except OverBudgetError as error:
         documents.append(_broken(str(error)))
     return (yield from checked_for_halves(documents, text, budget))
 
 
-def _read_stream(text: str, documents: list[Document], budget: ReadingBudget) -> Slices[None]:
-    is_json = text[:_SNIFFED].lstrip().startswith("{")
-    yield from (_json_stream if is_json else _yaml_stream)(text, documents, budget)
-
-
 def _json_stream(text: str, documents: list[Document], budget: ReadingBudget) -> Slices[None]:
     reader = JsonReader(is_strict=False)
-    offsets = _Offsets(text)
+    counted = offset = 0
+
+    def broken_at(position: int, problem: str) -> Document:
+        nonlocal counted, offset
+        offset += len(text[counted:position].encode())
+        counted = position
+        return _broken(f"json: offset {offset}: {problem}")
+
     position = after_blanks(text, 0)
     while position < len(text):
         budget.spend(documents=1)
         try:
             document, end = yield from _json_value(reader, text, position, budget)
         except json.JSONDecodeError as error:
-            what = f"{error.msg[:1].lower()}{error.msg[1:]}"
-            documents.append(
-                _broken(_CUT_OFF if _is_cut_off(error) else f"json: offset {offsets.of(error.pos)}: {what}")
-            )
+            problem = f"{error.msg[:1].lower()}{error.msg[1:]}"
+            documents.append(_broken(_CUT_OFF) if _is_cut_off(error) else broken_at(error.pos, problem))
             return
-        problem = f"json: offset {offsets.of(position)}: {document.problems[0]}" if document.problems else None
-        documents.append(_broken(problem) if problem else _mapping(document))
+        documents.append(broken_at(position, document.problems[0]) if document.problems else _mapping(document))
         position = after_blanks(text, end)
 
 
@@ -100,21 +107,6 @@ def _json_value(reader: JsonReader, text: str, position: int, budget: ReadingBud
                 yield
             return document, end
     return (yield from read_in_slices(reader, text, position, budget))
-
-
-class _Offsets:
-    """Positions in a text as bytes from its beginning, asked for in ascending order."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._position = 0
-        self._offset = 0
-
-    def of(self, position: int) -> int:
-        """The offset of a position."""
-        self._offset += len(self._text[self._position : position].encode())
-        self._position = position
-        return self._offset
 
 
 def _is_cut_off(error: json.JSONDecodeError) -> bool:
@@ -233,7 +225,7 @@ def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
     """The one document of a piece."""
     if len(piece.text) > budget.text_of_a_document:
         return _broken(f"{_CONVERTING}more than {budget.text_of_a_document} characters in one document")
-    if not (yield from is_text(piece.text, budget)):
+    if (yield from occurs(NOT_TEXT, piece.text, budget)):
         return _broken(_CONVERTING + (not_text(piece.text, piece.first_line) or ""))
     reading = yield from read_yaml_in_slices(piece.text, piece.first_line, budget)
     budget.spend(nodes=reading.nodes)
@@ -253,11 +245,8 @@ def _mapping(document: Document, prefix: str = "") -> Document:
     """The document if it holds an object or nothing; a broken one otherwise."""
     if document.value is None or isinstance(document.value, dict):
         return document
-    return _broken(prefix + _NO_OBJECT.format(_json_type(document.value)))
-
-
-def _json_type(value: Any) -> str:
-    return next((name for types, name in _TYPES if isinstance(value, types)), "number")
+    found = next((name for kind, name in _TYPES if isinstance(document.value, kind)), "number")
+    return _broken(prefix + _NO_OBJECT.format(found))
 
 
 def _broken(cause: str) -> Document:

@@ -19,7 +19,7 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, SEARCHED_AT_ONCE, ReadingBudget, Slices, finished
+from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, ReadingBudget, Slices, finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.yaml_values import ValueBuilder
 
@@ -31,7 +31,7 @@ _UNREADABLE: Final = (yaml.MarkedYAMLError, ValueError, OverflowError)
 _INDENTING_TAB: Final = re.compile(r"\s*\t$")
 # What the pure Python one repeats of a text; the compiled one repeats nothing.
 _REPEATED: Final = re.compile(r", but (found|got) .*|(?<=handle|racter) (['\"]).*\2", re.DOTALL)
-_NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Readable(Protocol):
@@ -62,21 +62,11 @@ class Reading(NamedTuple):
 
 def not_text(text: str, first_line: int = 1) -> str | None:
     """The problem of the first character that cannot stand in YAML; none if there is none."""
-    found = _NOT_TEXT.search(text)
+    found = NOT_TEXT.search(text)
     if found is None:
         return None
     line = first_line + text.count("\n", 0, found.start())
     return f"line {line}: the character U+{ord(found[0]):04X} cannot stand in YAML"
-
-
-def is_text(text: str, budget: ReadingBudget) -> Slices[bool]:
-    """True if all characters of a text can stand in YAML."""
-    for start in range(0, len(text), SEARCHED_AT_ONCE):
-        if _NOT_TEXT.search(text, start, start + SEARCHED_AT_ONCE):
-            return False
-        if budget.search_ends_slice(len(text) - start):
-            yield
-    return True
 
 
 def read_yaml(

@@ -16,23 +16,16 @@ from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE
-from hedgerow.machinery.documents.document import (
-    MAX_NESTING,
-    TOO_DEEP,
-    Document,
-    NotInJson,
-    plain_value,
-    repeated_key,
-)
+from hedgerow.machinery.documents.document import MAX_NESTING, TOO_DEEP, Document, NotInJson, plain_value, repeated_key
 
 MAX_ALIASED_NODES: Final = 1_000_000
 FREE_ALIASED_NODES: Final = 10_000
 MAX_ALIASED_SHARE: Final = 10
 """Nodes that aliases may add for each written one, beyond the free ones."""
 
-
 _TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
 
+_UNKNOWN_TAG: Final = "a tag is not one that Kubernetes reads"
 _TAGS: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     f"{_TAGS}int": (int,),
@@ -175,7 +168,7 @@ class ValueBuilder:
         self, value: list[Any] | dict[Any, Any], type_name: str, event: SequenceStartEvent | MappingStartEvent
     ) -> None:
         if event.tag is not None and event.tag not in {"!", f"{_TAGS}{type_name}"}:
-            self._refuse_tag(event)
+            self._problem(event, _UNKNOWN_TAG)
         self._reach(1, event)
         opened = _Open(value, event.anchor, self._nodes + self._aliased_nodes)
         self._open.append(opened)
@@ -184,7 +177,6 @@ class ValueBuilder:
             self._anchors[event.anchor] = opened
 
     def _count(self, nodes: int, event: Event) -> None:
-        """Count nodes."""
         self._nodes += nodes
         if self.nodes > self._most_nodes:
             raise _abandonment(f"more than {self._most_nodes} values in one document", event)
@@ -240,13 +232,13 @@ class ValueBuilder:
             return event.value
         types = _TYPES.get(tag)
         if types is None:
-            self._refuse_tag(event)
+            self._problem(event, _UNKNOWN_TAG)
             return None
         value = plain_value(event.value)
         if isinstance(value, NotInJson):
             return self._refuse_value(value, event)
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            self._problem(event, f"a value is not a {_shown_tag(tag)}")
+            self._problem(event, f"a value is not a !!{tag.removeprefix(_TAGS)}")
         return value
 
     def _plain(self, event: ScalarEvent) -> Any:
@@ -262,21 +254,13 @@ class ValueBuilder:
         self._problem(event, f"a value {value.why}")
         return event.value
 
-    def _refuse_tag(self, event: Event) -> None:
-        self._problem(event, "a tag is not one that Kubernetes reads")
-
-    def _problem(self, event: Event, what: str) -> None:
-        self._problems.append(f"line {self._first_line + _mark(event).line}: {what}")
+    def _problem(self, event: Any, problem: str) -> None:
+        self._problems.append(f"line {self._first_line + event.start_mark.line}: {problem}")
 
 
-def _mark(event: Event) -> Any:
-    """Where an event begins."""
-    return event.start_mark
-
-
-def _abandonment(problem: str, event: Event) -> ConstructorError:
+def _abandonment(problem: str, event: Any) -> ConstructorError:
     """The error that ends the reading of a document."""
-    return ConstructorError(None, None, problem, _mark(event))
+    return ConstructorError(None, None, problem, event.start_mark)
 
 
 def _key_text(value: Any) -> str | None:
@@ -284,8 +268,3 @@ def _key_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else None
-
-
-def _shown_tag(tag: str) -> str:
-    """A tag as users write it."""
-    return f"!!{tag.removeprefix(_TAGS)}" if tag.startswith(_TAGS) else tag

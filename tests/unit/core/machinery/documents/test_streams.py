@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.documents import budget as budgets
-from hedgerow.machinery.documents import json_reading, streams, yaml_reading
+from hedgerow.machinery.documents import streams, yaml_reading
 from hedgerow.machinery.documents.budget import MOST_DOCUMENTS, ReadingBudget, finished
 from hedgerow.machinery.documents.document import MAX_NESTING, Document, plain_value
 from hedgerow.machinery.documents.streams import documents_in_slices, stream_documents
@@ -284,7 +284,7 @@ def test_the_sizes_of_slices_make_no_difference(text: str, size: int) -> None:
         patch.setattr(budgets, "SLICE", 1)
         patch.setattr(streams, "_SHORT", -1)
         patch.setattr(streams, "_LINES_AT_ONCE", max(2, size))  # the end of a line has two characters
-        for module in (streams, json_reading, yaml_reading):
+        for module in (streams, budgets):
             patch.setattr(module, "SEARCHED_AT_ONCE", size)
         sliced = stream_documents(text)
 
