@@ -4,7 +4,7 @@ Source: network-and-nodes §2.4 steps 2, 3 and 5, §2.5, §2.7.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from returns import result
@@ -55,26 +55,21 @@ def parse_namespace_selectors(text: str) -> Result[tuple[LabelSelector, ...], st
         selector = parse_label_selector(entry, f"[{position}]")
         if isinstance(selector, result.Failure):
             return result.Failure("; ".join(f"{problem.path} {problem.text}" for problem in selector.failure()))
-        selectors.append(selector.unwrap())
-        terms += _terms(selectors[-1])
+        parsed = selector.unwrap()
+        selectors.append(parsed)
+        expressions = parsed.match_expressions
+        # The empty selector is compared as well.
+        terms += max(1, len(parsed.match_labels) + sum(1 + len(expression.values) for expression in expressions))
         if terms > MOST_TERMS:
             return result.Failure(f"holds more than {MOST_TERMS} labels, expressions and values")
     return Success(tuple(selectors))
 
 
-def _terms(selector: LabelSelector) -> int:
-    """How many comparisons a selector may take; the empty one counts as well."""
-    expressions = selector.match_expressions
-    return max(1, len(selector.match_labels) + len(expressions) + sum(len(each.values) for each in expressions))
-
-
-def namespaces_that_matter(
-    own: str, annotations: Mapping[str, str], config: NetworkPolicyConfig
-) -> frozenset[str] | None:
+def namespaces_that_matter(service: ServiceView, config: NetworkPolicyConfig) -> frozenset[str] | None:
     """The names of the Namespaces that decide about a Service; none: all of them, as it selects among them."""
-    if NAMESPACE_SELECTORS in annotations:
+    if NAMESPACE_SELECTORS in service.annotations:
         return None
-    controller = config.ingress_controller
+    own, controller = service.key.namespace, config.ingress_controller
     return frozenset({own, controller.namespace} if controller else {own})
 
 
@@ -82,13 +77,8 @@ def peer_namespaces(
     own: str, namespaces: Iterable[NamespaceView], selectors: tuple[LabelSelector, ...]
 ) -> tuple[str, ...]:
     """The Service's own namespace, then the others that a selector matches and that are not terminating, by name."""
-    if not selectors:
-        return (own,)
-    matching = {
-        namespace.name
-        for namespace in namespaces
-        if not namespace.terminating and matches_any(selectors, namespace.labels)
-    }
+    living = (namespace for namespace in namespaces if selectors and not namespace.terminating)
+    matching = {namespace.name for namespace in living if matches_any(selectors, namespace.labels)}
     return (own, *sorted(matching - {own}))
 
 
@@ -125,7 +115,8 @@ def allowed_ports_of(service: ServiceView) -> Result[tuple[AllowedPort, ...], tu
             allowed_ports += [AllowedPort(port, alias, "allowed-ports", field) for port in ports.unwrap()]
     if failures:
         return result.Failure(tuple(failures))
-    return Success(tuple(sorted({allowed[:2]: allowed for allowed in reversed(allowed_ports)}.values(), key=_rank)))
+    first = {allowed[:2]: allowed for allowed in reversed(allowed_ports)}.values()
+    return Success(tuple(sorted(first, key=_rank) if len(first) > 1 else first))
 
 
 def _rank(allowed: AllowedPort) -> tuple[str, str, str, int]:
@@ -187,35 +178,17 @@ def services_of_ingress(ingress: Ingress) -> frozenset[ObjectKey]:
     return frozenset(ObjectKey(view.namespace, backend.service) for backend in view.backends)
 
 
-def service_is_terminating(facts: ServiceFacts) -> bool:
-    """A Service that goes takes its policies with it."""
-    return facts.service.terminating
-
-
-def service_selects_no_pods(facts: ServiceFacts) -> bool:
-    """Without a selector nobody knows which pods to open."""
-    return not facts.service.selector
-
-
-def namespace_is_not_handled(facts: ServiceFacts) -> bool:
-    """The configuration leaves this namespace to somebody else; without selectors it handles all."""
-    selectors = facts.config.namespace_selectors
-    return bool(selectors) and not matches_any(selectors, facts.own_namespace.labels)
-
-
-def namespace_is_terminating(facts: ServiceFacts) -> bool:
-    """Nothing can be created in a namespace that goes."""
-    return facts.own_namespace.terminating
-
-
-NO_POLICIES: Final[tuple[tuple[Callable[[ServiceFacts], bool], str], ...]] = (
-    (service_is_terminating, "service-terminating"),
-    (service_selects_no_pods, "service-without-selector"),
-    (namespace_is_not_handled, "namespace-not-handled"),
-    (namespace_is_terminating, "namespace-terminating"),
-)
-
-
 def no_policies_because(facts: ServiceFacts) -> str:
-    """The first reason for which the Service gets no policy; empty where it may have some."""
-    return next((reason for holds, reason in NO_POLICIES if holds(facts)), "")
+    """The first reason for which the Service gets no policy; empty if it may have some.
+
+    A Service without a selector does not say which pods to open. The configuration handles the namespaces that one of
+    its selectors matches; without selectors, all.
+    """
+    if facts.service.terminating:
+        return "service-terminating"
+    if not facts.service.selector:
+        return "service-without-selector"
+    selectors, namespace = facts.config.namespace_selectors, facts.own_namespace
+    if selectors and not matches_any(selectors, namespace.labels):
+        return "namespace-not-handled"
+    return "namespace-terminating" if namespace.terminating else ""

@@ -1,8 +1,4 @@
-"""Which NetworkPolicies a Service asks for.
-
-Decides from the Service, the Namespaces, the Ingresses and the configuration alone; knows nothing of what exists
-already. Source: network-and-nodes §2.4, §2.5, §2.7.
-"""
+"""Which NetworkPolicies a Service asks for, whatever exists already. Source: network-and-nodes §2.4, §2.5, §2.7."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -52,7 +48,7 @@ from hedgerow.resource_manager.network_policies.views import (
 )
 
 MOST_POLICIES: Final = 5000
-"""How many policies for labelled pods one Service may ask for."""
+"""The most policies for labelled pods of one Service. More would keep the process from everything else."""
 
 DEFAULT_CONFIG: Final = NetworkPolicyConfig()
 _FROM_CONTROLLER: Final = "from-ingress-controller"
@@ -60,10 +56,7 @@ _FROM_CONTROLLER: Final = "from-ingress-controller"
 
 @dataclass(frozen=True, slots=True)
 class RefusedPolicy:
-    """A policy that is asked for but that no API server would store, or that cannot be worked out.
-
-    It still counts as desired: an existing policy of that key stays as it is.
-    """
+    """A policy that no API server would store, or that cannot be worked out. An existing one of that key stays."""
 
     key: ObjectKey
     failure: Failure
@@ -76,16 +69,16 @@ class DesiredPolicies:
     policies: tuple[NetworkPolicy, ...] = ()
     refused: tuple[RefusedPolicy, ...] = ()
     none_because: str = ""
-    """Why the Service gets no policy at all; empty where it may have some."""
+    """Why the Service gets no policy at all; empty if it may have some."""
 
     @property
     def keys(self) -> frozenset[ObjectKey]:
-        """The keys of all that is asked for, refused or not."""
+        """The keys of all policies, refused or not."""
         return frozenset([policy.key for policy in self.policies] + [refusal.key for refusal in self.refused])
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """What went wrong, each thing once."""
+        """The failures of refused policies, each once."""
         return tuple(dict.fromkeys(refusal.failure for refusal in self.refused))
 
 
@@ -98,59 +91,39 @@ def desired_network_policies(
     ingresses: Iterable[Ingress] = (),
     config: NetworkPolicyConfig = DEFAULT_CONFIG,
 ) -> Result[DesiredPolicies, tuple[Failure, ...]]:
-    """The NetworkPolicies that a Service asks for, or what in it is too wrong to touch any policy.
+    """The NetworkPolicies that a Service asks for, or failures that forbid any write: existing policies stay.
+
+    Objects are parsed manifests or views.
 
     Args:
-        service: the Service, as a parsed manifest or a view.
-        namespaces: the Namespaces of the cluster. The Service's own matters for whether it is handled, the ingress
-            controller's for its egress policies; all the others only where the Service selects namespaces.
-        ingresses: the Ingresses of the Service's namespace; read only where an ingress controller is configured.
+        service: the Service.
+        namespaces: its own decides whether it is handled, the ingress controller's about egress policies there; others
+            matter only if the Service selects namespaces.
+        ingresses: those of the Service's namespace; read only if an ingress controller is configured.
         config: which namespaces are handled, and where the ingress controller runs.
-
-    Returns:
-        The policies and, beside them, those that had to be refused; or failures that forbid any write, so that existing
-        policies stay as they are.
-
-    Source: network-and-nodes §2.4, §2.5, §2.7.
     """
     if failures := shape_failures(SERVICES, [service]):
         return result.Failure(failures)
     view = ServiceView.of(service)
-    relevant = _that_matter(view, namespaces, config)
+    if (names := namespaces_that_matter(view, config)) is not None:
+        # One Namespace has each name: once all are found there is nothing left to look for.
+        namespaces = islice((namespace for namespace in namespaces if name_of(namespace) in names), len(names))
+    relevant = tuple(namespaces)
     routes = tuple(ingresses) if config.ingress_controller else ()
     if failures := (*shape_failures(NAMESPACES, relevant), *shape_failures(INGRESSES, routes)):
         return result.Failure(failures)
-    homes = {namespace.name: namespace for namespace in map(NamespaceView.of, relevant)}
-    facts = ServiceFacts(view, homes, tuple(map(IngressView.of, routes)), config)
+    by_name = {namespace.name: namespace for namespace in map(NamespaceView.of, relevant)}
+    facts = ServiceFacts(view, by_name, tuple(map(IngressView.of, routes)), config)
     if reason := no_policies_because(facts):
         return Success(DesiredPolicies(none_because=reason))
-    either_ports, either_peers = allowed_ports_of(facts.service), peers_of(facts)
-    match either_ports, either_peers:
-        case Success(allowed_ports), Success(peers):
-            if failure := _too_many(facts.service, allowed_ports, peers):
-                return result.Failure((failure,))
-            return Success(_assembled(_answers(facts, allowed_ports, peers)))
-    return result.Failure((*either_ports.swap().value_or(()), *either_peers.swap().value_or(())))
-
-
-def _too_many(service: ServiceView, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]) -> Failure | None:
-    """A Service whose author lost count must not keep the process from everything else, its lease included."""
-    count = 2 * len(allowed_ports) * len(peers)
-    if count <= MOST_POLICIES:
-        return None
-    problem = f"ports and namespaces ask for {count} policies, at most {MOST_POLICIES} are possible"
-    return Failure(SERVICES, service.key, Problem("", problem))
-
-
-def _that_matter(
-    service: ServiceView, namespaces: Iterable[Namespace], config: NetworkPolicyConfig
-) -> tuple[Namespace, ...]:
-    """Those of the Namespaces that the rules look at, whatever their shape."""
-    names = namespaces_that_matter(service.key.namespace, service.annotations, config)
-    if names is None:
-        return tuple(namespaces)
-    # One Namespace has each name: once all are found there is nothing left to look for.
-    return tuple(islice((namespace for namespace in namespaces if name_of(namespace) in names), len(names)))
+    allowed_ports, peers = allowed_ports_of(view), peers_of(facts)
+    if isinstance(allowed_ports, result.Failure) or isinstance(peers, result.Failure):
+        return result.Failure((*allowed_ports.swap().value_or(()), *peers.swap().value_or(())))
+    count = 2 * len(allowed_ports.unwrap()) * len(peers.unwrap())
+    if count > MOST_POLICIES:
+        problem = f"ports and namespaces ask for {count} policies, at most {MOST_POLICIES} are possible"
+        return result.Failure((Failure(SERVICES, view.key, Problem("", problem)),))
+    return Success(_assembled(_answers(facts, allowed_ports.unwrap(), peers.unwrap())))
 
 
 def _answers(facts: ServiceFacts, allowed_ports: tuple[AllowedPort, ...], peers: tuple[str, ...]) -> Iterator[_Answer]:
@@ -171,8 +144,11 @@ def _to_labelled_pods(
     permission = target.permission(allowed.port, allowed.reason)
     own_label = pod_label(allowed.alias or identity)
     other_label = pod_label(allowed.alias or identity, service.annotations.get(NAMESPACE_ALIAS, own))
-    unfit = _allowed_port_failure(service, allowed, identity)
-    unfit_elsewhere = unfit or _label_failure(service, other_label)
+    unfit = unfit_elsewhere = _allowed_port_failure(service, allowed, identity)
+    if unfit is None and (problem := label_key_problem(other_label)):
+        # All but the alias of such a label stands in the policy's name as well.
+        alias = Problem(annotation_path(NAMESPACE_ALIAS), f"makes no pod label: {problem}")
+        unfit_elsewhere = Failure(SERVICES, service.key, alias)
     for namespace in peers:
         label, failure = own_label, unfit
         ingress_name, egress_name = f"ingress-to-{identity}", f"egress-to-{identity}"
@@ -191,14 +167,6 @@ def _to_labelled_pods(
 def _allowed_port_failure(service: ServiceView, allowed: AllowedPort, identity: str) -> Failure | None:
     problem = port_problem(allowed.port) or policy_name_problem(identity)
     return Failure(SERVICES, service.key, Problem(allowed.field, problem)) if problem else None
-
-
-def _label_failure(service: ServiceView, label: str) -> Failure | None:
-    """What is wrong with a pod label of other namespaces: all but its alias stands in the policy's name as well."""
-    problem = label_key_problem(label)
-    if problem is None:
-        return None
-    return Failure(SERVICES, service.key, Problem(annotation_path(NAMESPACE_ALIAS), f"makes no pod label: {problem}"))
 
 
 def _to_everybody(service: ServiceView, target: Target) -> Iterator[_Answer]:
@@ -256,11 +224,8 @@ def _assembled(answers: Iterable[_Answer]) -> DesiredPolicies:
             continue
         holder = policies.setdefault(answer.key, answer)
         if holder is not answer and holder.spec != answer.spec:
-            refusals.append(RefusedPolicy(answer.key, _name_is_taken(answer, holder)))
+            problem = f"the policy that {answer.reason} asks for has the name of the one that {holder.reason} asks for"
+            taken = Failure(NETWORK_POLICIES, answer.key, Problem("metadata.name", problem))
+            refusals.append(RefusedPolicy(answer.key, taken))
     refusals.sort(key=lambda refusal: refusal.key)
     return DesiredPolicies(tuple([policies[key] for key in sorted(policies)]), tuple(refusals))
-
-
-def _name_is_taken(policy: NetworkPolicy, holder: NetworkPolicy) -> Failure:
-    problem = f"the policy that {policy.reason} asks for has the name of the one that {holder.reason} asks for"
-    return Failure(NETWORK_POLICIES, policy.key, Problem("metadata.name", problem))

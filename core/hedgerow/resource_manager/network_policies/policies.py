@@ -1,8 +1,7 @@
-"""The NetworkPolicies of Services, the two halves of a permission, and how policies and pod labels are named.
+"""The NetworkPolicies of Services, and how policies and pod labels are named.
 
-A permission to connect needs an ingress policy where the Service's pods run and an egress policy where the client pods
-run. Both are built here from the same parts, so that they cannot disagree. Names are part of the contract with everyone
-who labels pods; a change here breaks their traffic.
+A permission to connect needs an ingress policy where the Service's pods run, and an egress policy where the client pods
+run. Both are built from the same parts. Names are a contract with everyone who labels pods.
 
 Source: network-and-nodes §2.5, §2.6, §8; decision D-9 for shortening.
 """
@@ -17,6 +16,7 @@ from hedgerow.api.network_policies import (
     POLICY_DESCRIPTION,
     SERVICE_NAME,
     SERVICE_NAMESPACE,
+    EgressRule,
     IngressRule,
     PeerManifest,
     PolicySpec,
@@ -31,19 +31,17 @@ from hedgerow.resource_manager.network_policies.ports import PolicyPort
 
 LONGEST_LABEL_NAME: Final = 63
 LONGEST_POLICY_NAME: Final = 253
-_DIGEST_LENGTH: Final = 5
 
 
 def shortened(name: str, longest: int) -> str:
-    """The name itself, or, where it is too long, its beginning, a dash and 5 hex digits of its SHA-256."""
+    """The name, or, if it is too long, its beginning, a dash and 5 hex digits of its SHA-256."""
     if len(name) <= longest:
         return name
-    digest = sha256(name.encode()).hexdigest()[:_DIGEST_LENGTH]
-    return f"{name[: longest - _DIGEST_LENGTH - 1]}-{digest}"
+    return f"{name[: longest - 6]}-{sha256(name.encode()).hexdigest()[:5]}"
 
 
 def policy_id(service: str, port: PolicyPort, alias: str = "") -> str:
-    """What tells the pairs of policies of one Service apart: its name, the port, and the alias it was listed under."""
+    """The part of the names of policies that tells apart those of one Service: its name, the port, the alias."""
     plain = f"{service}-{(port.protocol or 'TCP').lower()}-{port.text}"
     return f"{plain}-via-{alias}" if alias else plain
 
@@ -103,7 +101,7 @@ class Peer(NamedTuple):
     selector: SelectorManifest
     selector_text: str
     who: str
-    """How an ingress policy's description introduces them: `pods running in namespace x`."""
+    """As descriptions of ingress policies name them: `pods running in namespace x`."""
 
 
 def labelled_pods(namespace: str, label: str) -> Peer:
@@ -121,36 +119,30 @@ def ingress_controller_pods(namespace: str, selector: LabelSelector) -> Peer:
 def selector_text(selector: LabelSelector) -> str:
     """A label selector as descriptions show it: `map[k:v]`, or `{map[k:v] [{key Operator [v1 v2]}]}`."""
     labels = " ".join(f"{key}:{value}" for key, value in selector.match_labels)
-    if not selector.match_expressions:
-        return f"map[{labels}]"
     expressions = " ".join(
-        f"{{{requirement.key} {requirement.operator} [{' '.join(requirement.values)}]}}"
-        for requirement in selector.match_expressions
+        f"{{{term.key} {term.operator} [{' '.join(term.values)}]}}" for term in selector.match_expressions
     )
-    return f"{{map[{labels}] [{expressions}]}}"
+    return f"{{map[{labels}] [{expressions}]}}" if expressions else f"map[{labels}]"
 
 
 class Permission(NamedTuple):
-    """Leave to connect to one port of the pods behind a Service: what its policies have in common for every peer."""
+    """Permission to connect to one port of the pods behind a Service, for any peer."""
 
     service: ObjectKey
     selector: SelectorManifest
     port: PortManifest
     traffic: str
-    """What descriptions call the port: `TCP traffic to port 8080`."""
+    """The port in descriptions: `TCP traffic to port 8080`."""
     pods: str
-    """What they call the pods: `pods selected by the shop/cart service selector`."""
+    """The pods in descriptions: `pods selected by the shop/cart service selector`."""
     reason: str
 
     def ingress_half(self, name: str, peer: Peer) -> NetworkPolicy:
         """The policy that lets the peer in, in the Service's namespace."""
         text = f"Allows ingress {self.traffic} for {self.pods} from {peer.who} labeled with {peer.selector_text}."
         pods = _pods(peer.selector, peer.namespace, seen_from=self.service.namespace)
-        spec: PolicySpec = {
-            "podSelector": self.selector,
-            "policyTypes": ["Ingress"],
-            "ingress": [{"from": [pods], "ports": [self.port]}],
-        }
+        rules: list[IngressRule] = [{"from": [pods], "ports": [self.port]}]
+        spec: PolicySpec = {"podSelector": self.selector, "policyTypes": ["Ingress"], "ingress": rules}
         return NetworkPolicy(policy_key(self.service.namespace, name), self.service, text, spec, self.reason)
 
     def egress_half(self, name: str, peer: Peer) -> NetworkPolicy:
@@ -158,11 +150,8 @@ class Permission(NamedTuple):
         who = peer.who.removeprefix("ingress controller ")
         text = f"Allows egress {self.traffic} from {who} labeled with {peer.selector_text} to {self.pods}."
         pods = _pods(self.selector, self.service.namespace, seen_from=peer.namespace)
-        spec: PolicySpec = {
-            "podSelector": peer.selector,
-            "policyTypes": ["Egress"],
-            "egress": [{"to": [pods], "ports": [self.port]}],
-        }
+        rules: list[EgressRule] = [{"to": [pods], "ports": [self.port]}]
+        spec: PolicySpec = {"podSelector": peer.selector, "policyTypes": ["Egress"], "egress": rules}
         return NetworkPolicy(policy_key(peer.namespace, name), self.service, text, spec, self.reason)
 
 
@@ -174,17 +163,23 @@ class Target(NamedTuple):
 
     @property
     def description(self) -> str:
-        """What descriptions call the pods."""
+        """The pods in descriptions."""
         return f"pods selected by the {self.service} service selector"
 
     def permission(self, port: PolicyPort, reason: str) -> Permission:
-        """Leave to connect to one port, for the rule that asks for it."""
+        """Permission to connect to one port, for the rule that asks for it."""
         traffic = f"{port.protocol} traffic to port {port.text}"
         return Permission(self.service, self.selector, port.manifest(), traffic, self.description, reason)
 
     def open_to_the_world(self, ports: tuple[PolicyPort, ...], reason: str) -> NetworkPolicy:
         """The policy that lets everybody in to the ports, or to every port where none is listed."""
-        rule: IngressRule = {"from": everybody()}
+        # Made anew: a policy's manifest is its caller's to change.
+        everybody: list[PeerManifest] = [
+            {"namespaceSelector": {}, "podSelector": {}},
+            {"ipBlock": {"cidr": "0.0.0.0/0"}},
+            {"ipBlock": {"cidr": "::/0"}},
+        ]
+        rule: IngressRule = {"from": everybody}
         if ports:
             rule = {**rule, "ports": [port.manifest() for port in ports]}
         listed = " ".join(port.description for port in ports)
@@ -193,22 +188,13 @@ class Target(NamedTuple):
         return NetworkPolicy(from_world_key(self.service), self.service, text, spec, reason)
 
 
-def everybody() -> list[PeerManifest]:
-    """Every pod and every address of both families; made anew, as a policy's manifest is its caller's to change."""
-    return [
-        {"namespaceSelector": {}, "podSelector": {}},
-        {"ipBlock": {"cidr": "0.0.0.0/0"}},
-        {"ipBlock": {"cidr": "::/0"}},
-    ]
-
-
 def from_world_key(service: ObjectKey) -> ObjectKey:
     """The key of the policy that opens a Service to everybody."""
     return policy_key(service.namespace, f"ingress-to-{service.name}-from-world")
 
 
 def policy_key(namespace: str, name: str) -> ObjectKey:
-    """The key of a policy, its name shortened where it is too long for an object's name."""
+    """The key of a policy. A name that is too long is shortened."""
     return ObjectKey(namespace, shortened(name, LONGEST_POLICY_NAME))
 
 

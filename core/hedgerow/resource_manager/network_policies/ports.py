@@ -1,6 +1,4 @@
-"""Ports as NetworkPolicies name them, and the annotation values that list them, read and made.
-
-Decides which values are ports at all; knows nothing of policies.
+"""Ports as NetworkPolicies name them, and the annotation values that list ports and selectors, read and made.
 
 Source: network-and-nodes §2.5, §2.7, §2.8.
 """
@@ -12,7 +10,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeGuard
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.network_policies import ALLOWED_PORTS_PREFIX, ALLOWED_PORTS_SUFFIX, NAMESPACE_SELECTORS, PortManifest
-from hedgerow.machinery.failures import unknown_fields
+from hedgerow.machinery.failures import json_type, unknown_fields
 from hedgerow.machinery.names import port_name_problem
 from hedgerow.machinery.remembering import remembered
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
@@ -61,25 +59,19 @@ def port_problem(port: PolicyPort) -> str | None:
         return f"port must be between 1 and {HIGHEST_PORT}, got {port.port}"
     if isinstance(port.port, str) and (problem := port_name_problem(port.port)):
         return f"port name {json.dumps(port.port)} {problem}"
-    return _end_port_problem(port)
-
-
-def _end_port_problem(port: PolicyPort) -> str | None:
     if port.end_port is None:
         return None
     if not isinstance(port.port, int):
         return "endPort needs a numeric port"
-    if not port.port <= port.end_port <= HIGHEST_PORT:
-        return f"endPort must be between port {port.port} and {HIGHEST_PORT}, got {port.end_port}"
-    return None
+    fits = port.port <= port.end_port <= HIGHEST_PORT
+    return None if fits else f"endPort must be between port {port.port} and {HIGHEST_PORT}, got {port.end_port}"
 
 
 @remembered
 def parse_ports_annotation(text: str) -> Result[tuple[PolicyPort, ...], str]:
-    """The ports that an annotation value lists, in its order, or why it is no list of ports.
+    """The ports that an annotation value lists, in its order, or why it is no list of ports; `null` is empty.
 
-    `null` is the empty list. Numbers written as strings become numbers. An unknown field is refused: without its
-    misspelt `port` an entry would open every port. Whether the API server would take a port is not asked here.
+    Digits become numbers. An unknown field is refused: without its misspelt `port` an entry would open every port.
     """
     try:
         entries = json_list(text)
@@ -127,42 +119,27 @@ def _entry(position: int, entry: object) -> PolicyPort:
     if protocol is not None and not isinstance(protocol, str):
         raise ValueError(f"[{position}].protocol must be a string, got {_json_type(protocol)}")
     end_port = entry.get("endPort")
-    if end_port is not None and not _is_int32(end_port):
+    if end_port is not None and not is_int32(end_port):
         raise ValueError(f"[{position}].endPort must be an integer, got {_json_type(end_port)}")
-    return PolicyPort(protocol or None, _port_number_or_name(position, entry.get("port")), end_port)
-
-
-def _port_number_or_name(position: int, port: object) -> int | str | None:
-    if isinstance(port, str):
-        return number_if_digits(port)
-    if port is None or _is_int32(port):
-        return port
-    raise ValueError(f"[{position}].port must be a number or a name, got {_json_type(port)}")
+    port = entry.get("port")
+    if port is not None and not isinstance(port, str) and not is_int32(port):
+        raise ValueError(f"[{position}].port must be a number or a name, got {_json_type(port)}")
+    return PolicyPort(protocol or None, number_if_digits(port) if isinstance(port, str) else port, end_port)
 
 
 def number_if_digits(port: str) -> int | str:
-    """A port written as digits is the number it spells; the API server takes no such name."""
+    """The number that digits spell, or the name; the API server takes no name of digits."""
     return int(port) if port.isascii() and port.isdigit() and len(port) < len("10000000000") else port
 
 
-def _is_int32(value: object) -> TypeGuard[int]:
+def is_int32(value: object) -> TypeGuard[int]:
+    """True for an integer that fits into the fields of an API server."""
     return isinstance(value, int) and not isinstance(value, bool) and value in _INT32
 
 
 def _json_type(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case _:
-            return "an object"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"the number {value}" if is_number else json_type(value)
 
 
 def allowed_ports_annotation(alias: str, ports: Iterable[PolicyPort]) -> tuple[str, str]:
@@ -176,10 +153,7 @@ def allowed_ports_annotation(alias: str, ports: Iterable[PolicyPort]) -> tuple[s
 
 
 def namespace_selectors_annotation(selectors: Iterable[LabelSelector | Mapping[str, Any]]) -> tuple[str, str]:
-    """Key and value of the annotation that lets pods of further namespaces connect.
-
-    Args:
-        selectors: label selectors, OR-ed, as values or as parsed manifests.
+    """Key and value of the annotation that lets pods connect from further namespaces, which any selector matches.
 
     Raises:
         ValueError: one of them is no label selector.

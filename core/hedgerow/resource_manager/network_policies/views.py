@@ -1,9 +1,7 @@
 """What the rules read: Services, Namespaces, Ingresses and the configuration, and whether manifests have that shape.
 
-A view is made from a plain parsed manifest, and only here are defaults filled in that an API server has filled in
-already: files and fakes have not. Every function of this package takes manifests and views alike. An API server has
-checked the shape of an object before it stored it; files and callers have not. Each shape names, with its path,
-whatever cannot stand where it stands; absent and null are the same.
+A view is made from a parsed manifest, which may come from a file: it gets the defaults of an API server, whose checks a
+shape makes. A shape names every field of another type, with its path; absent and null are the same.
 
 Source: network-and-nodes §2.3.
 """
@@ -17,10 +15,9 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of, uid_of
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.resource_manager.network_policies.ports import PolicyPort, number_if_digits
+from hedgerow.resource_manager.network_policies.ports import PolicyPort, is_int32, number_if_digits
 
 _NOTHING: Mapping[str, Any] = {}
-_INT32: Final = range(-(2**31), 2**31)
 
 
 class ServicePort(NamedTuple):
@@ -106,15 +103,10 @@ class IngressView(NamedTuple):
             return ingress
         rules = (ingress.get("spec") or _NOTHING).get("rules") or ()
         paths = [path for rule in rules for path in (rule.get("http") or _NOTHING).get("paths") or ()]
-        backends = [_backend((path.get("backend") or _NOTHING).get("service")) for path in paths]
-        return cls(key_of(ingress).namespace, tuple([backend for backend in backends if backend]))
-
-
-def _backend(service: Mapping[str, Any] | None) -> Backend | None:
-    if not service or not service.get("name"):
-        return None
-    port = service.get("port") or _NOTHING
-    return Backend(service["name"], port.get("name") or "", port.get("number"))
+        services = [(path.get("backend") or _NOTHING).get("service") or _NOTHING for path in paths]
+        named = [(service["name"], service.get("port") or _NOTHING) for service in services if service.get("name")]
+        backends = [Backend(name, port.get("name") or "", port.get("number")) for name, port in named]
+        return cls(key_of(ingress).namespace, tuple(backends))
 
 
 Service: TypeAlias = Manifest | ServiceView
@@ -135,14 +127,14 @@ class NetworkPolicyConfig:
     """Which Services are handled, and who their Ingresses' traffic comes from."""
 
     namespace_selectors: tuple[LabelSelector, ...] = ()
-    """Selectors, OR-ed, of the namespaces whose Services are handled; none at all: every namespace."""
+    """The Services in namespaces that any of these matches are handled; none: those of all."""
     ingress_controller: IngressController | None = None
-    """None: Ingresses are neither read nor acted on."""
+    """None: Ingresses are not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceFacts:
-    """One Service, with the Namespaces, Ingresses and configuration that its policies depend on."""
+    """A Service, and all that its policies depend on."""
 
     service: ServiceView
     namespaces: Mapping[str, NamespaceView]
@@ -159,7 +151,7 @@ class ServiceFacts:
 _Problem: TypeAlias = tuple[str, str]
 """A path below the value that was looked at, empty for the value itself, and what is wrong there."""
 _Shape: TypeAlias = Callable[[Any], Sequence[_Problem]]
-"""Everything that is wrong with a value. Almost nothing is, so that paths grow from the problem outwards."""
+"""The problems of a value. Almost none has any, so that paths grow from the problem outwards."""
 
 
 def _text(value: Any) -> Sequence[_Problem]:
@@ -167,20 +159,20 @@ def _text(value: Any) -> Sequence[_Problem]:
 
 
 def _number(value: Any) -> Sequence[_Problem]:
-    return () if value is None or _is_number(value) else _wrong("must be a number")
+    return () if value is None or is_int32(value) else _wrong("must be a number")
 
 
 def _required_number(value: Any) -> Sequence[_Problem]:
-    return () if _is_number(value) else _wrong("is missing" if value is None else "must be a number")
+    return () if is_int32(value) else _wrong("is missing" if value is None else "must be a number")
 
 
 def _number_or_name(value: Any) -> Sequence[_Problem]:
-    fits = value is None or isinstance(value, str) or _is_number(value)
+    fits = value is None or isinstance(value, str) or is_int32(value)
     return () if fits else _wrong("must be a number or a name")
 
 
 def _required_name(value: Any) -> Sequence[_Problem]:
-    """Services and Namespaces are called as a DNS label; of an Ingress, whose name nobody reads, no more is asked."""
+    """The names of Services and Namespaces are DNS labels."""
     if not isinstance(value, str) or not value:
         return _wrong("is missing" if value is None or value == "" else "must be a string")
     problem = dns_label_problem(value)
@@ -235,55 +227,47 @@ def _wrong(problem: str) -> Sequence[_Problem]:
     return (("", problem),)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value in _INT32
-
-
 _PORT: Final = {"port": _required_number, "targetPort": _number_or_name, "protocol": _text, "name": _text}
 _BACKEND: Final = {"name": _text, "port": _structure({"name": _text, "number": _number})}
 _PATH: Final = {"backend": _structure({"service": _structure(_BACKEND)})}
 _RULE: Final = {"http": _structure({"paths": _list_of(_structure(_PATH))})}
-
-_SERVICE: Final = _structure(
-    {
-        "metadata": _structure({"name": _required_name, "namespace": _required_name, "annotations": _texts}),
-        "spec": _structure({"selector": _texts, "ports": _list_of(_structure(_PORT))}),
-    }
-)
-_NAMESPACE: Final = _structure({"metadata": _structure({"name": _required_name, "labels": _texts})})
-_INGRESS: Final = _structure(
-    {
-        "metadata": _structure({"name": _text, "namespace": _required_name}),
-        "spec": _structure({"rules": _list_of(_structure(_RULE))}),
-    }
-)
-
-
-_SHAPES: Final[Mapping[Resource, _Shape]] = {SERVICES: _SERVICE, NAMESPACES: _NAMESPACE, INGRESSES: _INGRESS}
+_SHAPES: Final[Mapping[Resource, _Shape]] = {
+    SERVICES: _structure(
+        {
+            "metadata": _structure({"name": _required_name, "namespace": _required_name, "annotations": _texts}),
+            "spec": _structure({"selector": _texts, "ports": _list_of(_structure(_PORT))}),
+        }
+    ),
+    NAMESPACES: _structure({"metadata": _structure({"name": _required_name, "labels": _texts})}),
+    INGRESSES: _structure(
+        {
+            "metadata": _structure({"name": _text, "namespace": _required_name}),
+            "spec": _structure({"rules": _list_of(_structure(_RULE))}),
+        }
+    ),
+}
 _VIEWS: Final = (ServiceView, NamespaceView, IngressView)
 
 
 def shape_problems(resource: Resource, manifest: Manifest) -> list[Problem]:
-    """What keeps a manifest from being read as what it should be, field by field; nothing for all that is stored."""
+    """The fields in which a manifest has another shape than objects of the resource that an API server stores."""
     return [Problem(path.removeprefix("."), problem) for path, problem in _SHAPES[resource](manifest)]
 
 
 def shape_failures(resource: Resource, objects: Iterable[Service | Namespace | Ingress]) -> tuple[Failure, ...]:
-    """What keeps manifests from being read as what they should be; views have been checked."""
-    unchecked = [each for each in objects if not isinstance(each, _VIEWS)]
-    failures = [Failure(resource, _key(each), found) for each in unchecked for found in shape_problems(resource, each)]
+    """The same of several manifests; views have been checked."""
+    unchecked = [manifest for manifest in objects if not isinstance(manifest, _VIEWS)]
+    failures = [Failure(resource, _key(one), found) for one in unchecked for found in shape_problems(resource, one)]
     return tuple(sorted(failures, key=str))
 
 
-def _key(value: Any) -> ObjectKey:
-    has_metadata = isinstance(value, Mapping) and isinstance(value.get("metadata"), Mapping)
-    return key_of(value) if has_metadata else ObjectKey("", "")
+def _key(value: object) -> ObjectKey:
+    """The key of an object of any shape, its parts of any type."""
+    metadata = value.get("metadata") if isinstance(value, (dict, Mapping)) else None
+    return key_of({"metadata": metadata if isinstance(metadata, (dict, Mapping)) else None})
 
 
 def name_of(namespace: object) -> str | None:
-    """The name of a Namespace whose shape is not known yet; none where it has none."""
-    if not isinstance(namespace, (dict, Mapping)):
-        return namespace.name if isinstance(namespace, NamespaceView) else None
-    metadata = namespace.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, (dict, Mapping)) else None
+    """The name of a Namespace of any shape; none if it has none."""
+    name: object = namespace.name if isinstance(namespace, NamespaceView) else _key(namespace).name
     return name if isinstance(name, str) else None

@@ -6,7 +6,7 @@ from returns.result import Failure, Success
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.resource_manager.network_policies.allowed_ports import (
     MOST_TERMS,
-    namespace_is_not_handled,
+    no_policies_because,
     parse_namespace_selectors,
     peer_namespaces,
 )
@@ -86,7 +86,7 @@ def test_a_namespace_is_handled_without_selectors_or_if_one_of_them_matches(
     home, config = NamespaceView("shop", labels), NetworkPolicyConfig(selectors)
     facts = ServiceFacts(ServiceView.of(service()), {"shop": home}, (), config)
 
-    assert namespace_is_not_handled(facts) is not handled
+    assert no_policies_because(facts) == ("" if handled else "namespace-not-handled")
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan
 from hedgerow.resource_manager.network_policies import (
     NetworkPolicyConfig,
+    controller,
     desired_network_policies,
     network_policy_controller,
-    reconcile,
 )
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.network_policies.objects import namespace, policy, service
@@ -135,7 +135,7 @@ def test_what_a_rival_with_many_policies_asks_for_is_found_out_once(monkeypatch:
         asked.append(service.key)
         return desired_network_policies(service, *others)
 
-    monkeypatch.setattr(reconcile, "desired_network_policies", counted)
+    monkeypatch.setattr(controller, "desired_network_policies", counted)
     plan = decided([rival, namesake], existing.values())[key_of(namesake)]
 
     assert len(plan.failures) == len(ports)
@@ -148,4 +148,4 @@ def test_errors_without_number_are_not_as_many_events() -> None:
 
     plan = decided([broken])[key_of(broken)]
 
-    assert (len(plan.failures), len(plan.events)) == (100, reconcile.MOST_EVENTS)
+    assert (len(plan.failures), len(plan.events)) == (100, controller.MOST_EVENTS)
