@@ -9,8 +9,7 @@ Source: webhooks-and-tokens §9.2, §9.3.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from hedgerow.admission.extension_validation.comparison import is_confidential, same
-from hedgerow.admission.extension_validation.shape import JsonType
+from hedgerow.admission.extension_validation.values import JsonType, is_confidential, same
 from hedgerow.machinery.failures import Problem, invalid, invalid_unshown, unsupported
 from hedgerow.machinery.failures import required as missing
 from hedgerow.machinery.objects import Manifest
@@ -20,7 +19,7 @@ Check: TypeAlias = Callable[[Manifest, str], Iterator[Problem]]
 """What is wrong with an object that stands at a path; the whole object stands at the empty one."""
 ChangeCheck: TypeAlias = Callable[[Manifest, Manifest], Iterator[Problem]]
 """What is wrong with the change to the first object from the second."""
-Rule: TypeAlias = Callable[[str], Check]
+FieldRule: TypeAlias = Callable[[str], Check]
 """The check of the value at a path."""
 
 FIELD_IS_REQUIRED: Final = "field is required"
@@ -54,7 +53,7 @@ def all_of(checks: Iterable[Check], manifest: Manifest, where: str = "") -> Iter
         yield from check(manifest, where)
 
 
-def field(path: str, json_type: JsonType, *rules: Rule, is_immutable: bool = False) -> Line:
+def field(path: str, json_type: JsonType, *rules: FieldRule, is_immutable: bool = False) -> Line:
     """A field, or the items or members of one whose path ends with `[]` or `{}`; the rules are for the field itself."""
     of_field = path.removesuffix("[]").removesuffix("{}")
     return Line(
@@ -75,7 +74,7 @@ def each(path: str, *lines: Line) -> Line:
     return Line({f"{path}[].{name}": json_type for line in lines for name, json_type in line.types.items()}, (check,))
 
 
-def _rule(is_violated: Callable[[Any], bool], problem: Callable[[str, Any], Problem]) -> Rule:
+def _rule(is_violated: Callable[[Any], bool], problem: Callable[[str, Any], Problem]) -> FieldRule:
     def rule(path: str) -> Check:
         def check(manifest: Manifest, where: str) -> Iterator[Problem]:
             value = value_at(manifest, path)
@@ -100,7 +99,7 @@ not_negative_if_present: Final = _rule(
 )
 
 
-def one_of(supported: Sequence[str], *, unless: Sequence[str | None] = ()) -> Rule:
+def one_of(supported: Sequence[str], *, unless: Sequence[str | None] = ()) -> FieldRule:
     """A text is one of the supported ones; an absent one counts as empty.
 
     Args:

@@ -1,13 +1,20 @@
 """The twelve kinds whose objects are validated, as tables.
 
-Source: webhooks-and-tokens §9.3 to §9.8.
+Source: webhooks-and-tokens §9.2 to §9.8.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
+from hedgerow.admission.extension_validation import metadata, rules
 from hedgerow.admission.extension_validation.checks import (
+    FIELD_IS_IMMUTABLE,
+    ChangeCheck,
+    Check,
     Line,
+    all_of,
     each,
     field,
     immutable,
@@ -16,46 +23,89 @@ from hedgerow.admission.extension_validation.checks import (
     one_of,
     present,
     required,
+    value_at,
 )
-from hedgerow.admission.extension_validation.kind import Kind, extension, kind_of, types_of
-from hedgerow.admission.extension_validation.networking import (
-    POD_CIDR,
-    SERVICE_CIDR,
-    addressing,
-    name_is_domain,
-    single_alias,
-    values_fit_record_type,
+from hedgerow.admission.extension_validation.values import (
+    BYTES,
+    DURATION,
+    INTEGER,
+    LIST,
+    QUANTITY,
+    TEXT,
+    Shape,
+    differences,
+    misfits,
+    shape,
 )
-from hedgerow.admission.extension_validation.rules import (
-    PREFIX,
-    PROVIDER,
-    capacity,
-    etcd_spec_change,
-    files,
-    prefix_names_etcd,
-    provider_is_supported,
-)
-from hedgerow.admission.extension_validation.shape import BYTES, DURATION, INTEGER, LIST, QUANTITY, TEXT, shape
-from hedgerow.api.gardener import ETCDS
-from hedgerow.machinery.failures import Problem
+from hedgerow.api.gardener import ETCDS, extension_resource
+from hedgerow.machinery.failures import Problem, forbidden, invalid_unshown
+from hedgerow.machinery.objects import Manifest, Resource, is_terminating
+
+MOST_DIFFERENCES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind, complete."""
+
+    resource: Resource
+    shape: Shape
+    """The types of the fields that the checks read, metadata included."""
+    checks: tuple[Check, ...]
+    """What must hold for every object, metadata included, in the order of the errors."""
+    change_checks: tuple[ChangeCheck, ...]
+    """What must hold for a change of the spec, beside that, unless the object is in deletion."""
+    lists_differences: bool
+    """True if the error of a changed spec in deletion lists the differences."""
+
+    def misfits(self, manifest: Any) -> tuple[Problem, ...]:
+        """The fields that have another type than the kind gives them; checks must not see such an object."""
+        return tuple(misfits(manifest, self.shape))
+
+    def errors(self, new: Manifest, old: Manifest | None = None) -> Iterator[Problem]:
+        """What the checks find wrong with an object: first with the change of an old one, if there is one."""
+        if old is not None:
+            of_spec = (self._spec_stays,) if is_terminating(new) else self.change_checks
+            for check in (*metadata.UPDATE, *of_spec):
+                yield from check(new, old)
+        yield from all_of(self.checks, new)
+
+    def _spec_stays(self, new: Manifest, old: Manifest) -> Iterator[Problem]:
+        """The spec of an object in deletion does not change."""
+        changes = differences(value_at(new, "spec"), value_at(old, "spec"), self.shape.inside["spec"])
+        if listed := ",".join(islice(changes, MOST_DIFFERENCES)):
+            yield forbidden("spec", listed) if self.lists_differences else invalid_unshown("spec", FIELD_IS_IMMUTABLE)
+
+
+def _kind(resource: Resource, *lines: Line, lists_differences: bool) -> Kind:
+    types = {path: json_type for line in lines for path, json_type in line.types.items()}
+    of_metadata = metadata.NAMESPACED if resource.namespaced else metadata.CLUSTER_SCOPED
+    checks = (*of_metadata, *(check for line in lines for check in line.checks))
+    change_checks = tuple(check for line in lines for check in line.change_checks)
+    return Kind(resource, shape(metadata.TYPES | types), checks, change_checks, lists_differences)
+
+
+def _extension(plural: str, kind: str, *lines: Line, namespaced: bool = True) -> Kind:
+    """A kind of Gardener's extension API: its specs have a type, which never changes."""
+    of_type = field("spec.type", TEXT, required, is_immutable=True)
+    return _kind(extension_resource(plural, kind, namespaced=namespaced), of_type, *lines, lists_differences=True)
+
 
 REGION: Final = field("spec.region", TEXT, required, is_immutable=True)
 SECRET: Final = field("spec.secretRef.name", TEXT, required)
+_ETCD_AMOUNTS: Final = ("storageCapacity", "etcd.quota", "backup.deltaSnapshotMemoryLimit")
+_ETCD_TIMES: Final = (
+    *("etcd.etcdDefragTimeout", "etcd.heartbeatDuration"),
+    *("backup.deltaSnapshotPeriod", "backup.garbageCollectionPeriod", "backup.etcdSnapshotTimeout"),
+    *("backup.leaderElection.reelectionPeriod", "backup.leaderElection.etcdConnectionTimeout"),
+)
 _ETCD_RESOURCES: Final = ("spec.etcd.resources", "spec.backup.resources", "spec.backup.compactionResources")
 
 _ETCD: Final = (
-    Line({PREFIX: TEXT}, (prefix_names_etcd,)),
-    Line({PROVIDER: TEXT}, (provider_is_supported,)),
-    field("spec.storageCapacity", QUANTITY),
-    field("spec.etcd.quota", QUANTITY),
-    field("spec.etcd.etcdDefragTimeout", DURATION),
-    field("spec.etcd.heartbeatDuration", DURATION),
-    field("spec.backup.deltaSnapshotMemoryLimit", QUANTITY),
-    field("spec.backup.deltaSnapshotPeriod", DURATION),
-    field("spec.backup.garbageCollectionPeriod", DURATION),
-    field("spec.backup.etcdSnapshotTimeout", DURATION),
-    field("spec.backup.leaderElection.reelectionPeriod", DURATION),
-    field("spec.backup.leaderElection.etcdConnectionTimeout", DURATION),
+    Line({rules.PREFIX: TEXT}, (rules.prefix_names_etcd,), (rules.prefix_stays,)),
+    Line({rules.PROVIDER: TEXT}, (rules.provider_is_supported,)),
+    *(field(f"spec.{path}", QUANTITY) for path in _ETCD_AMOUNTS),
+    *(field(f"spec.{path}", DURATION) for path in _ETCD_TIMES),
     *(field(f"{path}.{amounts}{{}}", QUANTITY) for path in _ETCD_RESOURCES for amounts in ("limits", "requests")),
 )
 
@@ -66,10 +116,8 @@ _POOL: Final = (
     field("architecture", TEXT, one_of(("amd64", "arm64"), unless=(None,))),
     field("name", TEXT, required),
     field("userData", BYTES, present),
-    Line({"nodeTemplate.capacity{}": QUANTITY}, (capacity,)),
-    field("machineControllerManager.machineDrainTimeout", DURATION),
-    field("machineControllerManager.machineHealthTimeout", DURATION),
-    field("machineControllerManager.machineCreationTimeout", DURATION),
+    Line({"nodeTemplate.capacity{}": QUANTITY}, (rules.capacity,)),
+    *(field(f"machineControllerManager.machine{what}Timeout", DURATION) for what in ("Drain", "Health", "Creation")),
 )
 
 _FILE: Final = ("path", "content.secretRef.name", "content.secretRef.dataKey", "content.inline.encoding")
@@ -77,8 +125,8 @@ _FILE: Final = ("path", "content.secretRef.name", "content.secretRef.dataKey", "
 KINDS: Final[Mapping[str, Kind]] = {
     kind.resource.kind: kind
     for kind in (
-        extension("backupbuckets", "BackupBucket", REGION, SECRET, namespaced=False),
-        extension(
+        _extension("backupbuckets", "BackupBucket", REGION, SECRET, namespaced=False),
+        _extension(
             "backupentries",
             "BackupEntry",
             field("spec.bucketName", TEXT, required),
@@ -86,19 +134,19 @@ KINDS: Final[Mapping[str, Kind]] = {
             SECRET,
             namespaced=False,
         ),
-        extension(
+        _extension(
             "bastions",
             "Bastion",
             field("spec.userData", BYTES, required, is_immutable=True),
             field("spec.ingress", LIST, required),
         ),
-        extension(
+        _extension(
             "containerruntimes",
             "ContainerRuntime",
             field("spec.binaryPath", TEXT, required),
             field("spec.workerPool.name", TEXT, required, is_immutable=True),
         ),
-        extension(
+        _extension(
             "controlplanes",
             "ControlPlane",
             field("spec.purpose", TEXT, one_of(("normal", "exposure"), unless=(None,))),
@@ -106,30 +154,30 @@ KINDS: Final[Mapping[str, Kind]] = {
             REGION,
             SECRET,
         ),
-        extension(
+        _extension(
             "dnsrecords",
             "DNSRecord",
             SECRET,
             field("spec.region", TEXT, not_empty_if_present),
             field("spec.zone", TEXT, not_empty_if_present),
-            Line({"spec.name": TEXT}, (name_is_domain,), (immutable("spec.name"),)),
+            Line({"spec.name": TEXT}, (rules.name_is_domain,), (immutable("spec.name"),)),
             field("spec.recordType", TEXT, one_of(("A", "AAAA", "CNAME", "TXT")), is_immutable=True),
             field("spec.values[]", TEXT, required),
-            Line(checks=(single_alias, values_fit_record_type)),
+            Line(checks=(rules.values_fit_record_type,)),
             field("spec.ttl", INTEGER, not_negative_if_present),
         ),
-        kind_of(ETCDS, _ETCD, etcd_spec_change(shape(types_of(_ETCD)).inside["spec"])),
-        extension("extensions", "Extension"),
-        extension("infrastructures", "Infrastructure", REGION, SECRET),
-        extension(
+        _kind(ETCDS, *_ETCD, lists_differences=False),
+        _extension("extensions", "Extension"),
+        _extension("infrastructures", "Infrastructure", REGION, SECRET),
+        _extension(
             "networks",
             "Network",
             field("spec.ipFamilies[]", TEXT),
-            field(POD_CIDR, TEXT, is_immutable=True),
-            field(SERVICE_CIDR, TEXT, is_immutable=True),
-            Line(checks=(addressing,), change_checks=(immutable("spec.ipFamilies"),)),
+            field(rules.POD_CIDR, TEXT, is_immutable=True),
+            field(rules.SERVICE_CIDR, TEXT, is_immutable=True),
+            Line(checks=(rules.addressing,), change_checks=(immutable("spec.ipFamilies"),)),
         ),
-        extension(
+        _extension(
             "operatingsystemconfigs",
             "OperatingSystemConfig",
             field(
@@ -144,24 +192,9 @@ KINDS: Final[Mapping[str, Kind]] = {
                 field("name", TEXT, required),
                 each("dropIns", field("name", TEXT, required), field("content", TEXT, required)),
             ),
-            Line({f"spec.files[].{path}": TEXT for path in (*_FILE, "content.inline.data")}, (files,)),
+            Line({f"spec.files[].{path}": TEXT for path in (*_FILE, "content.inline.data")}, (rules.files,)),
         ),
-        extension("workers", "Worker", REGION, SECRET, each("spec.pools", *_POOL)),
+        _extension("workers", "Worker", REGION, SECRET, each("spec.pools", *_POOL)),
     )
 }
 """By their names, in the order in which their webhooks are registered."""
-
-
-def validate_create(kind: str, manifest: Any) -> tuple[Problem, ...]:
-    """What is wrong with an object that is to be created: metadata first, then the spec.
-
-    An object may be of any JSON type. If fields have a wrong type, only these are returned.
-    """
-    rules = KINDS[kind]
-    return rules.misfits(manifest) or tuple(rules.errors(manifest))
-
-
-def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
-    """What is wrong with an update: the change of metadata, that of the spec, then the new object as if created."""
-    rules = KINDS[kind]
-    return rules.misfits(new) or rules.misfits(old) or tuple(rules.errors(new, old))

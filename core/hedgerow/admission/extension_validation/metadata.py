@@ -5,82 +5,64 @@ Callers of the validation as a function rely on them here.
 Source: webhooks-and-tokens §9.2, M and MU.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from hedgerow.admission.extension_validation.checks import ChangeCheck, Check, immutable, not_negative_if_present
-from hedgerow.admission.extension_validation.shape import BOOLEAN, INTEGER, TEXT
-from hedgerow.machinery.failures import Problem, forbidden, invalid, required, shortened, too_long
-from hedgerow.machinery.names import (
-    annotation_key_problem,
-    dns_label_problem,
-    dns_subdomain_problem,
-    label_key_problem,
-    label_value_problem,
+from hedgerow.admission.extension_validation.checks import (
+    ChangeCheck,
+    Check,
+    immutable,
+    not_negative_if_present,
+    value_at,
 )
-from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.reading import list_at, object_at, objects_at, text_at
+from hedgerow.admission.extension_validation.values import BOOLEAN, INTEGER, TEXT
+from hedgerow.machinery import names
+from hedgerow.machinery.failures import Problem, forbidden, invalid, required, shortened, too_long
+from hedgerow.machinery.objects import Manifest, is_terminating
 
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
 
 TYPES: Final = {
-    "metadata.name": TEXT,
-    "metadata.generateName": TEXT,
-    "metadata.namespace": TEXT,
-    "metadata.uid": TEXT,
-    "metadata.resourceVersion": TEXT,
-    "metadata.generation": INTEGER,
-    "metadata.creationTimestamp": TEXT,
-    "metadata.deletionTimestamp": TEXT,
-    "metadata.deletionGracePeriodSeconds": INTEGER,
-    "metadata.labels{}": TEXT,
-    "metadata.annotations{}": TEXT,
+    **{f"metadata.{name}": TEXT for name in ("name", "generateName", "namespace", "uid", "resourceVersion")},
+    **{f"metadata.{name}": TEXT for name in ("creationTimestamp", "deletionTimestamp", "labels{}", "annotations{}")},
     "metadata.finalizers[]": TEXT,
+    "metadata.generation": INTEGER,
+    "metadata.deletionGracePeriodSeconds": INTEGER,
     **{f"metadata.ownerReferences[].{name}": TEXT for name in ("apiVersion", "kind", "name", "uid")},
     "metadata.ownerReferences[].controller": BOOLEAN,
 }
 
 
-def name(manifest: Manifest, _where: str) -> Iterator[Problem]:
-    """There is a name, which is a DNS subdomain; `generateName` does not replace it."""
-    text = text_at(manifest, "metadata", "name")
-    if not text:
-        yield required("metadata.name", "name or generateName is required")
-    elif problem := dns_subdomain_problem(text):
-        yield invalid("metadata.name", text, problem)
+def _syntax(field: str, problem_of: Callable[[str], str | None], if_absent: Problem | None = None) -> Check:
+    """A text has the syntax of a name; an absent one has the problem `if_absent`."""
+
+    def check(manifest: Manifest, _where: str) -> Iterator[Problem]:
+        text = value_at(manifest, f"metadata.{field}")
+        if text and (problem := problem_of(text)):
+            yield invalid(f"metadata.{field}", text, problem)
+        elif not text and if_absent:
+            yield if_absent
+
+    return check
 
 
-def generate_name(manifest: Manifest, _where: str) -> Iterator[Problem]:
+def _generate_name_problem(text: str) -> str | None:
     """A prefix for names is a DNS subdomain once something follows a dash at its end."""
-    text = text_at(manifest, "metadata", "generateName")
-    if not text:
-        return
-    completed = f"{text[:-1]}0" if len(text) > 1 and text.endswith("-") else text
-    if problem := dns_subdomain_problem(completed):
-        yield invalid("metadata.generateName", text, problem)
-
-
-def namespace_given(manifest: Manifest, _where: str) -> Iterator[Problem]:
-    """A namespaced object names its namespace, by a DNS label."""
-    text = text_at(manifest, "metadata", "namespace")
-    if not text:
-        yield required("metadata.namespace")
-    elif problem := dns_label_problem(text):
-        yield invalid("metadata.namespace", text, problem)
+    return names.dns_subdomain_problem(f"{text[:-1]}0" if len(text) > 1 and text.endswith("-") else text)
 
 
 def namespace_absent(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """A cluster-scoped object has no namespace."""
-    if text_at(manifest, "metadata", "namespace"):
+    if value_at(manifest, "metadata.namespace"):
         yield forbidden("metadata.namespace", "not allowed on this type")
 
 
 def labels(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Keys and values have the syntax of labels."""
     for key, value in _texts(manifest, "labels").items():
-        if problem := label_key_problem(key):
+        if problem := names.label_key_problem(key):
             yield invalid("metadata.labels", key, problem)
-        if problem := label_value_problem(value):
+        if problem := names.label_value_problem(value):
             yield invalid("metadata.labels", value, problem)
 
 
@@ -88,9 +70,9 @@ def annotations(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Keys have the syntax of labels in any case, and all annotations together are not too long."""
     texts = _texts(manifest, "annotations")
     for key in texts:
-        if problem := annotation_key_problem(key):
+        if problem := names.annotation_key_problem(key):
             yield invalid("metadata.annotations", key, problem)
-    if sum(_size(key) + _size(value) for key, value in texts.items()) > MOST_ANNOTATION_BYTES:
+    if len("".join([*texts, *texts.values()]).encode(errors="surrogatepass")) > MOST_ANNOTATION_BYTES:
         yield too_long("metadata.annotations", MOST_ANNOTATION_BYTES)
 
 
@@ -98,7 +80,7 @@ def finalizers(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Finalizers have the syntax of label keys; dependents are either orphaned or deleted first."""
     texts = _finalizers(manifest)
     for text in texts:
-        if problem := label_key_problem(text):
+        if problem := names.label_key_problem(text):
             yield invalid("metadata.finalizers", text, problem)
     if {"orphan", "foregroundDeletion"} <= {*texts}:
         yield invalid("metadata.finalizers", texts, 'must not hold both "orphan" and "foregroundDeletion"')
@@ -108,7 +90,8 @@ def owner_references(manifest: Manifest, _where: str) -> Iterator[Problem]:
     """Owners are named completely and are no Events; at most one is the controller."""
     path = "metadata.ownerReferences"
     has_controller = False
-    for reference in objects_at(manifest, "metadata", "ownerReferences"):
+    for item in value_at(manifest, path) or ():
+        reference = item or {}
         # The API server names these fields without the index of the reference.
         api_version = reference.get("apiVersion") or ""
         if api_version.count("/") > 1 or not api_version.rpartition("/")[2]:
@@ -126,36 +109,32 @@ def owner_references(manifest: Manifest, _where: str) -> Iterator[Problem]:
 
 def resource_version(new: Manifest, _old: Manifest) -> Iterator[Problem]:
     """An update says which version of the object it changes."""
-    if not text_at(new, "metadata", "resourceVersion"):
+    if not value_at(new, "metadata.resourceVersion"):
         yield invalid("metadata.resourceVersion", "", "must be specified for an update")
 
 
 def generation_not_decremented(new: Manifest, old: Manifest) -> Iterator[Problem]:
     """Generations only grow."""
-    generation = object_at(new, "metadata").get("generation") or 0
-    if generation < (object_at(old, "metadata").get("generation") or 0):
+    generation = value_at(new, "metadata.generation") or 0
+    if generation < (value_at(old, "metadata.generation") or 0):
         yield invalid("metadata.generation", generation, "must not be decremented")
 
 
 def no_new_finalizers(new: Manifest, old: Manifest) -> Iterator[Problem]:
     """An object that is being deleted gets no further finalizers."""
     added = sorted({*_finalizers(new)} - {*_finalizers(old)})
-    if added and text_at(old, "metadata", "deletionTimestamp"):
+    if added and is_terminating(old):
         listed = shortened(", ".join(added))
         yield forbidden("metadata.finalizers", f"no new finalizers can be added to an object in deletion: {listed}")
 
 
 def _finalizers(manifest: Manifest) -> list[str]:
-    return [text or "" for text in list_at(manifest, "metadata", "finalizers")]
+    return [text or "" for text in value_at(manifest, "metadata.finalizers") or ()]
 
 
 def _texts(manifest: Manifest, field: str) -> dict[str, str]:
-    texts = object_at(manifest, "metadata", field)
+    texts = value_at(manifest, f"metadata.{field}") or {}
     return {key: texts[key] or "" for key in sorted(texts)}
-
-
-def _size(text: str) -> int:
-    return len(text.encode(errors="surrogatepass"))
 
 
 def _of_new(check: Check) -> ChangeCheck:
@@ -169,8 +148,13 @@ _OF_ANY_SCOPE: Final = (
     finalizers,
     owner_references,
 )
-NAMESPACED: Final[tuple[Check, ...]] = (name, generate_name, namespace_given, *_OF_ANY_SCOPE)
-CLUSTER_SCOPED: Final[tuple[Check, ...]] = (name, generate_name, namespace_absent, *_OF_ANY_SCOPE)
+_NAMES: Final = (
+    _syntax("name", names.dns_subdomain_problem, required("metadata.name", "name or generateName is required")),
+    _syntax("generateName", _generate_name_problem),
+)
+_NAMESPACE: Final = _syntax("namespace", names.dns_label_problem, required("metadata.namespace"))
+NAMESPACED: Final[tuple[Check, ...]] = (*_NAMES, _NAMESPACE, *_OF_ANY_SCOPE)
+CLUSTER_SCOPED: Final[tuple[Check, ...]] = (*_NAMES, namespace_absent, *_OF_ANY_SCOPE)
 
 UPDATE: Final[tuple[ChangeCheck, ...]] = (
     resource_version,

@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from hedgerow.admission.decision import INVALID, Allowed, Decision, Denied, bad_request
-from hedgerow.admission.extension_validation.kind import Kind
-from hedgerow.admission.extension_validation.kinds import KINDS
+from hedgerow.admission.extension_validation.kinds import KINDS, Kind
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
 from hedgerow.admission.webhook import Webhook, type_problem
 from hedgerow.machinery.failures import Problem, joined
@@ -18,6 +17,21 @@ from hedgerow.machinery.objects import Manifest, Resource, key_of
 NAME: Final = "extension-validation"
 MOST_ERRORS: Final = 100
 """In one denial; an object may hold as many errors as bytes."""
+
+
+def validate_create(kind: str, manifest: Any) -> tuple[Problem, ...]:
+    """What is wrong with an object that is to be created: metadata first, then the spec.
+
+    An object may be of any JSON type. If fields have a wrong type, only these are returned.
+    """
+    rules = KINDS[kind]
+    return rules.misfits(manifest) or tuple(rules.errors(manifest))
+
+
+def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
+    """What is wrong with an update: the change of metadata, that of the spec, then the new object as if created."""
+    rules = KINDS[kind]
+    return rules.misfits(new) or rules.misfits(old) or tuple(rules.errors(new, old))
 
 
 def review(kind: str, request: AdmissionRequest) -> Decision:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.admission.extension_validation.networking import Family, family_of, parse_address, parse_network
+from hedgerow.admission.extension_validation.rules import Family, family_of, parse_address, parse_network
 
 
 @pytest.mark.parametrize(

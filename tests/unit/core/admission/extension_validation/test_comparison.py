@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission.extension_validation.comparison import differences, same
-from hedgerow.admission.extension_validation.shape import DURATION, QUANTITY, shape
+from hedgerow.admission.extension_validation.values import DURATION, QUANTITY, differences, same, shape
 
 NOTHING: tuple[Any, ...] = (None, [], {})
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission.extension_validation.shape import (
+from hedgerow.admission.extension_validation.values import (
     BOOLEAN,
     BYTES,
     INTEGER,
